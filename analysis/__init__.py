@@ -1,0 +1,1 @@
+"""Programs: find regions, rewrite them, run them in a sandbox."""

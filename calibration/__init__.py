@@ -1,0 +1,1 @@
+"""Evidence to probability: measures, calibrators, metrics, registry, plots."""

@@ -1,0 +1,1 @@
+"""A model: prompt in, tokens with log-probabilities out."""

@@ -1,0 +1,1 @@
+"""Studies and recalibration: tasks, samples, labels, reports."""

@@ -1,0 +1,1 @@
+"""The language server: documents, context, engine, policy."""
