@@ -1,0 +1,72 @@
+# Two commands do all the set-up: `make demo` and `make test`. Both fill the same .venv, so llama.cpp is built once.
+
+PYTHON ?=
+VENV := .venv
+PY := $(VENV)/bin/python
+RUN := $(VENV)/.assay-run
+DEV := $(VENV)/.assay-dev
+
+# Without the image parts of llama.cpp, which Assay does not use, the build takes minutes less. For a GPU: see README.md.
+CMAKE_ARGS ?= -DLLAVA_BUILD=OFF
+export CMAKE_ARGS
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+# An interrupted step leaves nothing behind that looks finished.
+.DELETE_ON_ERROR:
+
+.PHONY: help demo test test-slow lint format doctor clean
+
+help:
+	@echo "make demo       set up, then complete the example files and show each suggestion with its band and evidence"
+	@echo "make test       set up, then the fast tests"
+	@echo "make test-slow  set up, then the slow tests"
+	@echo "make lint       set up, then ruff and mypy"
+	@echo "make format     set up, then rewrite every file as ruff wants it"
+	@echo "make doctor     what works here, what is missing, and the command that mends it"
+	@echo "make clean      remove .venv and every cache"
+
+demo: $(RUN)
+	@$(PY) -m assay demo
+
+test: $(DEV)
+	$(PY) -m pytest -m "not slow"
+
+test-slow: $(DEV)
+	$(PY) -m pytest -m slow
+
+lint: $(DEV)
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+format: $(DEV)
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+doctor: $(RUN)
+	@$(PY) -m assay doctor
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# The check comes first and costs a second; what it prints on success is the Python that makes .venv.
+$(VENV)/pyvenv.cfg:
+	@python=$$(PYTHON='$(PYTHON)' .ci/check-tools) && echo "Making $(VENV) with $$python" && \
+	{ "$$python" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }; }
+
+define announce
+	@$(PY) -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("llama_cpp") is None)' || { \
+	PYTHON=$(PY) .ci/check-tools > /dev/null && \
+	echo "Installing. llama.cpp is built from source: once, in 3 to 15 minutes, and pip is silent meanwhile."; }
+endef
+
+$(RUN): pyproject.toml $(VENV)/pyvenv.cfg
+	$(announce)
+	$(PY) -m pip install -e .
+	@touch $@
+
+$(DEV): pyproject.toml $(VENV)/pyvenv.cfg
+	$(announce)
+	$(PY) -m pip install -e '.[dev]'
+	@touch $@ $(RUN)
