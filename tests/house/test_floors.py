@@ -1,0 +1,106 @@
+"""The house stands as the design says: imports run downward, every package is listed, and no file names what is private to a machine."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FLOORS = {"inference": 0, "analysis": 0, "calibration": 1, "server": 2, "offline_eval": 2}
+TOP = 3
+ROOT_MODULES = sorted(ROOT.glob("*.py"))
+NOT_SHIPPED = {"tests", "training", "benchmarks", "examples", "docs", "editors", "build", "dist"}
+GENERATED = {".git", ".venv", ".cache", "build", "dist", "__pycache__", "node_modules"}
+
+
+def product_files() -> Iterator[Path]:
+    yield from ROOT_MODULES
+    for package in FLOORS:
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    """The first part of a module's place in the package: a folder's name, or a root module's own."""
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def rooms_imported(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line of every relative import in a module and the room it leads to."""
+    folder = path.relative_to(ROOT).parts[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            depth = len(folder) - (node.level - 1)
+            assert depth >= 0, f"{path.relative_to(ROOT)}:{node.lineno} imports from outside the package"
+            base = [*folder[:depth], *(node.module.split(".") if node.module else [])]
+            for target in [base[0]] if base else [alias.name for alias in node.names]:
+                yield node.lineno, target
+
+
+def floor_of(room: str) -> int:
+    return FLOORS.get(room, TOP)
+
+
+@pytest.mark.parametrize("path", list(product_files()), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_downward_and_are_relative(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    room = room_of(path)
+    for line, target in rooms_imported(path, tree):
+        where = f"{path.relative_to(ROOT)}:{line}"
+        if room in FLOORS:
+            assert target == room or floor_of(target) < FLOORS[room], f"{where}: {room} may not import {target}"
+        else:
+            assert target in FLOORS or (ROOT / f"{target}.py").exists() or target == "__version__", f"{where}: no such room: {target}"
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in names:
+            top = name.split(".")[0]
+            assert top not in {"assay", *FLOORS}, f"{path.relative_to(ROOT)}:{node.lineno}: import {name} relatively"
+
+
+def test_the_rule_sees_an_import_that_runs_upward() -> None:
+    tree = ast.parse("from ..server.engine import suggest_at\nfrom .. import offline_eval\nfrom .samples import read\n")
+    assert [target for _, target in rooms_imported(ROOT / "calibration" / "bands.py", tree)] == ["server", "offline_eval", "calibration"]
+    assert floor_of("server") > floor_of("calibration")
+
+
+def test_every_folder_that_is_a_package_is_listed_in_pyproject_and_exists() -> None:
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"])
+    found = {"assay"}
+    for init in ROOT.rglob("__init__.py"):
+        parts = init.parent.relative_to(ROOT).parts
+        if parts and parts[0] not in NOT_SHIPPED and not parts[0].startswith("."):
+            found.add(".".join(("assay", *parts)))
+    assert listed == found
+
+
+PRIVATE = [
+    re.compile(pattern)
+    for pattern in (
+        r"/(?:work|root|opt)/\w",
+        r"/home/\w",
+        r"\.\./shared\b",
+        "py" + r"pi\.org",
+        "python" + r"hosted\.org",
+        "registry" + r"\.npmjs",
+        "hugging" + r"face\.co",
+        "crates" + r"\.io",
+    )
+]
+
+
+def test_no_file_names_a_private_path_or_a_registrys_host() -> None:
+    found = []
+    for path in sorted(ROOT.rglob("*")):
+        parts = path.relative_to(ROOT).parts
+        if not path.is_file() or path.is_symlink() or GENERATED & set(parts) or parts[0].endswith("_cache") or path == Path(__file__):
+            continue
+        if parts[0] == ".typing" or path.stat().st_size > 2_000_000 or b"\0" in (content := path.read_bytes())[:1000]:
+            continue
+        for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+            found += [f"{path.relative_to(ROOT)}:{number}: {match[0]}" for pattern in PRIVATE if (match := pattern.search(line))]
+    assert not found, "\n".join(found)
