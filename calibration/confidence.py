@@ -1,0 +1,72 @@
+"""Confidence: a calibrator's answer for one generation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .bands import NO_EVIDENCE, Band, band_of, band_text
+from .calibrator import Calibrator, Status, log_odds_range
+from .measures import enter
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """P(event) for one generation, or the reason why there is none; its fields are the suggestion format's (docs/formats.md).
+
+    status: the calibrator's; "outside" where a measure is missing or beyond the range that the calibrator was fitted on; "uncalibrated"
+    where there is no calibrator. probability, low and high are None unless status is "informative". low and high: 95 % range of the
+    probability in a project that the calibrator has not seen. band: the band's word. calibrator: its id.
+    """
+
+    status: Status | Literal["outside", "uncalibrated"]
+    event: str
+    probability: float | None
+    low: float | None
+    high: float | None
+    band: str
+    calibrator: str | None
+
+    @property
+    def look(self) -> Band:
+        """The band itself: word, shape and colour."""
+        return band_of(self.probability)
+
+    @property
+    def text(self) -> str:
+        """What people read: "◆ likely 70-85 % exact match"."""
+        return band_text(self.event, self.probability, self.low, self.high)
+
+
+def confidence(calibrator: Calibrator, measures: Mapping[str, float]) -> Confidence:
+    """What the calibrator says of a generation with these raw measures.
+
+    The probability and its range (`log_odds_range`) are bounded to [1 / (n + 2), 1 - 1 / (n + 2)], n the samples it was fitted on: no
+    amount of data makes a map certain.
+    """
+    if calibrator.status != "informative":
+        return _without_number(calibrator.status, calibrator.event, calibrator.id)
+    entered = []
+    for name, (low, high) in zip(calibrator.features, calibrator.ranges, strict=True):
+        value = measures.get(name, math.nan)
+        if not low <= value <= high:
+            return _without_number("outside", calibrator.event, calibrator.id)
+        entered.append(float(enter(name, value)))
+    bound = 1 / (calibrator.fitted_on.n + 2)
+    probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered)))
+    return Confidence("informative", calibrator.event, probability, low, high, band_of(probability).word, calibrator.id)
+
+
+def uncalibrated(event: str) -> Confidence:
+    """The confidence where no calibrator fits the model, the prompt, the event and the language."""
+    return _without_number("uncalibrated", event, None)
+
+
+def _without_number(status: Status | Literal["outside", "uncalibrated"], event: str, calibrator: str | None) -> Confidence:
+    return Confidence(status, event, None, None, None, NO_EVIDENCE.word, calibrator)
+
+
+def _sigmoid(z: float) -> float:
+    return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))

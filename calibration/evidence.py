@@ -1,0 +1,66 @@
+"""Evidence: what is known of probabilities on data that the map was not fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .intervals import RESAMPLES, Interval, intervals
+from .measures import Floats
+from .metrics import Bin, ece, ece_noise_floor, reliability
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationError:
+    """The expected calibration error, and what it is made of.
+
+    value: `metrics.ece`, 10 bins of equal width, as it is published; noise_floor: what a perfect forecaster with the same probabilities
+    would get. debiased, low, high: the root mean square calibration error without that noise and its 95 % interval: low is 0 where no
+    miscalibration is shown. value may lie outside low..high, because it holds the noise.
+    """
+
+    value: float
+    noise_floor: float
+    debiased: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Metrics on held-out data. `groups` are what was held out and resampled together; skill and auc are None where all labels are equal.
+
+    skill is against base_rate (1 - base_rate): the base rate of the very data, which the held-out map did not see. That is the paper's
+    reference and a hard one: always saying the base rate of the *other* projects has a skill score below 0.
+    """
+
+    n: int
+    positives: int
+    groups: int
+    base_rate: float
+    brier: Interval
+    skill: Interval | None
+    auc: Interval | None
+    log_loss: Interval
+    ece: CalibrationError
+    reliability: tuple[Bin, ...]
+
+
+def evidence_of(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resamples: int = RESAMPLES, seed: int = 0) -> Evidence:
+    """Evidence of held-out probabilities p (n,) for labels y (n,) in groups (n,), numbered from 0. Raises what `intervals` raises."""
+    found = intervals(p, y, groups, resamples, seed)
+    error = found.calibration_error
+    return Evidence(
+        n=len(p),
+        positives=int(y.sum()),
+        groups=int(groups.max()) + 1,
+        base_rate=float(y.mean()),
+        brier=found.brier,
+        skill=found.skill,
+        auc=found.auc,
+        log_loss=found.log_loss,
+        ece=CalibrationError(ece(p, y), ece_noise_floor(p), error.value, error.low, error.high),
+        reliability=tuple(reliability(p, y)),
+    )

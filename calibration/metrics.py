@@ -1,0 +1,153 @@
+"""How good probabilities are, for a binary event. Every function takes p (n,), in [0, 1], and y (n,), bool, and raises ValueError
+for anything else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .measures import Floats
+
+BINS = 10
+_Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bin of a reliability diagram.
+
+    low, high: smallest and largest probability in it; n samples, of which `positives`; mean: of the probabilities;
+    rate: positives / n with its 95 % Wilson interval (samples taken as independent).
+    """
+
+    low: float
+    high: float
+    n: int
+    positives: int
+    mean: float
+    rate: float
+    rate_low: float
+    rate_high: float
+
+
+def checked(p: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    """p as float64 and y as bool, or ValueError saying what is wrong with them."""
+    probabilities, labels = np.asarray(p, dtype=np.float64), np.asarray(y)
+    if probabilities.ndim != 1 or probabilities.shape != labels.shape or not len(labels):
+        raise ValueError(f"probabilities of shape {probabilities.shape} and labels of shape {labels.shape} are not n > 0 forecasts")
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ValueError("a probability is outside [0, 1] or not a number")
+    if labels.dtype != np.bool_ and not ((labels == 0) | (labels == 1)).all():
+        raise ValueError("a label is neither 0 nor 1; leave samples with an unknown label out")
+    return probabilities, labels.astype(np.bool_)
+
+
+def brier(p: ArrayLike, y: ArrayLike) -> float:
+    """Mean of (p - y)² (Brier 1950): 0 is perfect, 1 the worst."""
+    p, y = checked(p, y)
+    return float(np.mean((p - y) ** 2))
+
+
+def reference_brier(y: ArrayLike) -> float:
+    """p̄ (1 - p̄): the Brier score of always saying the base rate of these very labels."""
+    _, y = checked(np.zeros(np.shape(y)), y)
+    return float(y.mean() * (1 - y.mean()))
+
+
+def skill(p: ArrayLike, y: ArrayLike) -> float:
+    """Skill score 1 - brier / reference_brier: 1 is perfect, 0 no better than the base rate (Spiess et al. 2024, §3).
+
+    Raises ValueError when all labels are equal: the reference is then perfect itself.
+    """
+    reference = reference_brier(y)
+    if reference == 0:
+        raise ValueError("the skill score is not defined where all labels are equal")
+    return 1 - brier(p, y) / reference
+
+
+def log_loss(p: ArrayLike, y: ArrayLike) -> float:
+    """Mean of -log of the probability given to what happened, in nats.
+
+    Raises ValueError when that is infinite, instead of hiding it behind a clip: a calibrator's output is bounded, so it never is.
+    """
+    p, y = checked(p, y)
+    said = np.where(y, p, 1 - p)
+    if (said == 0).any():
+        raise ValueError("the log loss is infinite: probability 0 was given to something that happened; bound the probabilities first")
+    return float(-np.log(said).mean())
+
+
+def auc(p: ArrayLike, y: ArrayLike) -> float:
+    """Probability that a random positive sample has the higher p than a random negative one, ties counted half (Mann & Whitney 1947).
+
+    Raises ValueError when all labels are equal.
+    """
+    p, y = checked(p, y)
+    _, run = np.unique(p, return_inverse=True)
+    positives = np.bincount(run, y)
+    negatives = np.bincount(run, ~y)
+    pairs = positives.sum() * negatives.sum()
+    if pairs == 0:
+        raise ValueError("the AUC is not defined where all labels are equal")
+    below = np.cumsum(negatives) - negatives
+    return float((positives * (below + negatives / 2)).sum() / pairs)
+
+
+def equal_width(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
+    """Bin of each p among `bins` bins of equal width, closed on the right: (0.2, 0.3] is bin 2 of 10; p = 0 is in the first, 1 in the last.
+
+    Compared with the edges k / bins as the nearest float, not computed by a division, so that 0.3 is in bin 2.
+    """
+    return np.searchsorted(np.arange(1, bins) / bins, p, side="left")
+
+
+def equal_mass(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
+    """Bin of each p among at most `bins` bins of about n / bins samples. Equal p's are never parted, so ties make fewer bins."""
+    ordered = np.sort(p)
+    # a bin begins at the value at rank k n / bins, wherever the run of that value begins
+    first = ordered[[k * len(p) // bins for k in range(1, bins)]]
+    return np.searchsorted(np.unique(first[first > ordered[0]]), p, side="right")
+
+
+def ece(p: ArrayLike, y: ArrayLike, bins: int = BINS) -> float:
+    """Expected calibration error, Σ_b n_b / n · |ȳ_b - p̄_b| over `equal_width` bins (Naeini et al. 2015), as it is published everywhere.
+
+    Never 0 for a finite sample, not even for perfect probabilities: read it beside `ece_noise_floor`.
+    """
+    p, y = checked(p, y)
+    return float(np.abs(np.bincount(equal_width(p, bins), y - p)).sum() / len(p))
+
+
+def ece_noise_floor(p: ArrayLike, bins: int = BINS) -> float:
+    """The `ece` that a perfect forecaster with these very p's is expected to get.
+
+    Closed form: a bin's sum of y - p has variance V_b = Σ p (1 - p), and E|·| = √(2 V_b / π) where it is nearly normal. Bins of a handful
+    of samples are not, but weigh little: within 5 % of a simulation from n = 100 on (tests/calibration/test_metrics.py).
+    """
+    p, _ = checked(p, np.zeros(np.shape(p)))
+    variance = np.bincount(equal_width(p, bins), p * (1 - p))
+    return float(np.sqrt(2 / math.pi * variance).sum() / len(p))
+
+
+def reliability(p: ArrayLike, y: ArrayLike, bins: int = BINS) -> list[Bin]:
+    """The bins of a reliability diagram, of equal mass, lowest probabilities first."""
+    p, y = checked(p, y)
+    index = equal_mass(p, bins)
+    made = []
+    for b in range(int(index.max()) + 1):
+        inside, happened = p[index == b], y[index == b]
+        n, positives = len(inside), int(happened.sum())
+        low, high = wilson(positives, n)
+        made.append(Bin(float(inside.min()), float(inside.max()), n, positives, float(inside.mean()), positives / n, low, high))
+    return made
+
+
+def wilson(positives: int, n: int) -> tuple[float, float]:
+    """95 % interval of a rate (Wilson 1927, score interval): low, high."""
+    rate, z2 = positives / n, _Z95**2
+    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z95 / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
