@@ -106,7 +106,9 @@ class Model(Protocol):
         ...
 
     @property
-    def fingerprint(self) -> Fingerprint: ...
+    def fingerprint(self) -> Fingerprint:
+        """What the model is."""
+        ...
 
     @property
     def layout(self) -> Layout:

@@ -1,0 +1,98 @@
+"""What can be wrong with a model, one class each; every message says what, where, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class ModelError(Exception):
+    """Anything that keeps a model from answering; the message is meant for the user."""
+
+
+class RuntimeMissing(ModelError):
+    """llama-cpp-python can't be imported."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"llama-cpp-python can't be imported ({reason}). Install it with: pip install 'llama-cpp-python>=0.3.36,<0.4'")
+
+
+class NoSuchModel(ModelError):
+    """There is no file at the model's path."""
+
+    def __init__(self, path: Path, advice: str = "Check the path; a model is one .gguf file.") -> None:
+        super().__init__(f"{path}: no such model file. {advice}")
+
+
+class UnreadableModel(ModelError):
+    """The operating system refuses to read the file."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: the model can't be read ({reason}). Check the file's permissions and the disk.")
+
+
+class NotAGGUF(ModelError):
+    """The file is something else, or a GGUF of a version that llama.cpp no longer reads."""
+
+    def __init__(self, path: Path, found: str) -> None:
+        super().__init__(f"{path}: not a GGUF file of version 2 or 3 ({found}). Give a model in GGUF format, or convert it with llama.cpp.")
+
+
+class TruncatedModel(ModelError):
+    """The file ends before what its header announces."""
+
+    def __init__(self, path: Path, size: int, needed: int, what: str) -> None:
+        super().__init__(f"{path}: cut short: {what} needs {needed:,} bytes, the file has {size:,}. Download or copy it again.")
+
+
+class DamagedModel(ModelError):
+    """The header contradicts itself or the format."""
+
+    def __init__(self, path: Path, where: str) -> None:
+        super().__init__(f"{path}: damaged: {where}. Download or copy it again.")
+
+
+class UnsupportedArchitecture(ModelError):
+    """A sound GGUF that this runtime can't generate text from."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path}: {what}. Choose a text-generating model that the installed llama.cpp knows, or update llama-cpp-python.")
+
+
+class ContextTooLong(ModelError):
+    """More tokens than the model's context holds."""
+
+    def __init__(self, needed: int, length: int, what: str) -> None:
+        super().__init__(
+            f"{what} needs {needed:,} tokens, the model's context holds {length:,}. Give it less text, or open it with a context that fits."
+        )
+
+
+class OutOfMemory(ModelError):
+    """The weights or the cache do not fit into memory."""
+
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(f"{path}: not enough memory ({detail}). Use a smaller n_ctx, fewer gpu_layers, or a smaller model.")
+
+
+class LoadFailed(ModelError):
+    """llama.cpp refused the file for a reason that has no class of its own."""
+
+    def __init__(self, path: Path, log: str) -> None:
+        reason = log or "it gave no reason"
+        super().__init__(f"{path}: llama.cpp can't load the model: {reason}. Check that the file is complete and the runtime up to date.")
+
+
+class DecodeFailed(ModelError):
+    """llama.cpp failed while it computed."""
+
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(
+            f"{path}: llama.cpp failed while computing: {detail}. Open the model again; if it comes back, try gpu_layers=0 or another file."
+        )
+
+
+class ModelClosed(ModelError):
+    """The model was closed before."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: the model is closed. Open it again to use it.")

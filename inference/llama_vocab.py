@@ -1,0 +1,67 @@
+"""Text to tokens and back with a GGUF's own tokenizer, and which tokens control."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+
+class Vocabulary:
+    """The tokens of an open model. Text never becomes a control token, whatever it spells."""
+
+    def __init__(self, llama: Any, vocab: Any) -> None:  # noqa: ANN401 -- a module of ctypes functions, a pointer
+        self._llama = llama
+        self._vocab = vocab
+        self._fim = tuple(int(ask(vocab)) for ask in (llama.llama_vocab_fim_pre, llama.llama_vocab_fim_suf, llama.llama_vocab_fim_mid))
+        self.ends = functools.cache(self._ends)
+        self.piece = functools.cache(self._piece)
+
+    @property
+    def fim(self) -> tuple[int, int, int] | None:
+        """The ids of fim_pre, fim_suf and fim_mid, or None where one is missing."""
+        prefix, suffix, middle = self._fim
+        return (prefix, suffix, middle) if min(self._fim) >= 0 else None
+
+    @property
+    def beginning(self) -> list[int]:
+        """What a prompt begins with: the BOS token where the metadata asks for it, else nothing."""
+        bos = int(self._llama.llama_vocab_bos(self._vocab))
+        return [bos] if bos >= 0 and self._llama.llama_vocab_get_add_bos(self._vocab) else []
+
+    @property
+    def separator(self) -> int:
+        """A token that stands between texts, to begin an empty prompt with: BOS, EOS or EOT, the first that there is; else token 0."""
+        llama = self._llama
+        ids = (int(ask(self._vocab)) for ask in (llama.llama_vocab_bos, llama.llama_vocab_eos, llama.llama_vocab_eot))
+        return next((token for token in ids if token >= 0), 0)
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of plain text; a surrogate that stands alone is read as "?"."""
+        data = text.encode("utf-8", "replace")
+        room = len(data) + 8
+        ids = (ctypes.c_int32 * room)()
+        count = int(self._llama.llama_tokenize(self._vocab, data, len(data), ids, room, False, False))
+        if count < 0:
+            room = -count
+            ids = (ctypes.c_int32 * room)()
+            count = int(self._llama.llama_tokenize(self._vocab, data, len(data), ids, room, False, False))
+        return ids[:count]
+
+    def _ends(self, token: int) -> bool:
+        """Whether a token ends the text: the model's own ends, and every other control token, which begins something that is not text."""
+        llama = self._llama
+        return (
+            token in self._fim
+            or bool(llama.llama_vocab_is_eog(self._vocab, token))
+            or bool(llama.llama_vocab_is_control(self._vocab, token))
+        )
+
+    def _piece(self, token: int) -> bytes:
+        """The bytes that a token stands for; none for a control token."""
+        for room in (64, 4096, 1 << 20):
+            buffer = ctypes.create_string_buffer(room)
+            count = int(self._llama.llama_token_to_piece(self._vocab, token, buffer, room, 0, False))
+            if count >= 0:
+                return buffer.raw[:count]
+        return b""
