@@ -1,0 +1,159 @@
+"""What `assay calibrate fit|report|show` do. Each returns the exit code: 0 done, 1 the work failed, 2 unreadable input or wrong usage.
+
+People's text goes to stderr, the JSON document (`as_json`) to stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from .calibrator import Calibrator, CalibratorError, as_json, load, save
+from .fit import Fit, FitError, fit
+from .plots import PlotError
+from .registry import Entry, choose, folders, read_registry
+from .report import report, summary
+from .samples import EVENTS, SampleError, read_samples
+
+
+def calibrate_fit(sample_paths: Sequence[Path], event: str, features: Sequence[str], out: Path, as_json: bool) -> int:
+    """`assay calibrate fit SAMPLES… --event E [--features a,b] --out FILE`: fit a calibrator, write its file, say what it is worth."""
+    return _ended(lambda: _fit(sample_paths, event, features, out, as_json))
+
+
+def calibrate_report(paths: Sequence[Path], out_dir: Path, as_json: bool) -> int:
+    """`assay calibrate report SAMPLES…|CALIBRATOR [--out DIR]`: one calibrator file, or samples (each event with labels is reported)."""
+    return _ended(lambda: _report(paths, out_dir, as_json))
+
+
+def calibrate_show(
+    why: bool,
+    as_json: bool,
+    folder: Path | None,
+    model_id: str | None = None,
+    prompt_id: str | None = None,
+    event: str = "exact_match",
+    task: str | None = None,
+    language: str | None = None,
+) -> int:
+    """`assay calibrate show [--why]`: the calibrators of this machine; why: which one is chosen for a model, prompt, event, task, language.
+
+    folder: root of the project whose own calibrators are looked at, too.
+    """
+    return _ended(lambda: _show(why, as_json, folder, {"model": model_id, "prompt": prompt_id, "task": task, "language": language}, event))
+
+
+class _UsageError(ValueError):
+    """The command can't be carried out as it was given; the message says why."""
+
+
+def _ended(work: Callable[[], None]) -> int:
+    try:
+        work()
+    except (SampleError, CalibratorError, FitError, _UsageError) as error:
+        _say(f"error: {error}")
+        return 2
+    except PlotError as error:
+        _say(f"error: {error}")
+        return 1
+    except OSError as error:
+        _say(f"error: {error.filename}: can't be written: {error.strerror}")
+        return 1
+    return 0
+
+
+def _fit(sample_paths: Sequence[Path], event: str, features: Sequence[str], out: Path, json_wanted: bool) -> None:
+    fitted = fit(read_samples(sample_paths), event, features)
+    save(fitted.calibrator, out)
+    for note in fitted.notes:
+        _say(f"note: {note}")
+    _say(summary(fitted.calibrator))
+    _say(f"because: {fitted.calibrator.reason}")
+    _say(f"written: {out}")
+    if json_wanted:
+        _document({"id": fitted.calibrator.id, "file": str(out), "notes": list(fitted.notes), "calibrator": as_json(fitted.calibrator)})
+
+
+def _report(paths: Sequence[Path], out_dir: Path, json_wanted: bool) -> None:
+    made = report(_subjects(paths), out_dir)
+    if json_wanted:
+        _document(made.document)
+    else:
+        _say(made.text)
+    for file in made.files:
+        _say(f"written: {file}")
+
+
+def _subjects(paths: Sequence[Path]) -> list[Fit | Calibrator]:
+    calibrators = [path for path in paths if path.suffix == ".json"]
+    if calibrators and len(paths) > 1:
+        raise _UsageError("a report is on samples (*.jsonl, any number of files) or on one calibrator (*.json)")
+    if calibrators:
+        return [load(calibrators[0])]
+    samples = read_samples(paths)
+    subjects: list[Fit | Calibrator] = []
+    for event in EVENTS:
+        labelled = sum(sample.labels.get(event) is not None for sample in samples)
+        if labelled >= 2:
+            subjects.append(fit(samples, event))
+        elif labelled:
+            _say(f"note: {event} is left out, only one sample has a label for it")
+    if not subjects:
+        raise _UsageError(f"none of the {len(samples)} samples has a label; nothing can be reported")
+    return subjects
+
+
+def _show(why: bool, json_wanted: bool, folder: Path | None, asked: dict[str, str | None], event: str) -> None:
+    places = folders(folder)
+    registry = read_registry(places)
+    document: dict[str, object] = {
+        "folders": [{"origin": origin, "path": str(path)} for origin, path in places],
+        "calibrators": [_shown(entry) for entry in registry.entries],
+        "skipped": list(registry.skipped),
+    }
+    for origin, path in places:
+        _say(f"{origin}: {path}")
+        for entry in registry.entries:
+            if entry.origin == origin:
+                _say(f"  {entry.path.name}  {entry.calibrator.id}\n    {summary(entry.calibrator)}\n    because: {entry.calibrator.reason}")
+    if not registry.entries:
+        _say("no calibrators; `assay calibrate fit` makes one")
+    if why:
+        given = {name: value for name, value in asked.items() if value is not None}
+        if missing := asked.keys() - given.keys():
+            raise _UsageError(f"why one is chosen depends on the {', '.join(sorted(missing))}, which is not known")
+        chosen = choose(registry, given["model"], given["prompt"], event, given["task"], given["language"])
+        for line in chosen.why:
+            _say(line)
+        document["asked"] = {**given, "event": event}
+        document["chosen"] = _shown(chosen.entry) if chosen.entry else None
+        document["why"] = list(chosen.why)
+    if json_wanted:
+        _document(document)
+
+
+def _shown(entry: Entry) -> dict[str, object]:
+    calibrator = entry.calibrator
+    return {
+        "id": calibrator.id,
+        "origin": entry.origin,
+        "path": str(entry.path),
+        "event": calibrator.event,
+        "task": calibrator.task,
+        "features": list(calibrator.features),
+        "status": calibrator.status,
+        "reason": calibrator.reason,
+        "fitted_on": asdict(calibrator.fitted_on),
+        "evidence": asdict(calibrator.evidence),
+    }
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _document(document: dict[str, object]) -> None:
+    print(json.dumps(document, indent=1, allow_nan=False))
