@@ -1,0 +1,75 @@
+"""From a place in a text to a suggestion: what the command line does in its own process and the language server through the model's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..calibration.registry import Registry
+from ..inference.completion import Kind, Settings, complete, task_of
+from ..inference.model import Generation, Layout, Model
+from .documents import Window
+from .options import Event
+from .positions import Encoding, Range, position_at
+from .suggestion import Suggestion, suggest
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cursor: the text around it that a model can be given, the range that a suggestion replaces, and what is asked for."""
+
+    prefix: str
+    suffix: str
+    range: Range
+    kind: Kind = "line"
+    language: str = "plaintext"
+    event: Event = "exact_match"
+
+
+def window(settings: Settings) -> Window:
+    """What can matter to `complete`: it looks at no more than 16 characters per token of its budgets.
+
+    Its own cuts lie at multiples of 3/4 of the prefix budget from the start of what it is given; so do the multiples of this step.
+    """
+    step = settings.prefix_tokens * 3 // 4 * 16
+    return Window(before=settings.prefix_tokens * 16 + step, after=settings.suffix_tokens * 32, step=step)
+
+
+def suggestion_of(
+    generation: Generation, place: Place, *, model_id: str, layout: Layout, settings: Settings, registry: Registry
+) -> Suggestion | None:
+    """The suggestion that this generation makes at this place; None when its text is blank."""
+    return suggest(
+        generation,
+        task=task_of(place.prefix, place.suffix, place.kind),
+        kind=place.kind,
+        range=place.range,
+        language=place.language,
+        model_id=model_id,
+        prompt_id=settings.fingerprint(layout),
+        registry=registry,
+        event=place.event,
+    )
+
+
+def suggest_at(
+    model: Model,
+    registry: Registry,
+    text: str,
+    offset: int,
+    *,
+    kind: Kind = "line",
+    language: str = "plaintext",
+    event: Event = "exact_match",
+    encoding: Encoding = "utf-32",
+    max_ms: float | None = None,
+) -> Suggestion | None:
+    """The suggestion at an offset (in code points) of a text, made in this process; None when the model suggests nothing.
+
+    The range's columns count in `encoding`: code points unless told. Raises ModelError.
+    """
+    settings = Settings()
+    shown = window(settings)
+    at = position_at(text, offset, encoding)
+    place = Place(text[shown.start(offset) : offset], text[offset : offset + shown.after], Range(at, at), kind, language, event)
+    generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, max_ms=max_ms)
+    return suggestion_of(generation, place, model_id=model.fingerprint.id, layout=model.layout, settings=settings, registry=registry)

@@ -1,0 +1,242 @@
+"""The server's side of the model's process: asyncio, cancellable, and started again when the process dies."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ..inference.completion import Kind
+from ..inference.model import Fingerprint, Generation, Layout
+from .wire import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, parse
+
+State = Literal["loading", "ready", "failed", "closed"]
+
+_COMMAND = ("-P", "-m", "assay.server.model_child")  # -P: a workspace's json.py must not be imported in place of Python's own
+_RESTARTS = 3
+_RESTART_WINDOW_S = 60.0
+_BACKOFF_S = (0.0, 0.5, 2.0)
+_CLOSE_S = 2.0
+
+
+class ModelUnavailable(Exception):
+    """There is no model to ask, and why: it could not be loaded, its process died too often, or it was closed."""
+
+
+class ModelProcessDied(Exception):
+    """The model's process ended while this request was waiting; it is started again, so asking again may work."""
+
+
+class ModelRequestFailed(Exception):
+    """The model answered a request with an error; the process goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """What was loaded. load_ms: milliseconds that opening it took, the start of the process not included."""
+
+    fingerprint: Fingerprint
+    layout: Layout
+    context_length: int
+    load_ms: float
+
+
+class ModelProcess:
+    """A model in a process of its own. One request runs at a time; the others wait here, and one that is cancelled never runs."""
+
+    def __init__(self, path: Path | None, *, on_state: Callable[[State], None] | None = None, **options: Any) -> None:
+        """path: of the model, None for the embedded one; options: of `open_model`; on_state: called at each change of `state`."""
+        self.state: State = "loading"
+        self.reason = ""
+        self._path = path
+        self._options = options
+        self._on_state = on_state or (lambda _: None)
+        self._numbers = itertools.count()
+        self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._turn = asyncio.Lock()
+        self._settled = asyncio.Event()
+        self._loaded: LoadedModel | None = None
+        self._child: asyncio.subprocess.Process | None = None
+        self._life: asyncio.Task[None] | None = None
+        self._last_words: deque[str] = deque(maxlen=20)
+
+    @property
+    def pid(self) -> int | None:
+        """The process's id while it runs."""
+        return self._child.pid if self._child is not None and self._child.returncode is None else None
+
+    @property
+    def model(self) -> LoadedModel | None:
+        """What is loaded now, if anything."""
+        return self._loaded if self.state == "ready" else None
+
+    async def start(self) -> None:
+        """Start the process and begin to load; does not wait for either (see `loaded`)."""
+        self._life = asyncio.create_task(self._live())
+
+    async def loaded(self) -> LoadedModel:
+        """Wait until the model is loaded. Raises ModelUnavailable when it can't be."""
+        while True:
+            await self._settled.wait()
+            if self.state == "ready" and self._loaded is not None:
+                return self._loaded
+            if self.state in ("failed", "closed"):
+                raise ModelUnavailable(self.reason)
+
+    async def complete(self, prefix: str, suffix: str, *, kind: Kind, max_ms: float | None = None) -> Generation:
+        """What the model puts between prefix and suffix, as `inference.completion.complete`.
+
+        Cancelling the awaiting task returns at once and stops the model at its next token. Raises ModelUnavailable, ModelProcessDied,
+        ModelRequestFailed.
+        """
+        async with self._turn:
+            await self.loaded()
+            data = await self._ask({"op": "complete", "prefix": prefix, "suffix": suffix, "kind": kind, "max_ms": max_ms})
+        return generation_from_json(data)
+
+    async def close(self) -> None:
+        """End the process: kindly, then by force. Waiting requests raise ModelUnavailable."""
+        if self.state == "closed":
+            return
+        self._enter("closed", "the server is shutting down")
+        if self._child is not None and self._child.returncode is None:
+            self._send({"op": "close"})
+            assert self._child.stdin is not None
+            self._child.stdin.close()
+            try:
+                await asyncio.wait_for(self._child.wait(), _CLOSE_S)
+            except TimeoutError:
+                with suppress(ProcessLookupError):
+                    self._child.kill()
+        if self._life is not None:
+            self._life.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._life
+
+    async def _live(self) -> None:
+        """Run one process after the other until it may not be started again."""
+        deaths: deque[float] = deque(maxlen=_RESTARTS)
+        while self.state not in ("failed", "closed"):
+            try:
+                end = await self._run_once()
+            except OSError as error:
+                self._enter("failed", f"the model's process could not be started: {error}")
+                return
+            if self.state in ("failed", "closed"):
+                return
+            now = time.monotonic()
+            if len(deaths) == _RESTARTS and now - deaths[0] < _RESTART_WINDOW_S:
+                self._enter("failed", f"the model's process died {_RESTARTS + 1} times within {_RESTART_WINDOW_S:.0f} s, last {end}")
+                return
+            deaths.append(now)
+            self._enter("loading", f"the model's process is started again after it {end}")
+            await asyncio.sleep(_BACKOFF_S[min(sum(now - death < _RESTART_WINDOW_S for death in deaths), len(_BACKOFF_S)) - 1])
+
+    async def _run_once(self) -> str:
+        """Start a process, load the model, pass answers on until the process ends. Returns how it ended."""
+        pipe = asyncio.subprocess.PIPE
+        child = await asyncio.create_subprocess_exec(sys.executable, *_COMMAND, stdin=pipe, stdout=pipe, stderr=pipe)
+        self._child = child
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self._last_words.clear()
+        words = asyncio.create_task(self._listen(child.stderr))
+        load = asyncio.create_task(self._load())
+        try:
+            await self._read_answers(child.stdout)
+            code = await self._exit_code(child)
+            with suppress(TimeoutError):  # a grandchild may hold stderr open
+                await asyncio.wait_for(asyncio.shield(words), 0.5)
+        finally:
+            for task in (words, load):
+                task.cancel()
+            if child.returncode is None:
+                with suppress(ProcessLookupError):
+                    child.kill()
+        end = self._describe_end(code)
+        self._fail_pending(end)
+        return end
+
+    async def _load(self) -> None:
+        try:
+            data = await self._ask({"op": "load", "path": None if self._path is None else str(self._path), "options": self._options})
+        except ModelRequestFailed as error:
+            self._enter("failed", str(error))
+            if self._child is not None and self._child.stdin is not None:
+                self._child.stdin.close()
+            return
+        except ModelProcessDied:
+            return
+        self._loaded = LoadedModel(fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["load_ms"])
+        self._enter("ready", "")
+
+    async def _ask(self, request: dict[str, Any]) -> Any:
+        number = next(self._numbers)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._pending[number] = answer
+        try:
+            self._send({"id": number, **request})
+            return await answer
+        except asyncio.CancelledError:
+            self._send({"op": "cancel", "id": number})
+            raise
+        finally:
+            self._pending.pop(number, None)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._child is not None and self._child.stdin is not None and not self._child.stdin.is_closing():
+            self._child.stdin.write(frame(message))
+
+    async def _read_answers(self, stream: asyncio.StreamReader) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionResetError, ValueError):  # ValueError: a frame that is no JSON
+            while True:
+                size = int.from_bytes(await stream.readexactly(HEADER_BYTES), "big")
+                answer = parse(await stream.readexactly(size))
+                future = self._pending.get(answer["id"])
+                if future is None or future.done():
+                    continue
+                if "ok" in answer:
+                    future.set_result(answer["ok"])
+                else:
+                    future.set_exception(ModelRequestFailed(answer["error"]["message"] or answer["error"]["type"]))
+
+    async def _listen(self, stream: asyncio.StreamReader) -> None:
+        while chunk := await stream.read(4096):
+            self._last_words.extend(line for line in chunk.decode(errors="replace").splitlines() if line.strip())
+
+    async def _exit_code(self, child: asyncio.subprocess.Process) -> int:
+        try:
+            return await asyncio.wait_for(child.wait(), _CLOSE_S)
+        except TimeoutError:
+            child.kill()
+            return await child.wait()
+
+    def _fail_pending(self, end: str) -> None:
+        for future in self._pending.values():
+            if not future.done():
+                future.set_exception(
+                    ModelUnavailable(self.reason) if self.state == "closed" else ModelProcessDied(f"the model's process {end}")
+                )
+
+    def _describe_end(self, code: int) -> str:
+        if code < 0:
+            with suppress(ValueError):
+                how = f"was ended by {signal.Signals(-code).name}"
+                return f"{how} ({self._last_words[-1]})" if self._last_words and -code != signal.SIGKILL else how
+        return f"ended with exit code {code}" + (f" ({self._last_words[-1]})" if self._last_words else "")
+
+    def _enter(self, state: State, reason: str) -> None:
+        self.state, self.reason = state, reason
+        if state == "loading":
+            self._settled.clear()
+        else:
+            self._settled.set()
+        self._on_state(state)

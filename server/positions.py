@@ -1,0 +1,92 @@
+"""Lines and columns as the Language Server Protocol counts them: pure functions on strings.
+
+A line ends at \\n, \\r\\n or \\r and nowhere else: `str.splitlines` also splits at form feeds, U+2028 and five more, which are ordinary
+characters here. A column counts the units of the agreed encoding: bytes (utf-8), 16-bit units (utf-16) or code points (utf-32).
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Literal
+
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place between two characters; line and character count from 0."""
+
+    line: int
+    character: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From start up to, not including, end."""
+
+    start: Position
+    end: Position
+
+    def as_json(self) -> dict[str, dict[str, int]]:
+        """The protocol's Range."""
+        return {
+            "start": {"line": self.start.line, "character": self.start.character},
+            "end": {"line": self.end.line, "character": self.end.character},
+        }
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of text with their ends; never empty, and the last line is the one without an end (perhaps "")."""
+    lines = io.StringIO(text, newline="").readlines()
+    if not lines or lines[-1].endswith(("\n", "\r")):
+        lines.append("")
+    return lines
+
+
+def content(line: str) -> str:
+    """The line without its end."""
+    if line.endswith("\r\n"):
+        return line[:-2]
+    return line[:-1] if line.endswith(("\n", "\r")) else line
+
+
+def index_at(line: str, column: int, encoding: Encoding) -> int:
+    """The index into `line` of a column: past the end it is the end (before the line break), inside a character the character's start."""
+    text = content(line)
+    if encoding == "utf-32" or text.isascii():
+        return min(column, len(text))
+    units = 0
+    for index, character in enumerate(text):
+        units += _width(character, encoding)
+        if units > column:
+            return index
+    return len(text)
+
+
+def column_at(line: str, index: int, encoding: Encoding) -> int:
+    """The column of an index into `line`; the inverse of `index_at`."""
+    text = line[:index]
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    return sum(_width(character, encoding) for character in text)
+
+
+def position_at(text: str, offset: int, encoding: Encoding) -> Position:
+    """The position of an offset (in code points) into text."""
+    lines = split_lines(text[:offset])
+    return Position(len(lines) - 1, column_at(lines[-1], len(lines[-1]), encoding))
+
+
+def offset_at(text: str, position: Position, encoding: Encoding) -> int:
+    """The offset (in code points) of a position: past the end of a line it is the line's end, past the last line the text's."""
+    lines = split_lines(text)
+    if position.line >= len(lines):
+        return len(text)
+    return sum(map(len, lines[: position.line])) + index_at(lines[position.line], position.character, encoding)
+
+
+def _width(character: str, encoding: Encoding) -> int:
+    if encoding == "utf-16":
+        return 2 if character > "\uffff" else 1
+    return 1 if character < "\x80" else 2 if character < "\u0800" else 3 if character < "\U00010000" else 4

@@ -1,0 +1,78 @@
+"""What the user is shown: a text, where it goes, and how likely it is to be right. Pure."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ..calibration.confidence import Confidence, confidence, uncalibrated
+from ..calibration.measures import measures_of
+from ..calibration.registry import Registry, choose
+from ..inference.completion import Kind as Kind
+from ..inference.model import Generation
+from .options import Event as Event
+from .positions import Range
+
+SuggestionKind = Literal["line", "block", "function", "repair"]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One suggestion; `as_json` is the format in docs/formats.md.
+
+    id: 12 hex digits, new each time. range: what the text replaces, in the units that the asker counts columns in. measures: by name, as
+    `measures_of`. timings_ms: "prompt" and "generate".
+    """
+
+    id: str
+    text: str
+    range: Range
+    kind: SuggestionKind
+    confidence: Confidence
+    measures: dict[str, float]
+    timings_ms: dict[str, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """What travels to the editor and what `assay complete --json` prints."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "range": self.range.as_json(),
+            "kind": self.kind,
+            "confidence": asdict(self.confidence),
+            "measures": self.measures,
+            "timings_ms": self.timings_ms,
+        }
+
+
+def suggest(
+    generation: Generation,
+    *,
+    task: str,
+    kind: SuggestionKind,
+    range: Range,
+    language: str,
+    model_id: str,
+    prompt_id: str,
+    registry: Registry,
+    event: str = "exact_match",
+) -> Suggestion | None:
+    """The suggestion that a generation makes; None when its text is blank.
+
+    task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
+    is about. Where the registry has no calibrator for these, the confidence is "uncalibrated" and has no number.
+    """
+    if not generation.text.strip() or not generation.tokens:
+        return None
+    measures = measures_of(generation)
+    chosen = choose(registry, model_id=model_id, prompt_id=prompt_id, event=event, task=task, language=language).calibrator
+    return Suggestion(
+        id=uuid.uuid4().hex[:12],
+        text=generation.text,
+        range=range,
+        kind=kind,
+        confidence=uncalibrated(event) if chosen is None else confidence(chosen, measures),
+        measures=measures,
+        timings_ms={"prompt": generation.timings.prompt_ms, "generate": generation.timings.generate_ms},
+    )

@@ -1,0 +1,152 @@
+"""Language Server Protocol messages over stdin and stdout, or over one TCP connection; nothing here blocks the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import BinaryIO, Protocol
+
+_MAX_BODY = 1 << 30
+
+
+class FramingError(Exception):
+    """What stands where a header should is none, so where the next message begins is not known."""
+
+
+class Transport(Protocol):
+    """Bodies of messages in, framed messages out."""
+
+    def messages(self) -> AsyncIterator[bytes]:
+        """The body of each message until the other side closes. Raises FramingError."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Send; never waits."""
+        ...
+
+    def close(self) -> None:
+        """Send what is still waiting, then close; does not wait."""
+        ...
+
+    async def closed(self) -> None:
+        """Wait for the end of `close`."""
+        ...
+
+
+def body_length(header: bytes) -> int:
+    """The length that a header announces; header: its lines up to the empty one. Raises FramingError."""
+    for line in header.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length":
+            digits = value.strip()
+            if digits.isdigit() and int(digits) <= _MAX_BODY:
+                return int(digits)
+            raise FramingError(f"Content-Length: {digits[:40]!r} is not a length")
+    raise FramingError(f"a header without Content-Length: {header[:80]!r}")
+
+
+class StdioTransport:
+    """Two pipes, each with a thread of its own, so that neither a slow reader nor a silent writer stops the event loop."""
+
+    def __init__(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
+        self._stdin = stdin
+        self._stdout = stdout
+        self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
+        self._writer = threading.Thread(target=self._write, daemon=True, name="stdout")
+        self._writer.start()
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """See Transport."""
+        loop = asyncio.get_running_loop()
+        incoming: asyncio.Queue[bytes | FramingError | None] = asyncio.Queue()
+
+        def read() -> None:
+            end: FramingError | None = None
+            try:
+                while (body := _read_message(self._stdin)) is not None:
+                    loop.call_soon_threadsafe(incoming.put_nowait, body)
+            except FramingError as error:
+                end = error
+            except OSError:
+                end = None
+            try:
+                loop.call_soon_threadsafe(incoming.put_nowait, end)
+            except RuntimeError:
+                return  # the loop is closed: nobody waits for the end
+
+        threading.Thread(target=read, daemon=True, name="stdin").start()
+        while (item := await incoming.get()) is not None:
+            if isinstance(item, FramingError):
+                raise item
+            yield item
+
+    def write(self, data: bytes) -> None:
+        """See Transport."""
+        self._outgoing.put(data)
+
+    def close(self) -> None:
+        """See Transport."""
+        self._outgoing.put(None)
+
+    async def closed(self) -> None:
+        """See Transport. A client that no longer reads is waited for 2 s."""
+        await asyncio.to_thread(self._writer.join, 2.0)
+
+    def _write(self) -> None:
+        try:
+            while (data := self._outgoing.get()) is not None:
+                self._stdout.write(data)
+                self._stdout.flush()
+            self._stdout.close()
+        except OSError:
+            return  # the client closed the pipe; the end of stdin says so too
+
+
+class TcpTransport:
+    """One accepted connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """See Transport."""
+        while True:
+            try:
+                header = await self._reader.readuntil(b"\r\n\r\n")
+                body = await self._reader.readexactly(body_length(header))
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return
+            except asyncio.LimitOverrunError as error:
+                raise FramingError("a header of more than 64 KiB") from error
+            yield body
+
+    def write(self, data: bytes) -> None:
+        """See Transport."""
+        self._writer.write(data)
+
+    def close(self) -> None:
+        """See Transport."""
+        self._writer.close()
+
+    async def closed(self) -> None:
+        """See Transport. A client that no longer reads is waited for 2 s."""
+        with suppress(ConnectionError, TimeoutError):
+            await asyncio.wait_for(self._writer.wait_closed(), 2.0)
+
+
+def _read_message(stream: BinaryIO) -> bytes | None:
+    header = b""
+    while not header.endswith(b"\r\n\r\n"):
+        line = stream.readline(1 << 16)
+        if not line:
+            return None
+        header += line
+        if len(header) > 1 << 16:
+            raise FramingError("a header of more than 64 KiB")
+    size = body_length(header)
+    body = stream.read(size)
+    return body if len(body) == size else None

@@ -1,0 +1,170 @@
+"""A language client without a library: JSON-RPC over the pipes of a real server process, malformed messages included."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+SERVE = "import sys; from pathlib import Path; from assay.server.language_server import serve; sys.exit(serve(Path(sys.argv[1])))"
+TIMEOUT_S = 30.0
+
+
+class RpcError(Exception):
+    """The server answered with an error."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class Client:
+    """One conversation. Every notification of the server is kept in `notifications`; its requests are answered with null."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.notifications: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
+        self._numbers = itertools.count(1)
+        self._answers: dict[int | str | None, asyncio.Future[Any]] = {}
+        self._news = asyncio.Condition()
+        self._reading = asyncio.create_task(self._read())
+
+    def raw(self, body: bytes) -> None:
+        """Send a body that need not be JSON."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.raw(json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+    def notify(self, method: str, params: Any = None) -> None:
+        self.send({"method": method, "params": params})
+
+    def ask(self, method: str, params: Any = None) -> int:
+        """Send a request; its answer is waited for with `answer`."""
+        number = next(self._numbers)
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        self.send({"id": number, "method": method, "params": params})
+        return number
+
+    async def answer(self, number: int | None, timeout_s: float = TIMEOUT_S) -> Any:
+        """The result of a request (None: of the message that had no readable id). Raises RpcError, TimeoutError."""
+        future = self._answers.setdefault(number, asyncio.get_running_loop().create_future())
+        try:
+            return await asyncio.wait_for(future, timeout_s)
+        finally:
+            self._answers.pop(number, None)
+
+    async def request(self, method: str, params: Any = None) -> Any:
+        return await self.answer(self.ask(method, params))
+
+    async def heard(self, method: str, holds: str = "") -> dict[str, Any]:
+        """The params of the first notification with this method and this text somewhere in it."""
+
+        def found() -> dict[str, Any] | None:
+            same = (n for n in self.notifications if n["method"] == method and holds in json.dumps(n["params"]))
+            return next(same, None)
+
+        async with asyncio.timeout(TIMEOUT_S), self._news:
+            while (notification := found()) is None:
+                await self._news.wait()
+        params: dict[str, Any] = notification["params"]
+        return params
+
+    async def initialize(self, *, encodings: list[str] | None = None, progress: bool = False, options: Any = None) -> dict[str, Any]:
+        capabilities: dict[str, Any] = {"textDocument": {"inlineCompletion": {}}, "window": {"workDoneProgress": progress}}
+        if encodings is not None:
+            capabilities["general"] = {"positionEncodings": encodings}
+        params = {"processId": os.getpid(), "rootUri": None, "capabilities": capabilities, "initializationOptions": options}
+        result: dict[str, Any] = await self.request("initialize", params)
+        self.notify("initialized", {})
+        return result
+
+    def open(self, uri: str, text: str, version: int = 1) -> None:
+        self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": version, "text": text}})
+
+    def change(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
+        self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)})
+
+    async def complete(self, uri: str, line: int, character: int) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = (await self.request("textDocument/inlineCompletion", place(uri, line, character)))["items"]
+        return items
+
+    async def ready(self) -> dict[str, Any]:
+        """Wait until the model is loaded or failed; the server's status."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while (status := await self.request("assay/status"))["state"] == "loading":
+            assert time.monotonic() < deadline, "the model is still loading"
+            await asyncio.sleep(0.02)
+        assert isinstance(status, dict)
+        return status
+
+    async def leave(self) -> int:
+        """shutdown and exit; the exit code."""
+        assert await self.request("shutdown") is None
+        self.notify("exit")
+        return await asyncio.wait_for(self.process.wait(), TIMEOUT_S)
+
+    async def end(self) -> None:
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+            await self.process.wait()
+        self._reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._reading
+
+    async def _read(self) -> None:
+        assert self.process.stdout is not None
+        with suppress(asyncio.IncompleteReadError):
+            while True:
+                header = await self.process.stdout.readuntil(b"\r\n\r\n")
+                length = int(header.split(b"Content-Length:")[1].split(b"\r\n")[0])
+                await self._take(json.loads(await self.process.stdout.readexactly(length)))
+
+    async def _take(self, message: dict[str, Any]) -> None:
+        if "method" in message and "id" in message:
+            self.requests.append(message)
+            self.send({"id": message["id"], "result": None})
+        elif "method" in message:
+            async with self._news:
+                self.notifications.append(message)
+                self._news.notify_all()
+        else:
+            assert ("result" in message) != ("error" in message), message
+            future = self._answers.setdefault(message["id"], asyncio.get_running_loop().create_future())
+            if "error" in message:
+                future.set_exception(RpcError(message["error"]["code"], message["error"]["message"]))
+            else:
+                future.set_result(message["result"])
+
+
+def place(uri: str, line: int, character: int) -> dict[str, Any]:
+    """The params of a request for an inline completion."""
+    return {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}, "context": {"triggerKind": 2}}
+
+
+def span(start_line: int, start: int, end_line: int, end: int) -> dict[str, Any]:
+    """A Range."""
+    return {"start": {"line": start_line, "character": start}, "end": {"line": end_line, "character": end}}
+
+
+@asynccontextmanager
+async def client_of(model: Path) -> AsyncIterator[Client]:
+    """A client of a server that was started with this model; the process is ended at the end, whatever happened."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVE, str(model), stdin=pipe, stdout=pipe)
+    client = Client(process)
+    try:
+        yield client
+    finally:
+        await client.end()
