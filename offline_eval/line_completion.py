@@ -1,0 +1,201 @@
+"""The calibration study's line completion: real lines taken out of real functions, completed by what the live engine runs, and compared.
+
+Of each project, from files that are not tests, a random set of functions; of each function one random line (analysis.lines), asked for
+in up to three ways:
+
+    line          the whole line; the cursor stands where its code begins
+    line_rest     from a random place inside the line to its end
+    line_middle   from a random place inside a bracket pair up to the closing bracket, which stays
+
+The model sees the rest of the file as the live engine shows it. Event: exact_match, after stripping trailing space. A generation without
+text would never be shown, so it is recorded but makes no sample: a calibrator answers for what is shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from ..analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
+from ..calibration.measures import measures_of
+from ..calibration.samples import Sample, write_samples
+from ..inference.completion import Settings, Task, complete
+from ..inference.embedded import open_model
+from ..inference.model import Model
+from .projects import Project, is_test, sources
+from .run import GENERATIONS, LABELS, Run, RunError
+
+TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle")
+EVENT = "exact_match"
+
+
+@dataclass(frozen=True, slots=True)
+class LineTask:
+    """One gap of one file. line is the number of its line, from 1."""
+
+    id: str
+    task: Task
+    function: str
+    line: int
+    gap: Gap
+
+
+@dataclass(frozen=True, slots=True)
+class FileTasks:
+    """All that is asked of one file: what a worker gets at once, so that the model's cache serves neighbours."""
+
+    project: str
+    path: str
+    text: str
+    tasks: tuple[LineTask, ...]
+
+
+def tasks_of(project: Project, cache: Path, per_project: int, seed: int, tasks: Sequence[Task] = TASKS) -> list[FileTasks]:
+    """The gaps to ask of one project: at most `per_project` functions, the same for the same seed. Raises ProjectError."""
+    found = []
+    for file in sources(project, cache):
+        if is_test(file.path):
+            continue
+        try:
+            found += [(file, line) for line in sample_lines(file.text, f"{seed}:{file.path}")]
+        except UnreadableSource:
+            continue  # a template, or code for another Python
+    rng = random.Random(f"{seed}:{project.name}")
+    chosen = sorted(rng.sample(found, min(per_project, len(found))), key=lambda pair: (pair[0].path, pair[1].start))
+    by_file: dict[str, tuple[str, list[LineTask]]] = {}
+    for file, line in chosen:
+        gaps = {
+            "line": whole(file.text, line),
+            "line_rest": rest(file.text, line, str(seed)),
+            "line_middle": middle(file.text, line, str(seed)),
+        }
+        number = file.text.count("\n", 0, line.start) + 1
+        entry = by_file.setdefault(file.path, (file.text, []))[1]
+        for task in tasks:
+            if (gap := gaps[task]) is not None:
+                entry.append(LineTask(f"{project.name}:{file.path}:{number}:{task}", task, line.function, number, gap))
+    return [FileTasks(project.name, path, text, tuple(t)) for path, (text, t) in by_file.items()]
+
+
+def answer(model: Model, file: FileTasks, settings: Settings) -> list[dict[str, Any]]:
+    """The model's generation for each gap of a file, as lines of generations.jsonl."""
+    records = []
+    for task in file.tasks:
+        begun = time.perf_counter()
+        generation = complete(model, file.text[: task.gap.start], file.text[task.gap.end :], settings=settings)
+        records.append(
+            {
+                "id": task.id,
+                "task": task.task,
+                "project": file.project,
+                "file": file.path,
+                "line": task.line,
+                "function": task.function,
+                "text": generation.text,
+                "truth": file.text[task.gap.start : task.gap.end],
+                "measures": measures_of(generation),
+                "stopped_by": generation.stopped_by.value,
+                "timings": {**asdict(generation.timings), "total_ms": (time.perf_counter() - begun) * 1e3},
+            }
+        )
+    return records
+
+
+_worker: tuple[Model, Settings] | None = None
+
+
+def _start_worker(model_path: Path | None, settings: Settings) -> None:
+    global _worker
+    _worker = open_model(model_path, threads=1), settings
+
+
+def _answer_in_worker(file: FileTasks) -> list[dict[str, Any]]:
+    assert _worker is not None, "the pool starts every worker with _start_worker"
+    return answer(_worker[0], file, _worker[1])
+
+
+def generate(
+    run: Run, files: Sequence[FileTasks], model_path: Path | None, settings: Settings, workers: int, say: Callable[[str], None]
+) -> None:
+    """Complete what the run does not have yet, in `workers` processes of one thread each, writing as it goes.
+
+    Raises RunError when a worker dies; what was written stays, and the same call goes on from there.
+    """
+    done = {record["id"] for record in run.records(GENERATIONS)}
+    labelled = {record["id"] for record in run.records(LABELS)}
+    run.append(LABELS, [_label(r) for r in run.records(GENERATIONS) if r["id"] not in labelled])
+    asked = (replace(file, tasks=tuple(t for t in file.tasks if t.id not in done)) for file in files)
+    left = [file for file in asked if file.tasks]
+    total, begun, made, said = sum(len(f.tasks) for f in left), time.monotonic(), 0, 0.0
+    if done:
+        say(f"{len(done)} generations are there already, {total} are left")
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (model_path, settings)) as pool:
+        try:
+            for records in pool.map(_answer_in_worker, left):
+                run.append(GENERATIONS, records)
+                run.append(LABELS, [_label(r) for r in records])
+                made += len(records)
+                if (spent := time.monotonic() - begun) - said > 15:
+                    said = spent
+                    minutes = (total - made) * spent / made / 60
+                    say(f"{made}/{total} generations, {made / spent:.1f} a second, about {minutes:.0f} minutes left")
+        except BrokenProcessPool:
+            raise RunError(f"a worker process died (out of memory?); the same command goes on where {run.folder} stopped") from None
+
+
+def _label(record: dict[str, Any]) -> dict[str, Any]:
+    return {"id": record["id"], EVENT: record["text"].rstrip() == record["truth"].rstrip()}
+
+
+def samples(run: Run, model_id: str, model_name: str, prompt_id: str, seed: int) -> dict[Task, list[Sample]]:
+    """The run's samples by task. Generations without text make none."""
+    labels = {record["id"]: record[EVENT] for record in run.records(LABELS)}
+    found: dict[Task, list[Sample]] = {}
+    for r in run.records(GENERATIONS):
+        if not r["text"].strip():
+            continue
+        sample = Sample(
+            id=r["id"],
+            model=model_id,
+            prompt=prompt_id,
+            task=r["task"],
+            language="python",
+            project=r["project"],
+            file=r["file"],
+            seed=seed,
+            measures=r["measures"],
+            labels={EVENT: labels.get(r["id"]), "tests_pass": None, "kept": None},
+            text_sha256=hashlib.sha256(r["text"].encode()).hexdigest(),
+            model_name=model_name,
+        )
+        found.setdefault(r["task"], []).append(sample)
+    return found
+
+
+def write_all_samples(run: Run, by_task: dict[Task, list[Sample]]) -> list[Path]:
+    """One samples file per task, since a calibrator is fitted to one task: RUN/samples/line.jsonl, …"""
+    paths = []
+    for task, found in sorted(by_task.items()):
+        paths.append(run.folder / "samples" / f"{task}.jsonl")
+        write_samples(paths[-1], found)
+    return paths
+
+
+def to_stderr(text: str) -> None:
+    """A line for people."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def all_tasks(projects: Sequence[Project], cache: Path, per_project: int, seed: int, tasks: Sequence[Task]) -> Iterator[FileTasks]:
+    """`tasks_of` every project. Raises ProjectError."""
+    for project in projects:
+        yield from tasks_of(project, cache, per_project, seed, tasks)

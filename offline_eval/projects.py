@@ -1,0 +1,129 @@
+"""The real projects that calibration is measured on: source distributions named in projects.toml, read and never run.
+
+They are fetched through pip into a cache and checked by hash.
+
+Nothing of them may be trained on; training/corpus.py reads the same list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+
+class ProjectError(Exception):
+    """A project's sources can't be had or are not the ones that the list names; the message says which and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One release of a project; sha256 is of its source distribution."""
+
+    name: str
+    version: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One Python file of a distribution; path is inside the archive, newlines are \\n."""
+
+    project: str
+    path: str
+    text: str
+
+
+def measured_projects() -> list[Project]:
+    """The list in projects.toml."""
+    listed = tomllib.loads((Path(__file__).parent / "projects.toml").read_text())["project"]
+    return [Project(p["name"], p["version"], p["sha256"]) for p in listed]
+
+
+def default_cache() -> Path:
+    """Where archives are kept between runs."""
+    return platformdirs.user_cache_path("assay") / "projects"
+
+
+def fetch(name: str, version: str | None, kind: Literal["sdist", "wheel"], folder: Path) -> Path:
+    """The distribution in `folder`, downloaded by pip if it is not there, without its dependencies and without being installed.
+
+    version None takes pip's choice. Raises ProjectError with pip's last words.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if hit := _present(name, version, kind, folder):
+        return hit
+    only = "--only-binary=:all:" if kind == "wheel" else "--no-binary=:all:"
+    spec = f"{name}=={version}" if version else name
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", only, "-d", str(folder), spec]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    hit = _present(name, version, kind, folder)
+    if done.returncode or hit is None:
+        reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+        raise ProjectError(f"{spec} ({kind}) could not be downloaded: {reason}. With a network, try: {' '.join(command)}")
+    return hit
+
+
+def _present(name: str, version: str | None, kind: str, folder: Path) -> Path | None:
+    ending = r"-.*\.whl" if kind == "wheel" else r"\.(tar\.gz|zip)"
+    wanted = re.compile(rf"{_normal(name)}-{re.escape(version) if version else '[^-]+'}{ending}", re.IGNORECASE)
+    for path in sorted(folder.iterdir()):
+        stem, dash, rest = path.name.partition("-")
+        while dash and _normal(stem) != _normal(name) and not rest[:1].isdigit():
+            more, dash, rest = rest.partition("-")
+            stem = f"{stem}-{more}"
+        if wanted.fullmatch(f"{_normal(stem)}-{rest}"):
+            return path
+    return None
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "_", name).lower()
+
+
+def sources(project: Project, cache: Path) -> list[SourceFile]:
+    """The project's Python files.
+
+    Raises ProjectError where the archive can't be had, or is not the one whose hash the list names.
+    """
+    archive = fetch(project.name, project.version, "sdist", cache)
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    if digest != project.sha256:
+        raise ProjectError(f"{archive}: its SHA-256 is {digest}, projects.toml names {project.sha256}; delete the file and try again")
+    return list(python_files(archive, project.name))
+
+
+def python_files(archive: Path, project: str) -> Iterator[SourceFile]:
+    """The .py files of a wheel or source distribution, in order of name, without those that are not UTF-8; nothing is unpacked to disk."""
+    for name, data in _members(archive):
+        try:
+            yield SourceFile(project, name, data.decode().replace("\r\n", "\n"))
+        except UnicodeDecodeError:
+            continue
+
+
+def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
+    if archive.suffix in (".whl", ".zip"):
+        with zipfile.ZipFile(archive) as z:
+            yield from ((n, z.read(n)) for n in sorted(z.namelist()) if n.endswith(".py"))
+    else:
+        with tarfile.open(archive) as t:
+            for member in sorted((m for m in t if m.isfile() and m.name.endswith(".py")), key=lambda m: m.name):
+                if (f := t.extractfile(member)) is not None:
+                    yield member.name, f.read()
+
+
+def is_test(path: str) -> bool:
+    """Whether a file of a distribution belongs to its tests."""
+    *folders, name = path.lower().split("/")
+    return any(f in ("test", "tests", "testing") for f in folders) or name.startswith(("test_", "conftest")) or name.endswith("_test.py")

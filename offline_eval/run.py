@@ -1,0 +1,91 @@
+"""A run: one execution of a study, as a folder that can be killed at any point, taken up again, and reported on without a model.
+
+run.toml            what was asked: a run is taken up only by the very same question
+generations.jsonl   one line per generation, appended as it is made
+labels.jsonl        one line per generation: {"id", "exact_match": true}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..calibration.files import write_atomically
+
+GENERATIONS, LABELS = "generations.jsonl", "labels.jsonl"
+
+
+class RunError(Exception):
+    """A run folder that can't be used; the message says which, why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The folder of a run."""
+
+    folder: Path
+
+    @classmethod
+    def begin(cls, folder: Path, asked: dict[str, str | int | Sequence[str]]) -> Run:
+        """A new run, or the one in `folder` if it asked the same.
+
+        Raises RunError where the folder holds another question or something that is not a run.
+        """
+        toml = "".join(f"{key} = {_toml(value)}\n" for key, value in asked.items())
+        question = folder / "run.toml"
+        if question.exists():
+            if question.read_text() != toml:
+                raise RunError(f"{folder} holds a run that asked something else (see its run.toml); name another folder or delete it")
+        elif folder.exists() and any(folder.iterdir()):
+            raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
+        else:
+            with write_atomically(question) as f:
+                f.write(toml.encode())
+        run = cls(folder)
+        for name in (GENERATIONS, LABELS):
+            run._drop_torn_end(name)
+        return run
+
+    @classmethod
+    def opened(cls, folder: Path) -> Run:
+        """An existing run, to read. Raises RunError."""
+        if not (folder / "run.toml").is_file():
+            raise RunError(f"{folder} is not a run: it has no run.toml")
+        return cls(folder)
+
+    def append(self, name: str, records: Sequence[dict[str, Any]]) -> None:
+        """Add lines to one of the run's files; they are on the disk when this returns."""
+        with (self.folder / name).open("ab") as f:
+            f.write("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records).encode())
+            f.flush()
+            os.fsync(f.fileno())
+
+    def records(self, name: str) -> Iterator[dict[str, Any]]:
+        """The whole lines of one of the run's files, a torn last one left out. Raises RunError for any other line that is not JSON."""
+        path = self.folder / name
+        if not path.exists():
+            return
+        with path.open("rb") as f:
+            for number, line in enumerate(f, 1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield json.loads(line)
+                except ValueError as error:
+                    raise RunError(f"{path}:{number}: not JSON: {error}") from None
+
+    def _drop_torn_end(self, name: str) -> None:
+        """A process that was killed while it wrote leaves a line without an end: nothing may be appended behind it."""
+        path = self.folder / name
+        if path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
+            with path.open("rb+") as f:
+                f.truncate(data.rfind(b"\n") + 1)
+
+
+def _toml(value: str | int | Sequence[str]) -> str:
+    # JSON's strings, whole numbers and lists of strings are TOML's too.
+    return json.dumps(value if isinstance(value, str | int) else list(value), ensure_ascii=False)

@@ -1,0 +1,152 @@
+"""Trained weights to GGUF: q8_0 is what ships, f16 and f32 are what it is checked against; and to a transformers folder.
+
+python training/export.py --run .cache/run --tokenizer .cache/tokenizer.json --type q8_0 --out inference/embedded/assay.gguf
+python training/export.py … --type transformers --out FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+import gguf
+import numpy as np
+from model import Shape
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+from tokenizer import END, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX
+
+NAME = "assay-embedded"
+LAYER = {
+    "input_layernorm": "attn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "post_attention_layernorm": "ffn_norm",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+TOP = {"embed_tokens": "token_embd", "norm": "output_norm"}
+FILE_TYPES = {"f32": gguf.LlamaFileType.ALL_F32, "f16": gguf.LlamaFileType.MOSTLY_F16, "q8_0": gguf.LlamaFileType.MOSTLY_Q8_0}
+TENSOR_TYPES = {"f32": gguf.GGMLQuantizationType.F32, "f16": gguf.GGMLQuantizationType.F16, "q8_0": gguf.GGMLQuantizationType.Q8_0}
+
+
+def gguf_name(name: str) -> str:
+    stem = name.removesuffix(".weight")
+    if stem in TOP:
+        return f"{TOP[stem]}.weight"
+    _, number, rest = stem.split(".", 2)
+    return f"blk.{number}.{LAYER[rest]}.weight"
+
+
+def interleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Rows of a query or key projection from the half-split rotary order to llama.cpp's pairs."""
+    rows, columns = weight.shape
+    return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape, tokenizer: dict[str, object], file_type: str) -> None:
+    """One GGUF file of architecture "llama" with its tokenizer and fill-in-the-middle tokens."""
+    temporary = out.with_suffix(".tmp")
+    w = gguf.GGUFWriter(temporary, "llama")
+    w.add_name(NAME)
+    w.add_license("Apache-2.0")
+    w.add_file_type(FILE_TYPES[file_type])
+    w.add_quantization_version(gguf.GGML_QUANT_VERSION)
+    w.add_vocab_size(shape.vocabulary)
+    w.add_context_length(shape.context)
+    w.add_embedding_length(shape.width)
+    w.add_block_count(shape.layers)
+    w.add_feed_forward_length(shape.hidden)
+    w.add_head_count(shape.heads)
+    w.add_head_count_kv(shape.kv_heads)
+    w.add_rope_freq_base(shape.rope_base)
+    w.add_rope_dimension_count(shape.width // shape.heads)
+    w.add_layer_norm_rms_eps(shape.norm_epsilon)
+    add_tokenizer(w, tokenizer)
+    for name, weight in weights.items():
+        array = weight.astype(np.float32)
+        if "q_proj" in name or "k_proj" in name:
+            array = interleave(array, shape.heads if "q_proj" in name else shape.kv_heads)
+        kind = TENSOR_TYPES[file_type] if array.ndim == 2 else gguf.GGMLQuantizationType.F32
+        w.add_tensor(gguf_name(name), gguf.quants.quantize(array, kind), raw_dtype=kind)
+    w.write_header_to_file()
+    w.write_kv_data_to_file()
+    w.write_tensors_to_file()
+    w.close()
+    temporary.rename(out)
+
+
+def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, object]) -> None:
+    model = tokenizer["model"]
+    assert isinstance(model, dict)
+    vocabulary = sorted(model["vocab"], key=model["vocab"].__getitem__)
+    w.add_tokenizer_model("gpt2")
+    w.add_tokenizer_pre("qwen2")
+    w.add_token_list(vocabulary)
+    w.add_token_types([gguf.TokenType.CONTROL if t in SPECIAL else gguf.TokenType.NORMAL for t in vocabulary])
+    w.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in model["merges"]])
+    ids = model["vocab"]
+    w.add_bos_token_id(ids[END])
+    w.add_eos_token_id(ids[END])
+    w.add_pad_token_id(ids[PAD])
+    w.add_add_bos_token(False)
+    w.add_uint32("tokenizer.ggml.fim_pre_token_id", ids[PREFIX])
+    w.add_uint32("tokenizer.ggml.fim_suf_token_id", ids[SUFFIX])
+    w.add_uint32("tokenizer.ggml.fim_mid_token_id", ids[MIDDLE])
+    w.add_uint32("tokenizer.ggml.fim_pad_token_id", ids[PAD])
+    w.add_string("assay.fim.layout", "spm")
+
+
+def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> None:
+    """A folder that transformers' LlamaForCausalLM and AutoTokenizer load, float32."""
+    from safetensors.numpy import save_file
+
+    out.mkdir(parents=True, exist_ok=True)
+    weights = {f"model.{k}": v for k, v in load_file(run / "weights.safetensors").items()}
+    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
+    shutil.copy(tokenizer, out / "tokenizer.json")
+    (out / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": END, "pad_token": PAD})
+    )
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "vocab_size": shape.vocabulary,
+        "hidden_size": shape.width,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "num_key_value_heads": shape.kv_heads,
+        "intermediate_size": shape.hidden,
+        "max_position_embeddings": shape.context,
+        "rope_theta": shape.rope_base,
+        "rms_norm_eps": shape.norm_epsilon,
+        "tie_word_embeddings": True,
+        "bos_token_id": 0,
+        "eos_token_id": 0,
+        "torch_dtype": "float32",
+    }
+    (out / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--type", choices=[*FILE_TYPES, "transformers"], default="q8_0")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    shape = Shape(**json.loads((args.run / "shape.json").read_text()))
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    if args.type == "transformers":
+        write_transformers(args.out, args.run, shape, args.tokenizer)
+    else:
+        write_gguf(args.out, load_file(args.run / "weights.safetensors"), shape, json.loads(args.tokenizer.read_text()), args.type)
+
+
+if __name__ == "__main__":
+    main()

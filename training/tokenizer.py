@@ -1,0 +1,59 @@
+"""Byte-level BPE with Qwen2's pre-tokenizer, which llama.cpp knows by the name "qwen2": both sides cut text at the same places.
+
+    python training/tokenizer.py CORPUS.jsonl --vocabulary 8192 --out tokenizer.json
+
+No normalizer and no added prefix space: every text decodes back to the bytes that it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+END, PREFIX, MIDDLE, SUFFIX, PAD = SPECIAL = ["<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
+QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
+def bare(model: models.BPE) -> Tokenizer:
+    """A tokenizer around a BPE model that cuts and decodes as Qwen2's does, without any control token."""
+    tokenizer = Tokenizer(model)
+    split = pre_tokenizers.Split(Regex(QWEN2), behavior="isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+def train(texts: Iterator[str], vocabulary: int) -> Tokenizer:
+    """Control tokens get the first ids; the rest are the 256 bytes and the merges."""
+    tokenizer = bare(models.BPE())
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=SPECIAL, initial_alphabet=alphabet))
+    return tokenizer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--vocabulary", type=int, default=8192)
+    parser.add_argument("--megabytes", type=float, default=60, help="how much of the corpus the merges are learned from")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    with args.corpus.open() as f:
+        texts = [json.loads(line)["text"] for line in f]
+    random.Random(0).shuffle(texts)
+    size, sample = 0, []
+    for text in texts:
+        sample.append(text)
+        size += len(text)
+        if size > args.megabytes * 1e6:
+            break
+    train(iter(sample), args.vocabulary).save(str(args.out))
+
+
+if __name__ == "__main__":
+    main()

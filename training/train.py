@@ -1,0 +1,156 @@
+"""Train the embedded model: one file, top to bottom.
+
+    python training/train.py --preset cpu --minutes 80
+
+Resumes from --run where it stopped. Muon for the matrices inside the layers, AdamW for the rest. The learning rate is constant, then falls
+linearly to zero over the last 45 % of the budget; the budget is in minutes, because on a shared machine that is what one knows beforehand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from corpus import CACHE, is_written_by_a_person
+from data import Rows, load
+from model import Llama, Shape
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+
+from assay.offline_eval.projects import measured_projects, sources
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    shape: Shape
+    rows: int  # a step's rows of shape.context tokens
+    muon_rate: float
+    adam_rate: float
+
+
+PRESETS = {
+    "cpu": Preset(Shape(8192, 256, 8, 4, 2, 704, 1024), rows=8, muon_rate=0.02, adam_rate=4e-3),
+    "gpu": Preset(Shape(16384, 512, 8, 8, 4, 1408, 2048), rows=64, muon_rate=0.02, adam_rate=3e-3),
+    "dry-run": Preset(Shape(8192, 64, 2, 2, 1, 128, 256), rows=4, muon_rate=0.02, adam_rate=4e-3),
+}
+WARM_UP_STEPS = 40
+DECAY = 0.45  # of the budget
+VALIDATION_ROWS = 48
+MINUTES_BETWEEN_CHECKPOINTS = 4.0
+
+
+def rate(step: int, progress: float) -> float:
+    """The learning rate as a share of its peak: linear warm-up, constant, linear fall to zero at progress 1."""
+    return min(1.0, (step + 1) / WARM_UP_STEPS, max(0.0, (1.0 - progress) / DECAY))
+
+
+def held_out_texts() -> list[str]:
+    """Files of the projects that nothing is trained on, shuffled: what the loss is validated on."""
+    texts = []
+    for project in measured_projects():
+        texts += [f.text for f in sources(project, CACHE / "sdists") if is_written_by_a_person(f.text)]
+    random.Random(0).shuffle(texts)
+    return texts
+
+
+@torch.no_grad()
+def validate(model: Llama, rows: list[list[int]], autocast: torch.autocast) -> float:
+    """Mean −log p per token over held-out rows, in nats."""
+    model.eval()
+    with autocast:
+        losses = [model.loss(r[:, :-1], r[:, 1:]).item() for r in torch.tensor(rows, device=model.embed_tokens.weight.device).split(8)]
+    model.train()
+    return sum(losses) / len(losses)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", choices=PRESETS, default="cpu")
+    parser.add_argument("--minutes", type=float, required=True, help="training time over all resumed runs together")
+    parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
+    parser.add_argument("--tokenizer", type=Path, default=CACHE / "tokenizer.json")
+    parser.add_argument("--run", type=Path, default=CACHE / "run")
+    parser.add_argument("--no-compile", action="store_true")
+    args = parser.parse_args()
+    preset, budget = PRESETS[args.preset], args.minutes * 60
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    autocast = torch.autocast(device.type, dtype=torch.bfloat16)  # 3 times as fast as float32 where the CPU has AVX-512 BF16
+    args.run.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(0)
+
+    tokenizer = Tokenizer.from_file(str(args.tokenizer))
+    model = Llama(preset.shape).to(device)
+    matrices = [p for n, p in model.named_parameters() if n.startswith("layers") and p.ndim == 2]
+    others = [p for n, p in model.named_parameters() if not (n.startswith("layers") and p.ndim == 2)]
+    optimizers = [
+        torch.optim.Muon(matrices, lr=preset.muon_rate, momentum=0.95, weight_decay=0.01),
+        torch.optim.AdamW(others, lr=preset.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
+    peaks = [preset.muon_rate, preset.adam_rate]
+    step, spent = 0, 0.0
+    checkpoint = args.run / "checkpoint.pt"
+    if checkpoint.exists():
+        state = torch.load(checkpoint, map_location=device, weights_only=True)
+        model.load_state_dict(state["model"])
+        for o, s in zip(optimizers, state["optimizers"], strict=True):
+            o.load_state_dict(s)
+        step, spent = state["step"], state["spent"]
+        print(f"goes on from step {step}, {spent / 60:.1f} minutes spent", flush=True)
+
+    # A resumed run draws other rows than the first: the seed moves with the step.
+    batches = Rows(load(args.corpus), tokenizer, preset.shape.context, seed=1 + step).batches(preset.rows)
+    validation = Rows(held_out_texts(), tokenizer, preset.shape.context, seed=0)
+    validation_rows = [validation.row() for _ in range(VALIDATION_ROWS)]
+    loss_of = model.loss if args.no_compile else torch.compile(model.loss)
+
+    def save() -> None:
+        state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step, "spent": spent}
+        torch.save(state, checkpoint.with_suffix(".tmp"))
+        checkpoint.with_suffix(".tmp").rename(checkpoint)
+        save_file({k: v.contiguous() for k, v in model.state_dict().items()}, args.run / "weights.safetensors.tmp")
+        (args.run / "weights.safetensors.tmp").rename(args.run / "weights.safetensors")
+        (args.run / "shape.json").write_text(json.dumps(asdict(preset.shape), indent=1) + "\n")
+
+    mean, last_save, begun = math.nan, time.monotonic(), time.monotonic() - spent
+    while (spent := time.monotonic() - begun) < budget:
+        for o, peak in zip(optimizers, peaks, strict=True):
+            for group in o.param_groups:
+                group["lr"] = peak * rate(step, spent / budget)
+        x, y = next(batches)
+        with autocast:
+            loss = loss_of(x.to(device), y.to(device))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for o in optimizers:
+            o.step()
+            o.zero_grad(set_to_none=True)
+        step += 1
+        mean = loss.item() if math.isnan(mean) else 0.95 * mean + 0.05 * loss.item()
+        if step % 20 == 0:
+            tokens = step * preset.rows * preset.shape.context
+            print(f"step {step:6d}  {tokens / 1e6:8.2f}M tokens  {spent / 60:6.1f} min  loss {mean:.3f}", flush=True)
+        if time.monotonic() - last_save > MINUTES_BETWEEN_CHECKPOINTS * 60:
+            last_save = time.monotonic()
+            record(args.run, step, preset, spent, mean, validate(model, validation_rows, autocast))
+            save()
+    record(args.run, step, preset, spent, mean, validate(model, validation_rows, autocast))
+    save()
+
+
+def record(run: Path, step: int, preset: Preset, spent: float, training: float, held: float) -> None:
+    """One line of the loss curve (nats per token)."""
+    tokens = step * preset.rows * preset.shape.context
+    line = {"step": step, "tokens": tokens, "minutes": round(spent / 60, 2), "training": round(training, 4), "held_out": round(held, 4)}
+    with (run / "curve.jsonl").open("a") as f:
+        f.write(json.dumps(line) + "\n")
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
