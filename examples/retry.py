@@ -13,7 +13,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class RetriesExhausted(Exception):  # noqa: N818
+class RetriesExhausted(Exception):
     """Every attempt failed; the last failure is the cause."""
 
     def __init__(self, attempts: int, seconds: float) -> None:

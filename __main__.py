@@ -1,0 +1,8 @@
+"""`python -m assay` is the program `assay`."""
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

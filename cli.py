@@ -1,0 +1,321 @@
+"""The command-line program `assay`: it parses and calls. A command imports what it needs when it runs, so `--help` answers at once."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import __version__
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+EVENTS = ("exact_match", "tests_pass", "kept")
+KINDS = ("line", "block")
+TASKS = ("line", "line_rest", "line_middle", "block")
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 the work failed, 2 wrong usage or unreadable input, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    arguments = build_parser().parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads any more; what is left in the buffer must not fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        known = exit_code_of(error)
+        if known is None:
+            raise
+        print(f"assay: {error}", file=sys.stderr)
+        return known
+    return code
+
+
+def exit_code_of(error: Exception) -> int | None:
+    """2 for an error in what the user gave, 1 for one of the work itself, None for one that only a fault of ours can raise."""
+    from .calibration.calibrator import CalibratorError
+    from .complete import PlaceError
+    from .inference import errors
+
+    if isinstance(error, errors.RuntimeMissing | errors.OutOfMemory | errors.LoadFailed | errors.DecodeFailed | errors.ModelClosed):
+        return FAILED
+    if isinstance(error, errors.ModelError | CalibratorError | PlaceError):
+        return WRONG_USAGE
+    return None
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line. Each command sets `run`, a function from the parsed arguments to the exit code."""
+    parser = argparse.ArgumentParser(prog="assay", description="Local code completion that says how likely each suggestion is to be right.")
+    parser.add_argument("--version", action="version", version=f"assay {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_demo(commands)
+    _add_complete(commands)
+    _add_serve(commands)
+    _add_calibrate(commands)
+    _add_eval(commands)
+    _add_model(commands)
+    _add_doctor(commands)
+    return parser
+
+
+def _add_demo(commands: Subparsers) -> None:
+    parser = _command(commands, "demo", "complete the example files and show each suggestion with its band and evidence")
+    _add_model_option(parser)
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from . import demo
+
+        return demo.run(arguments.model, as_json=arguments.json)
+
+    parser.set_defaults(run=run)
+
+
+def _add_complete(commands: Subparsers) -> None:
+    parser = _command(
+        commands,
+        "complete",
+        "one suggestion for a place in a file",
+        "Lines and columns count from 1, columns in characters: the suggestion goes before the character at COL, and the column after the "
+        "last character is the line's end. The file is UTF-8.",
+    )
+    parser.add_argument("place", metavar="FILE:LINE:COL")
+    parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE then only names it and need not exist")
+    parser.add_argument("--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, or of a block (default: line)")
+    parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: exact_match)")
+    parser.add_argument("--language", help="identifier of the language, such as python (default: from the file's name)")
+    _add_model_option(parser)
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from . import complete
+
+        return complete.run(
+            arguments.place,
+            from_stdin=arguments.stdin,
+            kind=arguments.kind,
+            event=arguments.event,
+            language=arguments.language,
+            model_path=arguments.model,
+            as_json=arguments.json,
+        )
+
+    parser.set_defaults(run=run)
+
+
+def _add_serve(commands: Subparsers) -> None:
+    parser = _command(commands, "serve", "the language server, on stdin and stdout unless a port is given")
+    parser.add_argument("--tcp", metavar="PORT", type=_port, help="listen on this port of 127.0.0.1 (0: any free one) instead")
+    _add_model_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from .server.language_server import serve
+
+        try:
+            return serve(arguments.model, tcp_port=arguments.tcp)
+        except OSError as error:
+            print(f"assay: can't listen on port {arguments.tcp}: {error.strerror or error}", file=sys.stderr)
+            return FAILED
+
+    parser.set_defaults(run=run)
+
+
+def _add_calibrate(commands: Subparsers) -> None:
+    actions = _group(commands, "calibrate", "fit calibrators, report on them, show the ones there are")
+    _add_calibrate_fit(actions)
+    _add_calibrate_report(actions)
+    _add_calibrate_show(actions)
+
+
+def _add_eval(commands: Subparsers) -> None:
+    actions = _group(commands, "eval", "run a study, or report on a run")
+    parser = _command(
+        actions,
+        "calibration",
+        "complete real lines of real projects and compare: the samples that calibrators are fitted on",
+        "The projects' sources are fetched through pip once, checked by hash, and only read. A run that was stopped goes on where it was.",
+    )
+    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
+    parser.add_argument("--projects", default="", help="some of the listed projects, with commas between (default: all)")
+    parser.add_argument(
+        "--per-project", metavar="N", type=_positive, default=150, help="functions of each project at most (default: %(default)s)"
+    )
+    parser.add_argument("--tasks", default="line,line_rest,line_middle", help="what is asked of each line (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="which functions, lines and places are drawn (default: %(default)s)")
+    parser.add_argument("--workers", metavar="N", type=_positive, default=1, help="processes, one thread each (default: %(default)s)")
+    parser.add_argument(
+        "--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: the user's cache folder)"
+    )
+    _add_model_option(parser)
+    _add_json_option(parser)
+
+    def run_study(arguments: argparse.Namespace) -> int:
+        from .offline_eval.commands import eval_calibration
+        from .offline_eval.line_completion import TASKS
+
+        tasks = [t for t in TASKS if t in arguments.tasks.split(",")]
+        if unknown := set(arguments.tasks.split(",")) - set(TASKS):
+            parser.error(f"no such task: {', '.join(sorted(unknown))} (there are {', '.join(TASKS)})")
+        return eval_calibration(
+            arguments.out,
+            model_path=arguments.model,
+            names=[n for n in arguments.projects.split(",") if n],
+            per_project=arguments.per_project,
+            tasks=tasks,
+            seed=arguments.seed,
+            workers=arguments.workers,
+            cache=arguments.cache,
+            as_json=arguments.json,
+        )
+
+    parser.set_defaults(run=run_study)
+
+    reporting = _command(actions, "report", "write a run's samples files and its summary again, without a model")
+    reporting.add_argument("folder", metavar="RUN", type=Path)
+    _add_json_option(reporting)
+
+    def run_report(arguments: argparse.Namespace) -> int:
+        from .offline_eval.commands import eval_report
+
+        return eval_report(arguments.folder, as_json=arguments.json)
+
+    reporting.set_defaults(run=run_report)
+
+
+def _add_calibrate_fit(actions: Subparsers) -> None:
+    parser = _command(
+        actions, "fit", "samples in, calibrator out", "The evidence is held out by project: each is judged by a map fitted without it."
+    )
+    parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines)")
+    parser.add_argument("--event", choices=EVENTS, required=True, help="what the probability is about")
+    parser.add_argument("--features", default="total_logprob", help="measures that go in, with commas between (default: %(default)s)")
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from .calibration.commands import calibrate_fit
+
+        features = [name.strip() for name in arguments.features.split(",")]
+        return calibrate_fit(arguments.samples, arguments.event, features, arguments.out, arguments.json)
+
+    parser.set_defaults(run=run)
+
+
+def _add_calibrate_report(actions: Subparsers) -> None:
+    parser = _command(actions, "report", "metrics, tables and plots", "On samples, each event with labels is reported on.")
+    parser.add_argument(
+        "paths", metavar="SAMPLES|CALIBRATOR", nargs="+", type=Path, help="files of samples (*.jsonl), or one calibrator (*.json)"
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="the folder to write to (default: %(default)s)")
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from .calibration.commands import calibrate_report
+
+        return calibrate_report(arguments.paths, arguments.out, arguments.json)
+
+    parser.set_defaults(run=run)
+
+
+def _add_calibrate_show(actions: Subparsers) -> None:
+    parser = _command(actions, "show", "the calibrators of this machine, and why one is chosen")
+    parser.add_argument("--why", action="store_true", help="say which calibrator is chosen, and why, for what the options below describe")
+    parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: %(default)s)")
+    parser.add_argument("--task", choices=TASKS, default="line", help="what is asked of the model (default: %(default)s)")
+    parser.add_argument("--language", default="python", help="identifier of the language (default: %(default)s)")
+    parser.add_argument("--project", metavar="DIR", type=Path, help="a project whose own calibrators are looked at, too")
+    _add_model_option(parser)
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from .calibration.commands import calibrate_show
+        from .inference.completion import Settings
+        from .inference.embedded import open_model
+
+        model_id = prompt_id = None
+        if arguments.why:
+            with open_model(arguments.model) as model:
+                model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout)
+        asked = (model_id, prompt_id, arguments.event, arguments.task, arguments.language)
+        return calibrate_show(arguments.why, arguments.json, arguments.project, *asked)
+
+    parser.set_defaults(run=run)
+
+
+def _add_model(commands: Subparsers) -> None:
+    actions = _group(commands, "model", "what is loaded, and its speed on this machine")
+    info = _command(actions, "info", "what the model is: architecture, size, context, layout, offloading, fingerprint")
+    check = _command(actions, "check", "how fast the model is on this machine")
+    for parser in (info, check):
+        _add_model_option(parser)
+        _add_json_option(parser)
+
+    def run_info(arguments: argparse.Namespace) -> int:
+        from . import model_report
+
+        return model_report.info(arguments.model, as_json=arguments.json)
+
+    def run_check(arguments: argparse.Namespace) -> int:
+        from . import model_report
+
+        return model_report.check(arguments.model, as_json=arguments.json)
+
+    info.set_defaults(run=run_info)
+    check.set_defaults(run=run_check)
+
+
+def _add_doctor(commands: Subparsers) -> None:
+    parser = _command(commands, "doctor", "what works here, what is missing, and the command that mends it")
+    _add_model_option(parser)
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from . import doctor
+
+        return doctor.run(arguments.model, as_json=arguments.json)
+
+    parser.set_defaults(run=run)
+
+
+def _command(commands: Subparsers, name: str, summary: str, more: str = "") -> argparse.ArgumentParser:
+    description = f"{summary[0].upper()}{summary[1:]}."
+    return commands.add_parser(name, help=summary, description=f"{description} {more}".strip())
+
+
+def _group(commands: Subparsers, name: str, summary: str) -> Subparsers:
+    return _command(commands, name, summary).add_subparsers(metavar="ACTION", required=True)
+
+
+def _add_model_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", metavar="FILE", type=Path, help="a GGUF file to use instead of the embedded model")
+
+
+def _add_json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout, and nothing else there")
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
+    return int(text)

@@ -1,0 +1,170 @@
+"""The command line: what it prints where, its exit codes, and how fast it answers."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from house.running import assay
+
+from assay import cli
+from assay.calibration.samples import EVENTS
+from assay.inference.completion import Kind, Task
+
+COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")
+
+
+def test_the_words_of_the_command_line_are_those_of_the_rooms_below() -> None:
+    assert cli.EVENTS == EVENTS
+    assert get_args(Kind) == cli.KINDS
+    assert get_args(Task) == cli.TASKS
+
+
+def test_help_and_version_import_nothing_heavy_and_answer_at_once() -> None:
+    script = "import sys, assay.cli\ntry:\n    assay.cli.main(['--help'])\nexcept SystemExit:\n    print(*sys.modules, file=sys.stderr)"
+    began = time.perf_counter()
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert not {"numpy", "llama_cpp", "pygls", "lsprotocol", "torch", "asyncio"} & set(ran.stderr.split())
+    assert all(name in ran.stdout for name in COMMANDS)
+    assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["no-such-command"],
+        ["complete"],
+        ["serve", "--tcp", "notaport"],
+        ["serve", "--tcp", "65536"],
+        ["model"],
+        ["calibrate"],
+        ["eval"],
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_how_it_is_used(arguments: list[str]) -> None:
+    ran = assay(*arguments)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("usage: assay")
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("nowhere.py:1:1", "nowhere.py: No such file"),
+        ("three.py", "not FILE:LINE:COL"),
+        ("three.py:1", "not FILE:LINE:COL"),
+        ("three.py:one:1", "not FILE:LINE:COL"),
+        ("three.py:0:1", "count from 1"),
+        ("three.py:5:1", "the file has 4 lines"),
+        ("three.py:2:6", "line 2 has 4 characters, so its columns are 1 to 5"),
+        ("latin.py:1:1", "latin.py: not UTF-8 (byte 0xe9 in line 2)"),
+        (".:1:1", ".: Is a directory"),
+    ],
+)
+def test_a_place_that_is_not_there_ends_with_2_and_one_clear_line(tmp_path: Path, place: str, message: str) -> None:
+    (tmp_path / "three.py").write_text("x = 1\r\ny = \nz = 'é'\n".replace("y = ", "yé= "), encoding="utf-8", newline="")
+    (tmp_path / "latin.py").write_bytes("x = 1\ny = 'é'\n".encode("latin-1"))
+    ran = assay("complete", place, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert message in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    assert ran.stderr.startswith("assay: ")
+
+
+def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_stdout(tiny_gguf: Path, tmp_path: Path) -> None:
+    (tmp_path / "a:b.py").write_text("# 日本 𝒳\nx = \n", encoding="utf-8")
+    ran = assay("complete", "a:b.py:2:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert set(document) == {"suggestions", "model"}
+    (suggestion,) = document["suggestions"]
+    assert set(suggestion) == {"id", "text", "range", "kind", "confidence", "measures", "timings_ms"}
+    assert suggestion["range"]["start"] == suggestion["range"]["end"] == {"line": 1, "character": 4}
+    assert suggestion["confidence"]["status"] == "uncalibrated"
+    assert suggestion["confidence"]["probability"] is None
+
+
+def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Path, tmp_path: Path) -> None:
+    text = "def area(width, height):\n    return \n"
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    from_disk = assay("complete", "a.py:2:12", "--model", tiny_gguf, cwd=tmp_path)
+    from_stdin = assay("complete", "unsaved.py:2:12", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
+    assert from_disk.returncode == 0, from_disk.stderr
+    assert from_disk.stdout == from_stdin.stdout != ""
+    assert "no evidence" in from_disk.stderr
+
+
+def test_a_file_that_is_no_model_ends_with_2_and_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
+    for command in (["complete", "a.py:1:1"], ["demo"], ["model", "info"], ["model", "check"]):
+        ran = assay(*command, "--model", "a.py", cwd=tmp_path)
+        assert ran.returncode == 2, command
+        assert "not a GGUF" in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+
+def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
+    facts = json.loads(assay("model", "info", "--model", tiny_gguf, "--json").stdout)
+    assert facts["architecture"] == "llama"
+    assert facts["context_length"] == 512
+    assert facts["layout"] == "psm"
+    assert len(facts["fingerprint"]) == 16
+    assert facts["offload"]["total"] >= facts["offload"]["layers"] >= 0
+    shown = assay("model", "info", "--model", tiny_gguf).stdout
+    assert facts["fingerprint"] in shown
+    assert "offload" in shown
+
+
+def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
+    facts = json.loads(assay("model", "check", "--model", tiny_gguf, "--json").stdout)
+    assert facts["prompt_tokens_per_second"] > facts["generated_tokens_per_second"] > 0
+    assert facts["first_token_ms"] > 0
+
+
+def test_a_reader_that_leaves_early_is_no_error_worth_a_traceback(tiny_gguf: Path) -> None:
+    command = [sys.executable, "-m", "assay", "demo", "--model", str(tiny_gguf)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == cli.FAILED
+
+
+def test_ctrl_c_ends_quietly_with_130(tiny_gguf: Path) -> None:
+    command = [sys.executable, "-u", "-m", "assay", "demo", "--model", str(tiny_gguf)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (cli.INTERRUPTED, b"")
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = assay("serve", "--tcp", str(port), cwd=tmp_path)
+    assert ran.returncode == 1
+    assert f"can't listen on port {port}" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_output_survives_a_terminal_that_is_not_utf_8(tiny_gguf: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
+    environment = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    ran = assay("complete", "a.py:1:6", "--model", tiny_gguf, "--json", cwd=tmp_path, **environment)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)
+    assert assay("doctor", "--model", tiny_gguf, **environment).returncode == 0

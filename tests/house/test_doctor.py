@@ -1,0 +1,83 @@
+"""`assay doctor`: what it finds, and what it says when something is missing."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from house.running import assay
+
+from assay.doctor import Check, features, render
+from assay.terminal import Paint
+
+
+def examined(*arguments: str | Path, **environment: str) -> tuple[int, dict[str, dict[str, str | None]]]:
+    ran = assay("doctor", "--json", *arguments, **environment)
+    document = json.loads(ran.stdout)
+    assert document["schema"] == "assay/doctor/1"
+    return ran.returncode, {check["name"]: check for check in document["checks"]}
+
+
+def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
+    code, checks = examined("--model", tiny_gguf)
+    assert code == 0
+    assert {"Python", "C++ compiler", "llama.cpp", "CPU features", "GPU offload", "model", "calibrator", "event log", "extra hf"} <= set(
+        checks
+    )
+    assert checks["model"]["state"] == "ok"
+    assert "tiny" in (checks["model"]["detail"] or "")
+    assert checks["calibrator"]["state"] == "note"
+    assert "calibrate fit" in (checks["calibrator"]["mend"] or "")
+    assert "does not record events" in (checks["event log"]["detail"] or "")
+
+
+def test_a_model_that_can_not_be_read_is_missing_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    (tmp_path / "no.gguf").write_bytes(b"not a model")
+    code, checks = examined("--model", tmp_path / "no.gguf")
+    assert code == 1
+    assert checks["model"]["state"] == "missing"
+    assert str(tmp_path / "no.gguf") in (checks["model"]["detail"] or "")
+
+
+def test_a_missing_runtime_comes_with_the_command_that_installs_it(tmp_path: Path) -> None:
+    (tmp_path / "llama_cpp.py").write_text("raise ImportError('libllama.so: cannot open shared object file')\n", encoding="utf-8")
+    code, checks = examined(PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert checks["llama.cpp"]["state"] == "missing"
+    assert "libllama.so" in (checks["llama.cpp"]["detail"] or "")
+    assert "-m pip install --force-reinstall --no-cache-dir" in (checks["llama.cpp"]["mend"] or "")
+    assert checks["model"]["state"] == "missing"
+
+
+def test_a_runtime_that_kills_its_process_does_not_kill_the_examination(tmp_path: Path) -> None:
+    (tmp_path / "llama_cpp.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n", encoding="utf-8")
+    code, checks = examined(PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert "built for another processor" in (checks["llama.cpp"]["detail"] or "")
+
+
+def test_an_editor_on_the_path_is_found_with_its_version(tiny_gguf: Path, tmp_path: Path) -> None:
+    (tmp_path / "nvim").write_text(f"#!{shutil.which('sh')}\necho NVIM v0.12.1\necho Build type: Release\n", encoding="utf-8")
+    (tmp_path / "nvim").chmod(0o755)
+    _, checks = examined("--model", tiny_gguf, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert checks["Neovim"] == {"name": "Neovim", "state": "ok", "detail": f"NVIM v0.12.1 at {tmp_path / 'nvim'}", "mend": None}
+
+
+def test_without_a_compiler_it_says_how_to_get_one_and_works_all_the_same(tiny_gguf: Path, tmp_path: Path) -> None:
+    code, checks = examined("--model", tiny_gguf, PATH=str(tmp_path), CXX="")
+    assert code == 0
+    assert checks["C++ compiler"]["state"] == "note"
+    assert checks["C++ compiler"]["mend"]
+
+
+def test_the_mending_command_stands_under_what_it_mends() -> None:
+    lines = render([Check("Python", "ok", "3.12"), Check("model", "missing", "no file", "pip install assay")], Paint(colour=False)).split(
+        "\n"
+    )
+    assert lines[:3] == ["✓ Python  3.12", "✗ model   no file", "          → pip install assay"]
+    assert lines[-1] == "Assay does not work here yet: model."
+
+
+def test_only_the_processors_features_that_are_on_are_named() -> None:
+    assert features("CPU : SSE3 = 1 | AVX2 = 1 | AVX512 = 0 | Metal : EMBED_LIBRARY = 1 | ") == "SSE3, AVX2, EMBED_LIBRARY"
+    assert features("") == "none beyond the basic ones"
