@@ -108,7 +108,7 @@ def complete(
     settings = settings or Settings()
     prefix, suffix = _newlines(prefix), _newlines(suffix)
     before, after, new = _budgets(model, settings, kind)
-    shown_prefix, shown_suffix = fit(model, prefix, suffix if model.layout == "psm" else "", before, after)
+    shown_prefix, shown_suffix = fit(model, prefix, "" if model.layout == "left_to_right" else suffix, before, after)
     stop = Stop("block", block_indent(prefix)) if kind == "block" else LINE
     prompt = model.fim(shown_prefix, shown_suffix)
     generation = model.generate(prompt, stop=stop, max_tokens=new, max_ms=max_ms, cancel=cancel)

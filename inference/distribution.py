@@ -35,7 +35,8 @@ class Distribution:
 
     def entropy(self) -> float:
         """Entropy in nats: log total - E[shifted]; a token of probability 0 adds 0."""
-        mean = float(self.weights @ self.shifted)
+        with np.errstate(invalid="ignore"):
+            mean = float(self.weights @ self.shifted)
         if math.isnan(mean):
             possible = self.weights > 0
             mean = float(self.weights[possible] @ self.shifted[possible])

@@ -23,6 +23,9 @@ _STRING, _ARRAY = 8, 9
 _MOST_DIMENSIONS = 4
 _MOST_BYTES_OF_A_KEY = 65_535
 _DEFAULT_ALIGNMENT = 32
+# llama.cpp reads the latter by the former's length, and aborts where a token stands twice.
+_TOKENS = "tokenizer.ggml.tokens"
+_OF_EACH_TOKEN = {"tokenizer.ggml.token_type", "tokenizer.ggml.scores"}
 
 # ggml's tensor types: name, elements in a block, bytes of a block.
 _TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
@@ -218,27 +221,35 @@ class _Reader:
         self.position = start
         return self.string()
 
-    def array(self) -> None:
+    def array(self, *, unique: bool = False) -> int:
+        """Pass over an array; how long it is. unique: its strings must differ."""
         start = self.position
         kind, count = self.scalar("<I"), self.scalar("<Q")
         if kind in _SCALARS:
             self.skip(count * struct.calcsize(_SCALARS[kind]))
         elif kind == _STRING:
-            self._strings(count)
+            self._strings(count, unique)
         else:
             raise DamagedModel(self.path, f"an array of type {kind} at offset {start:,}")
+        return count
 
-    def _strings(self, count: int) -> None:
+    def _strings(self, count: int, unique: bool) -> None:
         data, size, position = self.data, len(self.data), self.position
         if position + 8 * count > size:
             raise TruncatedModel(self.path, size, position + 8 * count, "the header")
         length = struct.Struct("<Q").unpack_from
+        seen: set[bytes] = set()
         for _ in range(count):
             if position + 8 > size:
                 raise TruncatedModel(self.path, size, position + 8, "the header")
+            start = position
             position += 8 + length(data, position)[0]
+            if unique:
+                seen.add(data[start:position])
         if position > size:
             raise TruncatedModel(self.path, size, position, "the header")
+        if unique and len(seen) < count:
+            raise DamagedModel(self.path, f"{count - len(seen):,} of the vocabulary's {count:,} tokens stand in it twice")
         self.position = position
 
 
@@ -259,6 +270,7 @@ def _metadata(reader: _Reader, pairs: int) -> tuple[dict[str, Value], str]:
     values: dict[str, Value] = {}
     tokenizer: dict[str, bytes] = {}
     seen: set[str] = set()
+    lengths: dict[str, int] = {}
     for _ in range(pairs):
         start = reader.position
         key = reader.key()
@@ -271,11 +283,14 @@ def _metadata(reader: _Reader, pairs: int) -> tuple[dict[str, Value], str]:
         elif kind == _STRING:
             values[key] = reader.string()
         elif kind == _ARRAY:
-            reader.array()
+            lengths[key] = reader.array(unique=key == _TOKENS)
         else:
             raise DamagedModel(reader.path, f"{key!r} has the unknown type {kind}")
         if key.startswith("tokenizer.") and not key.startswith("tokenizer.chat_template"):
             tokenizer[key] = hashlib.sha256(reader.data[start : reader.position]).digest()
+    for key in _OF_EACH_TOKEN & lengths.keys():
+        if lengths[key] != lengths.get(_TOKENS, 0):
+            raise DamagedModel(reader.path, f"{key} is about {lengths[key]:,} tokens, the vocabulary has {lengths.get(_TOKENS, 0):,}")
     return values, hashlib.sha256(b"".join(tokenizer[key] for key in sorted(tokenizer))).hexdigest()
 
 

@@ -25,6 +25,8 @@ from .utf8 import IncrementalText
 # A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory from the start.
 DEFAULT_CONTEXT = 4096
 _UNSAID_CONTEXT = 2048
+# Our own key, for models trained to be asked suffix first: what is typed then changes only the prompt's end.
+LAYOUT_KEY = "assay.fim.layout"
 # Rows of logits held at once while scoring, in numbers: 16 MiB of float32.
 _LOGITS_AT_ONCE = 1 << 22
 _NOT_CAUSAL = frozenset(
@@ -111,8 +113,10 @@ class LlamaModel:
 
     @property
     def layout(self) -> Layout:
-        """ "psm" where the metadata names all three fill-in-the-middle tokens, else "left_to_right"."""
-        return "psm" if self._vocabulary.fim else "left_to_right"
+        """ "spm" where the metadata asks for it by `assay.fim.layout`, "psm" for any other model with fill-in-the-middle tokens."""
+        if self._vocabulary.fim is None:
+            return "left_to_right"
+        return "spm" if self.header.metadata.get(LAYOUT_KEY) == "spm" else "psm"
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text; the spelling of a control token is text like any other."""
@@ -125,8 +129,9 @@ class LlamaModel:
         return self._vocabulary.piece(token)
 
     def fim(self, prefix: str, suffix: str) -> Prompt:
-        """The prompt for what stands between prefix and suffix: pre, prefix, suf, suffix, mid; left to right, the prefix alone.
+        """The prompt for what stands between prefix and suffix: as psm pre, prefix, suf, suffix, mid; as spm pre, suf, suffix, mid, prefix.
 
+        (Bavarian et al., arXiv 2207.14255, section 3, variant 2 of SPM.) Left to right it is the prefix alone.
         An empty left-to-right prompt begins with the token that stands between texts, for there must be one to continue.
         """
         self._open()
@@ -134,8 +139,11 @@ class LlamaModel:
         tokens = [*vocabulary.beginning]
         if vocabulary.fim:
             pre, suf, mid = vocabulary.fim
-            tokens += [pre, *vocabulary.tokenize(prefix), suf, *vocabulary.tokenize(suffix), mid]
-            return Prompt(tuple(tokens), "psm")
+            if self.layout == "spm":
+                tokens += [pre, suf, *vocabulary.tokenize(suffix), mid, *vocabulary.tokenize(prefix)]
+            else:
+                tokens += [pre, *vocabulary.tokenize(prefix), suf, *vocabulary.tokenize(suffix), mid]
+            return Prompt(tuple(tokens), self.layout)
         tokens += vocabulary.tokenize(prefix)
         return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right")
 

@@ -52,7 +52,7 @@ class SessionOptions:
 class _Log:
     """llama.cpp's log, kept off the terminal; its last warnings and errors are there for an exception's message."""
 
-    def __init__(self, llama: Any) -> None:  # noqa: ANN401 -- a module of ctypes functions
+    def __init__(self, llama: Any) -> None:
         self._lines: deque[str] = deque(maxlen=30)
         self._level = 0
         # ctypes frees a callback that nothing refers to, while llama.cpp goes on calling it.
@@ -81,6 +81,8 @@ def runtime() -> tuple[Any, _Log]:
     # A thread that waits for one which the system has put aside would spin for its whole time slice: on a busy machine that made two
     # threads a hundred times slower than sleeping does.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # A failed assertion would otherwise start a debugger to print where it was.
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")
     try:
         llama = importlib.import_module("llama_cpp")
     except (ImportError, OSError, RuntimeError) as error:

@@ -10,7 +10,7 @@ from typing import Any
 class Vocabulary:
     """The tokens of an open model. Text never becomes a control token, whatever it spells."""
 
-    def __init__(self, llama: Any, vocab: Any) -> None:  # noqa: ANN401 -- a module of ctypes functions, a pointer
+    def __init__(self, llama: Any, vocab: Any) -> None:
         self._llama = llama
         self._vocab = vocab
         self._fim = tuple(int(ask(vocab)) for ask in (llama.llama_vocab_fim_pre, llama.llama_vocab_fim_suf, llama.llama_vocab_fim_mid))

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 
 from .stops import Stop
 
-Layout = Literal["psm", "left_to_right"]
+Layout = Literal["psm", "spm", "left_to_right"]
 Cancel = Callable[[], bool]
 
 
@@ -112,7 +112,11 @@ class Model(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """How `fim` lays a prompt out: "psm" where the model's metadata names fill-in-the-middle tokens, else "left_to_right"."""
+        """How `fim` lays a prompt out.
+
+        Where the model's metadata names fill-in-the-middle tokens: "spm" (suffix, prefix, then the middle in place) if it asks for that,
+        else "psm" (prefix, suffix, middle). Without such tokens "left_to_right".
+        """
         ...
 
     def tokenize(self, text: str) -> list[int]:

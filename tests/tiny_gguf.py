@@ -178,5 +178,6 @@ def scripted(*pieces: bytes, prompt: bytes = b"?", **options: bool | int) -> Tin
 
     Without fill-in-the-middle tokens, so that the prompt's last token is the text's.
     """
-    plain: Sequence[bytes] = dict.fromkeys(piece for piece in pieces if len(piece) > 1 and piece != END.encode())
+    control = {name.encode() for name in (END, FIM_PREFIX, FIM_MIDDLE, FIM_SUFFIX, FIM_PAD)}
+    plain: Sequence[bytes] = list(dict.fromkeys(piece for piece in pieces if len(piece) > 1 and piece not in control))
     return TinyModel(pieces=tuple(plain), script=(prompt, *pieces), fim=bool(options.pop("fim", False)), **options)  # type: ignore[arg-type]

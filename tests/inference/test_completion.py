@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_gguf import FIM_MIDDLE, FIM_PREFIX, FIM_SUFFIX, TinyModel, scripted
+
+from assay.inference.completion import Kind, Settings, block_indent, complete, task_of, without_overlap
+from assay.inference.embedded import EMBEDDED, open_model
+from assay.inference.llama import LlamaModel
+from assay.inference.model import StopReason
+
+from .conftest import OpenTiny
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "kind", "task"),
+    [
+        ("", "", "line", "line"),
+        ("x\n    ", "  \ny", "line", "line"),
+        ("x = ", "", "line", "line_rest"),
+        ("x = ", " \t\r\ny", "line", "line_rest"),
+        ("print(", ")\n", "line", "line_middle"),
+        ("    ", "x", "line", "line_middle"),
+        ("a\rb = ", "", "line", "line_rest"),
+        ("a = 1\r", "", "line", "line"),
+        ("print(", ")\n", "block", "block"),
+    ],
+)
+def test_the_task_is_read_off_the_cursors_line(prefix: str, suffix: str, kind: Kind, task: str) -> None:
+    assert task_of(prefix, suffix, kind) == task
+
+
+@pytest.mark.parametrize(
+    ("prefix", "columns"),
+    [
+        ("", 0),
+        ("x = 1", 0),
+        ("def f():\n    ", 4),
+        ("def f():\n    x = 1\n    y", 4),
+        ("def f():\n", 1),
+        ("def f():", 1),
+        ("def f():  # why\n", 1),
+        ("    if x:\n\n", 5),
+        ("    if x:\n        ", 8),
+        ("\tx", 8),
+        ("def f():\n    return 1\n", 0),
+    ],
+)
+def test_a_block_is_as_deep_as_its_line_and_deeper_than_what_opens_it(prefix: str, columns: int) -> None:
+    assert block_indent(prefix) == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "left"),
+    [
+        ("x)", ")", "x"),
+        ("x", ")", "x"),
+        ("f()", ")", "f()"),
+        ("f(x))", ")", "f(x)"),
+        ("x))", "))", "x"),
+        ("h(x))", "))", "h(x)"),
+        ('hello")', '")', "hello"),
+        ("a=1, b=2)", ", b=2)", "a=1"),
+        ("x,", ", y):", "x"),
+        ("value", "e + 1", "value"),
+        ("foo", "foo(x)", ""),
+        ("foo", "foobar", "foo"),
+        ("a ", " + b", "a"),
+        ("items[0]", "]", "items[0]"),
+        ("", ")", ""),
+        ("x", "", "x"),
+    ],
+)
+def test_what_stands_behind_the_cursor_is_not_repeated(text: str, rest: str, left: str) -> None:
+    assert without_overlap(text, rest) == left
+
+
+@given(st.text("ab()[], _", max_size=12), st.text("ab()[], _", max_size=12))
+def test_only_a_true_overlap_is_left_out(text: str, rest: str) -> None:
+    left = without_overlap(text, rest)
+    assert text.startswith(left)
+    assert rest.startswith(text[len(left) :])
+
+
+def test_a_fingerprint_changes_with_everything_that_decides() -> None:
+    settings = [Settings(), Settings(prefix_tokens=1), Settings(suffix_tokens=1), Settings(line_tokens=1), Settings(block_tokens=1)]
+    prints = {setting.fingerprint(layout) for setting in settings for layout in ("psm", "left_to_right")}
+    assert len(prints) == 10
+    assert all(len(one) == 16 for one in prints)
+    assert Settings().fingerprint("psm") == Settings().fingerprint("psm")
+
+
+def test_a_line_is_completed_to_its_end(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"1", b"2", b"\n", b"z"))
+    generation = complete(model, "first = 0\nx = ?", "\nnext")
+    assert (generation.text, generation.stopped_by) == ("12", StopReason.LINE)
+
+
+def test_in_the_middle_of_a_line_the_rest_is_not_repeated(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b")", b"\n"))
+    generation = complete(model, "print(?", ")\n")
+    assert generation.text == "a"
+    assert b"".join(token.text for token in generation.tokens) == b"a)\n"
+    assert complete(model, "print(?", "\n").text == "a)"
+
+
+def test_a_block_ends_with_its_indentation(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n    b", b"\n  c", b"d"))
+    generation = complete(model, "def f():\n    ?", "\n", kind="block")
+    assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
+
+
+def test_the_model_sees_the_same_of_either_kind_of_newline(tiny: LlamaModel) -> None:
+    prefix, suffix = "def f():\n    x = 1\n    ", "\n\nf()\n"
+    unix = complete(tiny, prefix, suffix)
+    windows = complete(tiny, prefix.replace("\n", "\r\n"), suffix.replace("\n", "\r\n"))
+    assert [token.id for token in unix.tokens] == [token.id for token in windows.tokens]
+    assert windows.timings.reused_tokens == windows.timings.prompt_tokens - 1
+
+
+@pytest.mark.parametrize("written", [TinyModel(), TinyModel(fim=False), TinyModel(context_length=64), TinyModel(context_length=8)])
+def test_a_document_of_any_size_fits_every_model(open_tiny: OpenTiny, written: TinyModel) -> None:
+    model = open_tiny(written)
+    text = "value = compute(value, other)\n" * 400
+    for kind in ("line", "block"):
+        generation = complete(model, text + "value = ", text, kind=kind)
+        assert generation.tokens
+        assert generation.timings.prompt_tokens + len(generation.tokens) <= model.context_length
+
+
+def test_a_file_that_spells_control_tokens_completes_normally(tiny: LlamaModel) -> None:
+    prefix = f"PREFIX = '{FIM_PREFIX}'\nSUFFIX = '{FIM_SUFFIX}'\nx = "
+    generation = complete(tiny, prefix, f"\nMIDDLE = '{FIM_MIDDLE}'\n")
+    assert generation.tokens
+    assert generation.stopped_by in {StopReason.LINE, StopReason.TOKENS, StopReason.END}
+
+
+def test_budgets_and_cancelling_reach_the_model(tiny: LlamaModel) -> None:
+    assert complete(tiny, "x = ", "", cancel=lambda: True).stopped_by is StopReason.CANCELLED
+    assert complete(tiny, "y = ", "", max_ms=0).stopped_by is StopReason.TIME
+    assert len(complete(tiny, "y = ", "", settings=Settings(line_tokens=1)).tokens) == 1
+
+
+@pytest.mark.skipif(not EMBEDDED.is_file(), reason="the embedded model is not in this checkout")
+def test_the_embedded_model_completes_a_line_of_python() -> None:
+    with open_model(threads=1) as model:
+        generation = complete(model, "import os\nimport sys\n\n\ndef main():\n    for name in os.listdir(path):\n        print(", ")\n")
+        scores = model.score(model.fim("x = ", "\n"), model.tokenize("None"))
+    assert generation.text.strip()
+    assert generation.stopped_by in {StopReason.LINE, StopReason.END}
+    assert all(score <= 0 for score in scores)

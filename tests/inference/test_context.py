@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import re
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.inference.context import fit
+from assay.inference.llama import LlamaModel
+
+LINE = st.text(alphabet=" \tabcdef()=é", max_size=40)
+DOCUMENT = st.builds(lambda lines, newline: newline.join(lines), st.lists(LINE, max_size=30), st.sampled_from(["\n", "\r\n"])) | st.text(
+    max_size=200
+)
+BUDGET = st.integers(0, 120)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
+def test_both_parts_touch_the_cursor_and_fit(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
+    shown_prefix, shown_suffix = fit(tiny, prefix, suffix, before, after)
+    assert prefix.endswith(shown_prefix)
+    assert suffix.startswith(shown_suffix)
+    assert len(tiny.tokenize(shown_prefix)) <= before
+    assert len(tiny.tokenize(shown_suffix)) <= after
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
+def test_what_fits_is_shown_whole(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
+    shown_prefix, shown_suffix = fit(tiny, prefix, suffix, before, after)
+    if before and len(tiny.tokenize(prefix)) <= before:
+        assert shown_prefix == prefix
+    if after and len(tiny.tokenize(suffix)) <= after:
+        assert shown_suffix == suffix
+
+
+def test_cuts_stand_between_lines(tiny: LlamaModel) -> None:
+    text = "".join(f"name_{number} = {number}\n" for number in range(500))
+    shown_prefix, shown_suffix = fit(tiny, text + "x = ", ")\n" + text, 100, 60)
+    assert re.match(r"name_\d+ = ", shown_prefix)
+    assert shown_prefix.endswith("\nx = ")
+    assert shown_suffix.startswith(")\nname_0")
+    assert shown_suffix.endswith("\n")
+    assert len(tiny.tokenize(shown_prefix)) > 25
+    assert len(tiny.tokenize(shown_suffix)) > 40
+
+
+def test_a_line_over_the_budget_is_cut_inside(tiny: LlamaModel) -> None:
+    shown_prefix, shown_suffix = fit(tiny, "a\n" + "x, " * 1000, "y, " * 1000 + "\nb", 50, 40)
+    assert 25 < len(tiny.tokenize(shown_prefix)) <= 50
+    assert len(tiny.tokenize(shown_suffix)) == 40
+
+
+def test_the_cut_stays_in_place_while_text_is_typed(tiny: LlamaModel) -> None:
+    before = "".join(f"name_{number} = {number}\n" for number in range(100))
+    starts = []
+    for length in range(len(before) - 600, len(before)):
+        shown, _ = fit(tiny, before[:length], "", 200, 0)
+        starts.append(length - len(shown))
+    moves = sum(a != b for a, b in pairwise(starts))
+    assert starts == sorted(starts)
+    assert 1 <= moves <= 600 / (200 * 3 / 4) + 1
+
+
+@pytest.mark.parametrize("line", ["x = 1\n", "y" * 79 + "\n", "z"])
+def test_a_document_of_a_megabyte_takes_milliseconds(tiny: LlamaModel, line: str) -> None:
+    text = line * (1_000_000 // len(line))
+    begun = time.perf_counter()
+    shown_prefix, shown_suffix = fit(tiny, text, text, 560, 240)
+    assert time.perf_counter() - begun < 0.25
+    assert shown_prefix
+    assert shown_suffix

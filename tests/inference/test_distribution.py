@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.inference.distribution import distribution
+
+LOGITS = st.lists(st.floats(-80, 80, width=32), min_size=2, max_size=40)
+
+
+@given(LOGITS, st.data())
+def test_it_is_the_softmax_in_double_precision(values: list[float], data: st.DataObject) -> None:
+    token = data.draw(st.integers(0, len(values) - 1))
+    row = distribution(np.array(values, dtype=np.float32))
+    assert row is not None
+    total = math.fsum(math.exp(value) for value in values)
+    logprobs = [value - math.log(total) for value in values]
+    assert row.logprob(token) == pytest.approx(logprobs[token], abs=1e-9)
+    assert row.best_other_logprob(token) == pytest.approx(max(p for i, p in enumerate(logprobs) if i != token), abs=1e-9)
+    assert row.entropy() == pytest.approx(-math.fsum(math.exp(p) * p for p in logprobs), abs=1e-9)
+    assert row.top == int(np.argmax(values))
+
+
+def test_a_token_that_is_ruled_out_counts_for_nothing() -> None:
+    row = distribution(np.array([1.0, -np.inf, 1.0], dtype=np.float32))
+    assert row is not None
+    assert row.entropy() == pytest.approx(math.log(2))
+    assert row.logprob(1) == -math.inf
+
+
+@pytest.mark.parametrize("values", [[1.0, math.nan], [math.inf, 1.0], [-math.inf, -math.inf]])
+def test_logits_that_are_no_numbers_give_no_distribution(values: list[float]) -> None:
+    assert distribution(np.array(values, dtype=np.float32)) is None
+
+
+def test_the_same_room_serves_one_row_after_the_other() -> None:
+    room = np.empty((2, 3))
+    first = distribution(np.array([1.0, 2.0, 3.0], dtype=np.float32), room)
+    assert first is not None
+    before = first.logprob(0)
+    second = distribution(np.array([3.0, 2.0, 1.0], dtype=np.float32), room)
+    assert second is not None
+    assert second.logprob(2) == before
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_samples_follow_the_tempered_distribution(temperature: float) -> None:
+    logits = np.array([0.0, 1.0, 2.0, -1.0], dtype=np.float32)
+    row = distribution(logits)
+    assert row is not None
+    random = np.random.default_rng(7)
+    n = 20_000
+    counts = np.bincount([row.sample(temperature, 1.0, random) for _ in range(n)], minlength=4)
+    expected = np.exp(logits / temperature) / np.exp(logits / temperature).sum()
+    assert counts / n == pytest.approx(expected, abs=4 * math.sqrt(0.25 / n))
+
+
+def test_top_p_takes_the_smallest_set_that_reaches_it() -> None:
+    row = distribution(np.log(np.array([0.1, 0.5, 0.3, 0.1], dtype=np.float32)))
+    assert row is not None
+    random = np.random.default_rng(7)
+    assert {row.sample(1.0, 0.4, random) for _ in range(200)} == {1}
+    assert {row.sample(1.0, 0.7, random) for _ in range(200)} == {1, 2}
+
+
+@given(LOGITS, st.floats(0.01, 5), st.floats(0.01, 1), st.integers(0, 2**32))
+def test_a_sample_is_always_a_token_that_can_come(values: list[float], temperature: float, top_p: float, seed: int) -> None:
+    row = distribution(np.array([*values, -np.inf], dtype=np.float32))
+    assert row is not None
+    assert 0 <= row.sample(temperature, top_p, np.random.default_rng(seed)) < len(values)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny_gguf import TinyModel, write_tiny_gguf
+
+from assay.inference.embedded import EMBEDDED, open_model
+from assay.inference.errors import (
+    ContextTooLong,
+    DamagedModel,
+    LoadFailed,
+    ModelClosed,
+    ModelError,
+    NoSuchModel,
+    NotAGGUF,
+    OutOfMemory,
+    TruncatedModel,
+    UnsupportedArchitecture,
+)
+from assay.inference.llama import LlamaModel
+from assay.inference.model import Prompt
+from assay.inference.stops import NONE
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(NoSuchModel, match=r"gone\.gguf: no such model file\. Check the path"):
+        LlamaModel(tmp_path / "gone.gguf")
+
+
+@pytest.mark.skipif(EMBEDDED.exists(), reason="the embedded model is here")
+def test_a_missing_embedded_model_says_so() -> None:
+    with pytest.raises(NoSuchModel, match="without its embedded model"):
+        open_model()
+
+
+def test_not_a_gguf(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_text("<html>not found</html>")
+    with pytest.raises(NotAGGUF, match="convert it"):
+        open_model(path)
+
+
+def test_truncated(tmp_path: Path, tiny_gguf: Path) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(tiny_gguf.read_bytes()[:-5000])
+    with pytest.raises(TruncatedModel, match="Download or copy it again"):
+        open_model(path)
+
+
+@pytest.mark.parametrize("architecture", ["nonesuch", "bert", "clip"])
+def test_architectures_that_can_not_generate_here(tmp_path: Path, architecture: str) -> None:
+    path = write_tiny_gguf(tmp_path / "model.gguf", TinyModel(architecture=architecture))
+    with pytest.raises(UnsupportedArchitecture, match=architecture):
+        open_model(path)
+
+
+def test_what_llama_cpp_says_of_a_model_that_it_refuses_is_passed_on(tmp_path: Path) -> None:
+    path = write_tiny_gguf(tmp_path / "model.gguf", TinyModel(metadata={"tokenizer.ggml.pre": "nonesuch"}))
+    with pytest.raises((LoadFailed, DamagedModel), match=r"nonesuch|twice"):
+        open_model(path, threads=1)
+
+
+def test_a_context_longer_than_the_models(tiny_gguf: Path) -> None:
+    with pytest.raises(ContextTooLong, match="n_ctx=513 needs 513 tokens, the model's context holds 512"):
+        open_model(tiny_gguf, n_ctx=513)
+
+
+def test_a_prompt_longer_than_the_context(tiny: LlamaModel, tiny_gguf: Path) -> None:
+    full = Prompt(tuple([97] * 512), "left_to_right")
+    for call in (
+        lambda: tiny.generate(full, stop=NONE, max_tokens=1),
+        lambda: tiny.next_token_logprobs(full, ["a"]),
+        lambda: tiny.score(Prompt(full.tokens[:500], "left_to_right"), [97] * 13),
+    ):
+        with pytest.raises(ContextTooLong, match="the model's context holds 512"):
+            call()
+    with open_model(tiny_gguf, n_ctx=16, threads=1) as small, pytest.raises(ContextTooLong, match="context holds 16"):
+        small.generate(Prompt(tuple([97] * 16), "left_to_right"), stop=NONE, max_tokens=1)
+    assert len(tiny.score(Prompt(full.tokens[:500], "left_to_right"), [97] * 12)) == 12
+
+
+def test_a_cache_larger_than_the_memory(tmp_path: Path) -> None:
+    path = write_tiny_gguf(tmp_path / "model.gguf", TinyModel(context_length=2**31 - 1))
+    with pytest.raises(OutOfMemory, match=r"the cache of 2,147,483,647 tokens takes [\d,.]+ GiB.*smaller n_ctx"):
+        open_model(path, n_ctx=2**31 - 1)
+    with open_model(path, threads=1) as model:
+        assert model.context_length == 4096
+
+
+@pytest.mark.parametrize("options", [{"n_ctx": 0}, {"threads": 0}, {"gpu_layers": -1}])
+def test_options_out_of_range(tiny_gguf: Path, options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="it must be at least"):
+        LlamaModel(tiny_gguf, **options)  # type: ignore[arg-type]
+
+
+def test_prompts_and_budgets_out_of_range(tiny: LlamaModel) -> None:
+    prompt = tiny.fim("x", "")
+    with pytest.raises(ValueError, match="no tokens"):
+        tiny.generate(Prompt((), "left_to_right"), stop=NONE, max_tokens=1)
+    for token in (-1, 10_000):
+        with pytest.raises(ValueError, match="outside of the vocabulary"):
+            tiny.generate(Prompt((token,), "left_to_right"), stop=NONE, max_tokens=1)
+        with pytest.raises(ValueError, match="outside of the vocabulary"):
+            tiny.score(prompt, [token])
+    for options in ({"max_tokens": 0}, {"max_tokens": 1, "temperature": -1.0}, {"max_tokens": 1, "top_p": 0.0}):
+        with pytest.raises(ValueError, match="top_p"):
+            tiny.generate(prompt, stop=NONE, **options)
+
+
+def test_a_closed_model_says_so_and_closing_twice_is_no_error(tiny_gguf: Path) -> None:
+    with open_model(tiny_gguf, threads=1) as model:
+        prompt = model.fim("x", "")
+    model.close()
+    for call in (
+        lambda: model.generate(prompt, stop=NONE, max_tokens=1),
+        lambda: model.score(prompt, [97]),
+        lambda: model.next_token_logprobs(prompt, ["a"]),
+        lambda: model.tokenize("x"),
+        lambda: model.fim("x", ""),
+        lambda: model.offload,
+    ):
+        with pytest.raises(ModelClosed, match="Open it again"):
+            call()
+
+
+def test_a_missing_runtime_says_what_to_install(tiny_gguf: Path) -> None:
+    program = """
+import sys
+sys.modules["llama_cpp"] = None
+from assay.inference.embedded import open_model
+from assay.inference.errors import RuntimeMissing
+try:
+    open_model(sys.argv[1])
+except RuntimeMissing as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(tiny_gguf)], capture_output=True, text=True, check=True)
+    assert "pip install 'llama-cpp-python" in done.stdout
+
+
+def test_loading_and_failing_write_nothing_to_the_terminal(tiny_gguf: Path, tmp_path: Path) -> None:
+    bad = write_tiny_gguf(tmp_path / "bad.gguf", TinyModel(architecture="nonesuch"))
+    program = """
+import sys
+from assay.inference.embedded import open_model
+from assay.inference.errors import ModelError
+from assay.inference.stops import NONE
+with open_model(sys.argv[1], threads=1) as model:
+    model.generate(model.fim("x", ""), stop=NONE, max_tokens=2)
+try:
+    open_model(sys.argv[2])
+except ModelError:
+    pass
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(tiny_gguf), str(bad)], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_every_class_of_error_is_a_model_error() -> None:
+    assert all(issubclass(kind, ModelError) for kind in (NoSuchModel, NotAGGUF, TruncatedModel, OutOfMemory, ModelClosed, LoadFailed))
