@@ -3,6 +3,11 @@
 Sources: Platt (1999), Probabilistic outputs for support vector machines, eq. for the smoothed targets; Lin, Lin & Weng (2007), A note on
 Platt's probabilistic outputs, algorithm 1 (Newton with step halving). A penalty (scikit-learn's LogisticRegression has C = 1 unless told
 otherwise) shrinks the slope of a narrow measure until at n = 50 no skill is left; smoothed targets alone keep the map finite.
+
+One departure: a sample that is predicted beyond its own target no longer pulls. As published, every hopeless sample far out (log odds of
+-1000, target 1 / (N- + 2)) pulls the slope towards 0 with a force of its distance; where a fifth of the samples are such, a measure with
+skill 0.36 is left with 0.12 at n = 100 and 0.24 at n = 300, and with 0.34 and 0.35 without that pull. The loss stays convex and smooth, and
+where no sample is beyond its target the map is Platt's.
 """
 
 from __future__ import annotations
@@ -70,7 +75,7 @@ def fit_platt(x: Floats, y: NDArray[np.bool_]) -> Platt:
     scale = np.where(constant, 1.0, spread)
     design = np.column_stack([np.ones(n), np.where(constant, 0.0, (x - centre) / scale)])
     base_rate = targets.mean()
-    theta, steps = _newton(design, targets, np.concatenate([[np.log(base_rate / (1 - base_rate))], np.zeros(k)]))
+    theta, steps = _newton(design, y, targets, np.concatenate([[np.log(base_rate / (1 - base_rate))], np.zeros(k)]))
     # log odds = theta · (1, (x - centre) / scale): the same in raw units is `raw @ theta`
     raw = np.eye(k + 1)
     raw[0, 1:] = -centre / scale
@@ -90,7 +95,7 @@ def clustered_covariance(platt: Platt, x: Floats, y: NDArray[np.bool_], groups: 
     if count <= x.shape[1] + 1:
         raise ValueError(f"{count} groups are too few for {x.shape[1] + 1} parameters")
     design = np.column_stack([np.ones(len(y)), x])
-    residual = smoothed_targets(y) - platt.probability(x)
+    residual = _residual(platt.log_odds(x), y, smoothed_targets(y))
     scores = np.column_stack([np.bincount(groups, residual * column, count) for column in design.T])
     half = scores @ platt.covariance
     return np.asarray(half.T @ half * (count / (count - 1)))
@@ -112,20 +117,19 @@ def between_group_sd(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]) 
     return float(np.sqrt(max(0.0, (q - (len(information) - 1)) / scatter)))
 
 
-def _newton(design: Floats, targets: Floats, theta: Floats) -> tuple[Floats, int]:
+def _newton(design: Floats, y: NDArray[np.bool_], targets: Floats, theta: Floats) -> tuple[Floats, int]:
     z = design @ theta
-    loss = _loss(z, targets)
+    loss = _loss(z, y, targets)
     for step in range(_MAX_STEPS):
-        p = sigmoid(z)
-        gradient = design.T @ (p - targets)
-        move = _inverse(_hessian(design, p)) @ gradient
+        gradient = -design.T @ _residual(z, y, targets)
+        move = _inverse(_hessian(design, sigmoid(z))) @ gradient
         # half the squared Newton decrement: how far the loss is from its minimum, in nats over all samples
         if gradient @ move < 2e-14 * max(1.0, loss):
             return theta, step
         for halving in range(_MAX_HALVINGS):
             candidate = theta - move * 0.5**halving
             z = design @ candidate
-            if (next_loss := _loss(z, targets)) <= loss:
+            if (next_loss := _loss(z, y, targets)) <= loss:
                 break
         else:
             return theta, step
@@ -133,8 +137,20 @@ def _newton(design: Floats, targets: Floats, theta: Floats) -> tuple[Floats, int
     return theta, _MAX_STEPS
 
 
-def _loss(z: Floats, targets: Floats) -> float:
-    """Σ log(1 + exp(z)) - t z."""
+def _up_to_target(z: Floats, y: NDArray[np.bool_], targets: Floats) -> Floats:
+    """z, but no further than the log odds of the sample's own target."""
+    limit = np.log(targets / (1 - targets))
+    return np.where(y, np.minimum(z, limit), np.maximum(z, limit))
+
+
+def _residual(z: Floats, y: NDArray[np.bool_], targets: Floats) -> Floats:
+    """Minus the derivative of each sample's loss by z."""
+    return targets - sigmoid(_up_to_target(z, y, targets))
+
+
+def _loss(z: Floats, y: NDArray[np.bool_], targets: Floats) -> float:
+    """Σ log(1 + exp(z)) - t z, each z up to its target."""
+    z = _up_to_target(z, y, targets)
     return float((np.maximum(z, 0.0) - targets * z + np.log1p(np.exp(-np.abs(z)))).sum())
 
 

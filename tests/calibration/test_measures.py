@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import math
+
+import mpmath  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.calibration.measures import LOGIT_CEILING, MEASURES, enter, logit_from_logprob, measures_of
+from assay.inference.model import Generation, StopReason, Timings, Token
+
+TIMINGS = Timings(1.0, 1.0, 3, 0)
+
+
+def generation(*tokens: tuple[float, float, float], text: str = "x = 1") -> Generation:
+    made = tuple(Token(i, b"t", logprob, other, entropy) for i, (logprob, other, entropy) in enumerate(tokens))
+    return Generation(text, made, StopReason.LINE, TIMINGS)
+
+
+def test_measures_are_sums_means_and_the_worst_token() -> None:
+    found = measures_of(generation((-0.1, -2.5, 0.5), (-1.5, -0.5, 1.5), (-0.2, -3.0, 0.4)))
+    assert found == pytest.approx(
+        {
+            "total_logprob": -1.8,
+            "token_count": 3,
+            "mean_logprob": -0.6,
+            "min_logprob": -1.5,
+            "mean_entropy": 0.8,
+            "mean_margin": (2.4 - 1.0 + 2.8) / 3,
+            "length": 5,
+        }
+    )
+    assert found.keys() == MEASURES.keys()
+
+
+def test_length_counts_characters_not_bytes() -> None:
+    assert measures_of(generation((-0.1, -3.0, 0.2), text="é = 'ß'"))["length"] == 7
+
+
+def test_the_margin_is_left_out_where_there_was_no_other_token() -> None:
+    assert "mean_margin" not in measures_of(generation((0.0, -math.inf, 0.0)))
+
+
+def test_a_generation_without_tokens_has_no_measures() -> None:
+    with pytest.raises(ValueError, match="without tokens"):
+        measures_of(generation())
+
+
+@given(st.one_of(st.floats(-1e4, -1e-300), st.floats(-300, 4).map(lambda e: -(10.0**e))))
+def test_logit_is_exact_from_the_smallest_to_the_largest_probability(s: float) -> None:
+    with mpmath.workdps(400):
+        exact = mpmath.mpf(s) - mpmath.log(-mpmath.expm1(mpmath.mpf(s)))
+        assert abs(mpmath.mpf(logit_from_logprob(s)) - exact) <= 4e-16 * max(1, abs(exact), abs(s))
+
+
+@given(st.floats(-745, 0), st.floats(-745, 0))
+def test_logit_rises_with_the_log_probability(a: float, b: float) -> None:
+    low, high = sorted((a, b))
+    assert logit_from_logprob(low) <= logit_from_logprob(high) + 1e-12 * (1 + abs(low))
+
+
+def test_certainty_has_a_finite_logit_above_all_others() -> None:
+    assert math.isfinite(logit_from_logprob(0.0))
+    assert logit_from_logprob(0.0) >= logit_from_logprob(-1e-300)
+
+
+@pytest.mark.parametrize("s", [0.1, math.nan, math.inf, -math.inf])
+def test_what_is_no_log_probability_is_refused(s: float) -> None:
+    with pytest.raises(ValueError, match="log-probability"):
+        logit_from_logprob(s)
+
+
+def test_a_long_generation_keeps_its_information_where_a_product_of_probabilities_is_zero() -> None:
+    totals = [-800.0, -900.0, -1000.0]
+    assert [math.exp(s) for s in totals] == [0.0, 0.0, 0.0]
+    assert enter("total_logprob", totals) == pytest.approx(totals)
+
+
+@given(st.lists(st.floats(-1e4, 0), min_size=1, max_size=20))
+def test_a_whole_array_enters_as_its_single_values_do(values: list[float]) -> None:
+    assert enter("mean_logprob", values) == pytest.approx([min(logit_from_logprob(s), LOGIT_CEILING) for s in values], abs=1e-12)
+
+
+def test_counts_enter_by_ratio_and_may_be_zero() -> None:
+    assert enter("length", [0, math.e - 1]) == pytest.approx([0, 1])
+    with pytest.raises(ValueError, match="negative count"):
+        enter("token_count", [-1.0])
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_no_measure_enters_with_a_value_that_is_not_finite(name: str) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        enter(name, np.array([-1.0, np.nan]))
