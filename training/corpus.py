@@ -1,7 +1,7 @@
 """The training text: which Python files the embedded model learns from, and which it must never see.
 
-    python training/corpus.py lock NAME…     print corpus.toml entries (version, licence, hash) for packages to add
-    python training/corpus.py build          fetch what corpus.toml names, filter it, write .cache/corpus.jsonl
+    python -m training.corpus lock NAME…     print corpus.toml entries (version, licence, hash) for packages to add
+    python -m training.corpus build          fetch what corpus.toml names, filter it, write .cache/corpus.jsonl
 
 One line of the output is one file: {"project", "path", "text"}. Three rules decide what is in it, in this order:
 1. Only permissive licences, by the package's own metadata; only files that a person wrote (no generated code, no data in code).

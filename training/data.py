@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
-from tokenizer import END, MIDDLE, PREFIX, SUFFIX
 from tokenizers import Tokenizer
 from torch import Tensor
+
+from .tokenizer import END, MIDDLE, PREFIX, SUFFIX, for_text
 
 FIM_SHARE = 0.5  # of the pieces
 SPM_SHARE = 0.75  # of those that are cut; the rest are PSM, which other tools ask in
@@ -67,9 +68,10 @@ class Rows:
         self.texts, self.length, self.rng = texts, length, random.Random(seed)
         self.cumulative = np.cumsum([len(t) for t in texts])
         self.tokenizer = tokenizer
-        # Control tokens are placed here by id: a file that spells one is text like any other.
-        self.encode = lambda s: tokenizer.encode(s, add_special_tokens=False).ids if s else []
-        self.end, self.prefix, self.middle, self.suffix = (tokenizer.token_to_id(t) for t in (END, PREFIX, MIDDLE, SUFFIX))
+        plain = for_text(tokenizer)  # control tokens are placed here by id: a file that spells one is text like any other
+        self.encode: Callable[[str], list[int]] = lambda text: list(plain.encode(text).ids)
+        ids = tokenizer.get_vocab()
+        self.end, self.prefix, self.middle, self.suffix = ids[END], ids[PREFIX], ids[MIDDLE], ids[SUFFIX]
 
     def text(self, characters: int) -> str:
         """Whole lines of a random file, about so many characters, from the file's start one time in five."""

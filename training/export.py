@@ -1,7 +1,7 @@
 """Trained weights to GGUF: q8_0 is what ships, f16 and f32 are what it is checked against; and to a transformers folder.
 
-python training/export.py --run .cache/run --tokenizer .cache/tokenizer.json --type q8_0 --out inference/embedded/assay.gguf
-python training/export.py … --type transformers --out FOLDER
+python -m training.export --run .cache/run --tokenizer .cache/tokenizer.json --type q8_0 --out inference/embedded/assay.gguf
+python -m training.export … --type transformers --out FOLDER
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from pathlib import Path
 
 import gguf
 import numpy as np
-from model import Shape
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
-from tokenizer import END, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX
+
+from .model import Shape
+from .tokenizer import END, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX
 
 NAME = "assay-embedded"
 LAYER = {

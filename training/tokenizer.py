@@ -1,6 +1,6 @@
 """Byte-level BPE with Qwen2's pre-tokenizer, which llama.cpp knows by the name "qwen2": both sides cut text at the same places.
 
-    python training/tokenizer.py CORPUS.jsonl --vocabulary 8192 --out tokenizer.json
+    python -m training.tokenizer CORPUS.jsonl --vocabulary 8192 --out tokenizer.json
 
 No normalizer and no added prefix space: every text decodes back to the bytes that it was.
 """
@@ -26,6 +26,17 @@ def bare(model: models.BPE) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
+
+
+def for_text(tokenizer: Tokenizer) -> Tokenizer:
+    """The same vocabulary for plain text: a control token's spelling is cut like any text, as llama.cpp does with parse_special off.
+
+    A tokenizer with control tokens finds their spelling in any text, `add_special_tokens=False` or not.
+    """
+    model = json.loads(tokenizer.to_str())["model"]
+    return bare(
+        models.BPE(vocab=model["vocab"], merges=[tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in model["merges"]])
+    )
 
 
 def train(texts: Iterator[str], vocabulary: int) -> Tokenizer:

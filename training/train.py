@@ -1,6 +1,6 @@
 """Train the embedded model: one file, top to bottom.
 
-    python training/train.py --preset cpu --minutes 80
+    python -m training.train --preset cpu --minutes 80
 
 Resumes from --run where it stopped. Muon for the matrices inside the layers, AdamW for the rest. The learning rate is constant, then falls
 linearly to zero over the last 45 % of the budget; the budget is in minutes, because on a shared machine that is what one knows beforehand.
@@ -17,13 +17,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from corpus import CACHE, is_written_by_a_person
-from data import Rows, load
-from model import Llama, Shape
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 from assay.offline_eval.projects import measured_projects, sources
+
+from .corpus import CACHE, is_written_by_a_person
+from .data import Rows, load
+from .model import Llama, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,10 @@ def held_out_texts() -> list[str]:
 @torch.no_grad()
 def validate(model: Llama, rows: list[list[int]], autocast: torch.autocast) -> float:
     """Mean −log p per token over held-out rows, in nats."""
+    device = model.embed_tokens.weight.device
     model.eval()
     with autocast:
-        losses = [model.loss(r[:, :-1], r[:, 1:]).item() for r in torch.tensor(rows, device=model.embed_tokens.weight.device).split(8)]
+        losses = [model.loss(r[:, :-1], r[:, 1:]).item() for r in torch.split(torch.tensor(rows, device=device), 8)]
     model.train()
     return sum(losses) / len(losses)
 
@@ -125,7 +127,7 @@ def main() -> None:
         x, y = next(batches)
         with autocast:
             loss = loss_of(x.to(device), y.to(device))
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for o in optimizers:
             o.step()
