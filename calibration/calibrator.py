@@ -25,6 +25,9 @@ SCHEMA = "assay/calibrator/1"
 Status = Literal["informative", "uninformative", "insufficient"]
 Grouping = Literal["project", "file", "sample"]
 
+# far above any fit to real measures, far below what overflows on the way to a probability
+_LARGEST = 1e12
+
 _HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 
@@ -85,6 +88,7 @@ class Calibrator:
     def __post_init__(self) -> None:
         """Raises ValueError, "field: reason", where the parts do not fit together."""
         k, model = len(self.features), self.map
+        parameters = (model.intercept, *model.slopes, model.between_group_sd, *(v for row in model.covariance for v in row))
         wrong = (
             ("event", self.event not in EVENTS, f"{self.event!r} is none of {', '.join(EVENTS)}"),
             ("features", k == 0 or len(set(self.features)) < k, "needs at least one, each once"),
@@ -93,6 +97,7 @@ class Calibrator:
             ("ranges", any(low > high for low, high in self.ranges), "low above high"),
             ("map.slopes", len(model.slopes) != k, f"{len(model.slopes)} for {k} features"),
             ("map.covariance", [len(row) for row in model.covariance] != [k + 1] * (k + 1), f"not {k + 1} by {k + 1}"),
+            ("map", any(abs(v) > _LARGEST for v in parameters), f"a parameter is larger than {_LARGEST:g}"),
             ("map.between_group_sd", not model.between_group_sd >= 0, "negative"),
             ("fitted_on.model", not _HEX16(self.fitted_on.model), "not 16 lower-case hex digits"),
             ("fitted_on.prompt", not _HEX16(self.fitted_on.prompt), "not 16 lower-case hex digits"),

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_samples import world
+
+from assay.calibration.bands import BANDS, LIKELY, NO_EVIDENCE, POSSIBLE, UNLIKELY, band_of, band_text, percents
+from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save
+from assay.calibration.confidence import confidence, uncalibrated
+from assay.calibration.fit import fit
+from assay.calibration.measures import logit_from_logprob
+
+
+@pytest.fixture(scope="module")
+def calibrator() -> Calibrator:
+    return fit(world(900)[0], "exact_match", resamples=100).calibrator
+
+
+def test_what_is_saved_is_loaded_again(calibrator: Calibrator, tmp_path: Path) -> None:
+    save(calibrator, tmp_path / "c.json")
+    assert load(tmp_path / "c.json") == calibrator
+    assert load(tmp_path / "c.json").id == calibrator.id
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+
+
+finite = st.floats(-1e12, 1e12)
+
+
+@given(intercept=finite, slope=finite, sd=st.floats(0, 1e12), reason=st.text(), low=finite, high=finite)
+def test_every_float_and_text_survives_the_file(
+    calibrator: Calibrator,
+    tmp_path_factory: pytest.TempPathFactory,
+    intercept: float,
+    slope: float,
+    sd: float,
+    reason: str,
+    low: float,
+    high: float,
+) -> None:
+    changed = replace(
+        calibrator,
+        map=replace(calibrator.map, intercept=intercept, slopes=(slope,), between_group_sd=sd),
+        reason=reason,
+        ranges=((min(low, high), max(low, high)),),
+    )
+    path = tmp_path_factory.mktemp("c") / "c.json"
+    save(changed, path)
+    assert load(path) == changed
+
+
+def put(document: dict[str, Any], field: str, value: object) -> None:
+    *parents, last = field.split(".")
+    for parent in parents:
+        document = document[parent]
+    if value is ...:
+        del document[last]
+    else:
+        document[last] = value
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("schema", "assay/calibrator/2", "schema: 'assay/calibrator/2', this version of Assay reads 'assay/calibrator/1'"),
+        ("event", "correct", "event: 'correct' is none of"),
+        ("event", ..., "missing: event"),
+        ("colour", 1, "unknown field: colour"),
+        ("features", [], "features: needs at least one"),
+        ("features", ["magic"], "features: unknown measure"),
+        ("features", "total_logprob", "features: must be a list"),
+        ("ranges", [[2, 1]], "ranges: low above high"),
+        ("ranges", [[1]], r"ranges\[0\]: must be a list of 2"),
+        ("map.kind", "forest", "map.kind: must be 'platt', not 'forest'"),
+        ("map.intercept", "1", "map.intercept: must be a number, not '1'"),
+        ("map.intercept", True, "map.intercept: must be a number"),
+        ("map.intercept", float("nan"), "NaN is not a number"),
+        ("map.intercept", 1e300, "map: a parameter is larger than 1e.12"),
+        ("map.slopes", [1.0, 2.0], "map.slopes: 2 for 1 features"),
+        ("map.covariance", [[1.0]], "map.covariance: not 2 by 2"),
+        ("map.covariance", [[1.0, 0.0], [0.0, -1.0]], "map.covariance: has a negative variance"),
+        ("map.between_group_sd", -1, "map.between_group_sd: negative"),
+        ("fitted_on.model", "gpt", "fitted_on.model: not 16"),
+        ("fitted_on.n", 1.5, "fitted_on.n: must be a whole number, not 1.5"),
+        ("fitted_on.n", 0, "fitted_on.n: not 0 <= positives <= n"),
+        ("fitted_on.date", "yesterday", "fitted_on.date: not an ISO 8601"),
+        ("fitted_on.date", "2026-11-20T10:00:00", "fitted_on.date: not an ISO 8601"),
+        ("status", "fine", "status: must be 'informative' or"),
+        ("evidence.brier.low", None, "evidence.brier.low: must be a number"),
+        ("evidence.skill.low", ..., "missing: evidence.skill.low"),
+        ("evidence.reliability", {}, "evidence.reliability: must be a list"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_file_field_and_reason(
+    calibrator: Calibrator, tmp_path: Path, field: str, value: object, reason: str
+) -> None:
+    path = tmp_path / "c.json"
+    save(calibrator, path)
+    document = json.loads(path.read_text())
+    put(document, field, value)
+    path.write_text(json.dumps(document))
+    with pytest.raises(CalibratorError, match=reason) as refused:
+        load(path)
+    assert str(refused.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b"\x80\x04K\x01."])
+def test_what_is_no_calibrator_at_all_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "c.json").write_bytes(content)
+    with pytest.raises(CalibratorError, match=r"c.json"):
+        load(tmp_path / "c.json")
+
+
+def test_a_file_cut_off_anywhere_is_refused(calibrator: Calibrator, tmp_path: Path) -> None:
+    save(calibrator, tmp_path / "c.json")
+    content = (tmp_path / "c.json").read_bytes().rstrip()
+    for size in range(0, len(content), 97):
+        (tmp_path / "cut.json").write_bytes(content[:size])
+        with pytest.raises(CalibratorError):
+            load(tmp_path / "cut.json")
+
+
+def test_the_id_changes_with_the_content(calibrator: Calibrator) -> None:
+    assert replace(calibrator, reason="another").id != calibrator.id
+    assert len(calibrator.id) == 16
+
+
+def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
+    model = replace(calibrator.map, intercept=0.2, slopes=(0.5,), covariance=((0.04, -0.01), (-0.01, 0.02)), between_group_sd=0.3)
+    value, low, high = log_odds_range(replace(calibrator, map=model), (2.0,))
+    assert value == pytest.approx(1.2)
+    half = 1.96 * (0.04 - 0.04 + 4 * 0.02 + 0.09) ** 0.5
+    assert (low, high) == pytest.approx((1.2 - half, 1.2 + half))
+
+
+def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
+    found = confidence(calibrator, {"total_logprob": -1.0, "token_count": 3.0})
+    z = calibrator.map.intercept + calibrator.map.slopes[0] * logit_from_logprob(-1.0)
+    assert found.status == "informative"
+    assert found.probability is not None
+    assert found.probability == pytest.approx(1 / (1 + 2.718281828459045**-z))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.probability < found.high
+    assert (found.event, found.calibrator, found.band) == ("exact_match", calibrator.id, band_of(found.probability).word)
+    assert found.text == f"{found.look.shape} {found.look.word} {percents(found.low, found.high)} exact match"
+
+
+@given(st.floats(0, 1), st.floats(-1e3, 1e3), st.floats(0, 1e3))
+def test_a_probability_is_never_certain_and_lies_in_its_range(calibrator: Calibrator, where: float, intercept: float, sd: float) -> None:
+    extreme = replace(calibrator, map=replace(calibrator.map, intercept=intercept, between_group_sd=sd))
+    (low, high), bound = calibrator.ranges[0], 1 / 902
+    found = confidence(extreme, {"total_logprob": min(max(low + where * (high - low), low), high)})
+    assert found.probability is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert bound <= found.low <= found.probability <= found.high <= 1 - bound
+
+
+@pytest.mark.parametrize("status", ["uninformative", "insufficient"])
+def test_without_skill_there_is_no_number(calibrator: Calibrator, status: Any) -> None:
+    found = confidence(replace(calibrator, status=status), {"total_logprob": -1.0})
+    assert (found.status, found.probability, found.low, found.high, found.band) == (status, None, None, None, "no evidence")
+
+
+@pytest.mark.parametrize("measures", [{"total_logprob": -1e6}, {"total_logprob": 0.0}, {"total_logprob": float("nan")}, {}])
+def test_outside_of_what_it_was_fitted_on_there_is_no_number(calibrator: Calibrator, measures: dict[str, float]) -> None:
+    found = confidence(calibrator, measures)
+    assert (found.status, found.probability, found.calibrator) == ("outside", None, calibrator.id)
+
+
+def test_without_a_calibrator_there_is_no_number() -> None:
+    found = uncalibrated("exact_match")
+    assert (found.status, found.probability, found.calibrator, found.text) == ("uncalibrated", None, None, "○ no evidence")
+
+
+@pytest.mark.parametrize(
+    ("p", "band"),
+    [(0.7, LIKELY), (1.0, LIKELY), (0.699, POSSIBLE), (0.4, POSSIBLE), (0.399, UNLIKELY), (0.0, UNLIKELY), (None, NO_EVIDENCE)],
+)
+def test_bands_begin_at_70_and_40_percent(p: float | None, band: object) -> None:
+    assert band_of(p) is band
+
+
+def test_words_shapes_and_colours_tell_bands_apart_each_alone() -> None:
+    for values in ([b.word for b in BANDS], [b.shape for b in BANDS], [b.colour for b in BANDS]):
+        assert len(set(values)) == 4
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(0.7, 0.85, "70-85 %"), (0.29, 0.57, "29-57 %"), (0.701, 0.849, "70-85 %"), (0.001, 0.999, "0-100 %"), (0.5, 0.5, "50-50 %")],
+)
+def test_a_range_is_rounded_outward_and_shown_however_wide(low: float, high: float, text: str) -> None:
+    assert percents(low, high) == text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_the_shown_range_holds_the_range(a: float, b: float) -> None:
+    low, high = (int(part) for part in percents(min(a, b), max(a, b)).removesuffix(" %").split("-"))
+    assert low <= 100 * min(a, b) + 1e-8
+    assert high >= 100 * max(a, b) - 1e-8
+
+
+def test_the_text_says_what_the_probability_is_about() -> None:
+    assert band_text("exact_match", 0.8, 0.7, 0.85) == "◆ likely 70-85 % exact match"
+    assert band_text("tests_pass", 0.5, 0.31, 0.72) == "◈ possible 31-72 % passes tests"
+    assert band_text("kept", 0.1, 0.05, 0.2) == "◇ unlikely 5-20 % kept"
+    assert band_text("kept", None, None, None) == "○ no evidence"
