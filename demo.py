@@ -208,9 +208,8 @@ def _evidence_line(calibrator: Calibrator) -> str:
     evidence, skill = calibrator.evidence, calibrator.evidence.skill
     shown = "unknown" if skill is None else f"{skill.value:.2f} [{skill.low:.2f}, {skill.high:.2f}]"
     return (
-        f"Evidence for {calibrator.event} of {calibrator.task} ({calibrator.status}): {evidence.n:,} lines of {evidence.groups} "
-        f"{calibrator.fitted_on.grouped_by}s, each judged by a map fitted without it; {evidence.base_rate:.0%} exact; skill {shown}; "
-        f"ECE {evidence.ece.value:.3f} (noise floor {evidence.ece.noise_floor:.3f}). Calibrator {calibrator.id}."
+        f"Evidence for {calibrator.task} ({calibrator.status}): {evidence.n:,} lines of {evidence.groups} {calibrator.fitted_on.grouped_by}s, "
+        f"{evidence.base_rate:.0%} exact; held out, skill {shown}, ECE {evidence.ece.value:.3f} (noise {evidence.ece.noise_floor:.3f})."
     )
 
 

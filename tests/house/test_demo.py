@@ -1,13 +1,18 @@
 """`assay demo` on a real, tiny model, and what it shows of a suggestion."""
 
 import json
+import math
+import random
 import re
 from pathlib import Path
 
 import pytest
 from house.running import assay
 
+from assay.calibration.samples import Sample, write_samples
 from assay.demo import Answer, Place, load_places, render, render_summary, summarise
+from assay.inference.completion import Settings
+from assay.inference.embedded import open_model
 from assay.terminal import Paint
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
@@ -39,6 +44,48 @@ def test_a_model_without_a_calibrator_gets_no_number(document: dict) -> None:
     assert document["calibrators"] == []
     assert document["summary"]["with_probability"] == 0
     assert {p["suggestion"]["confidence"]["status"] for p in document["places"] if p["suggestion"]} == {"uncalibrated"}
+
+
+def fitted_calibrator(tiny_gguf: Path, folder: Path) -> Path:
+    """A data folder with a calibrator for the tiny model, made by `assay calibrate fit` from samples of which the truth is known."""
+    with open_model(tiny_gguf) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout)
+    rng = random.Random(5)
+    samples = []
+    for number in range(600):
+        total = -150 * rng.random() - 1e-3
+        exact = rng.random() < 1 / (1 + math.exp(-(total + 60) / 10))
+        names = {"task": "line_rest", "language": "python", "project": f"p{number % 12}", "file": f"f{number % 60}.py"}
+        samples.append(
+            Sample(
+                str(number),
+                model_id,
+                prompt_id,
+                seed=0,
+                measures={"total_logprob": total},
+                labels={"exact_match": exact},
+                text_sha256="0" * 64,
+                **names,
+            )
+        )
+    write_samples(folder / "samples.jsonl", samples)
+    out = folder / "assay" / "calibrators" / "tiny.json"
+    ran = assay("calibrate", "fit", folder / "samples.jsonl", "--event", "exact_match", "--out", out)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+def test_with_a_calibrator_it_shows_a_band_a_range_and_the_evidence(tiny_gguf: Path, tmp_path: Path) -> None:
+    folder = fitted_calibrator(tiny_gguf, tmp_path)
+    shown = assay("demo", "--model", tiny_gguf, XDG_DATA_HOME=str(folder)).stdout
+    assert re.search(r"[◆◈◇] (likely|possible|unlikely) \d+-\d+ % exact match", shown)
+    assert re.search(r"The probabilities promised \d+\.\d of \d+ exact matches; it was 0\.", shown)
+    (evidence,) = re.findall(r"Evidence for line_rest \(informative\): (.*)", shown)
+    assert re.match(r"600 lines of 12 projects, \d\d% exact; held out, skill 0\.\d\d \[0\.\d\d, 0\.\d\d\], ECE 0\.\d{3} \(noise 0\.\d{3}\)", evidence)
+    document = json.loads(assay("demo", "--json", "--model", tiny_gguf, XDG_DATA_HOME=str(folder)).stdout)
+    by_status = [p["suggestion"]["confidence"]["status"] for p in document["places"] if p["suggestion"]]
+    assert document["summary"]["with_probability"] == by_status.count("informative") > 0
+    assert [c["status"] for c in document["calibrators"]] == ["informative"]
 
 
 def test_piped_it_has_no_colour_and_forced_it_says_the_same_in_colour(tiny_gguf: Path) -> None:
