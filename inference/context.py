@@ -57,7 +57,6 @@ def _start_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
         return text
     text = text[: budget * _MOST_CHARACTERS]
     ends = [match.end() for match in _LINE_END.finditer(text)]
-    # A text cut by length may end between \r and \n, and the last line is not whole.
     end = _first(ends[::-1], lambda offset: fits(text[:offset]))
     if end is None:
         end = _first(range(min(len(text), ends[0] if ends else len(text)), 0, -1), lambda offset: fits(text[:offset]))

@@ -58,6 +58,13 @@ class UnsupportedArchitecture(ModelError):
         super().__init__(f"{path}: {what}. Choose a text-generating model that the installed llama.cpp knows, or update llama-cpp-python.")
 
 
+class SplitModel(ModelError):
+    """One of several files that are a model together."""
+
+    def __init__(self, path: Path, files: int) -> None:
+        super().__init__(f"{path}: one of {files} files of a model. Merge them: llama-gguf-split --merge FIRST_FILE whole.gguf")
+
+
 class ContextTooLong(ModelError):
     """More tokens than the model's context holds."""
 

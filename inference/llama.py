@@ -14,7 +14,7 @@ from typing import Literal, Self
 import numpy as np
 
 from .distribution import Distribution, distribution
-from .errors import ContextTooLong, DecodeFailed, ModelClosed, OutOfMemory, UnreadableModel, UnsupportedArchitecture
+from .errors import ContextTooLong, DecodeFailed, ModelClosed, OutOfMemory, SplitModel, UnreadableModel, UnsupportedArchitecture
 from .gguf_header import GGUFHeader, read_header
 from .llama_session import CHUNK, KVType, Offload, Session, SessionOptions, runtime_name
 from .llama_vocab import Vocabulary
@@ -324,6 +324,8 @@ def _context_length(header: GGUFHeader, n_ctx: int | None) -> int:
 def _refuse_what_can_not_work(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -> None:
     if header.architecture in _NOT_CAUSAL:
         raise UnsupportedArchitecture(path, f'the architecture "{header.architecture}" does not generate text')
+    if header.number("split.count", 1) > 1:
+        raise SplitModel(path, header.number("split.count", 1))
     if not hasattr(os, "sysconf"):
         return
     cache = header.cache_bytes(n_ctx, 4 if kv_type == "f32" else 2)

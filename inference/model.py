@@ -41,7 +41,8 @@ class Prompt:
 class Token:
     """One sampled token and the distribution that it was taken from.
 
-    logprob: of this token; best_other_logprob: the highest of all the other tokens; entropy: of the whole distribution. All in nats.
+    text: its bytes, which may be part of a character; none for a control token. logprob: of this token; best_other_logprob: the highest of
+    all the other tokens; entropy: of the whole distribution. All in nats.
     """
 
     id: int

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import time
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from tiny_gguf import (
 )
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from assay.inference.llama import LlamaModel
+from assay.inference.llama import LlamaModel, physical_cores
 from assay.inference.model import Prompt, StopReason
 from assay.inference.stops import LINE, NONE, Stop
 
@@ -320,3 +321,8 @@ def test_two_models_at_once_do_not_disturb_each_other(tiny: LlamaModel, open_tin
     for first, _ in itertools.repeat((tiny, other), 2):
         other.generate(prompt, stop=NONE, max_tokens=5)
         assert [token.id for token in first.generate(prompt, stop=NONE, max_tokens=5).tokens] == [token.id for token in alone.tokens]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which CPUs a process may use")
+def test_no_more_threads_than_the_process_may_use() -> None:
+    assert 1 <= physical_cores() <= len(os.sched_getaffinity(0))

@@ -17,6 +17,7 @@ from assay.inference.errors import (
     NoSuchModel,
     NotAGGUF,
     OutOfMemory,
+    SplitModel,
     TruncatedModel,
     UnsupportedArchitecture,
 )
@@ -88,6 +89,37 @@ def test_a_cache_larger_than_the_memory(tmp_path: Path) -> None:
         open_model(path, n_ctx=2**31 - 1)
     with open_model(path, threads=1) as model:
         assert model.context_length == 4096
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits a process's address space as Linux does")
+def test_memory_that_the_system_refuses(tmp_path: Path) -> None:
+    path = write_tiny_gguf(tmp_path / "model.gguf", TinyModel(context_length=2**24))
+    program = """
+import resource, sys
+from pathlib import Path
+from assay.inference.embedded import open_model
+from assay.inference.errors import OutOfMemory
+from assay.inference.llama_session import runtime
+runtime()
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, used + 2**30))
+try:
+    open_model(sys.argv[1], n_ctx=2**24, threads=1)
+except OutOfMemory as error:
+    print(error)
+with open_model(sys.argv[1], n_ctx=256, threads=1) as model:
+    print(len(model.tokenize("still alive")) > 0)
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    assert "failed to allocate" in done.stdout
+    assert "smaller n_ctx" in done.stdout
+    assert done.stdout.endswith("True\n")
+
+
+def test_one_file_of_several(tmp_path: Path) -> None:
+    path = write_tiny_gguf(tmp_path / "model-00001-of-00003.gguf", TinyModel(metadata={"split.count": 3}))
+    with pytest.raises(SplitModel, match=r"one of 3 files of a model. Merge them"):
+        open_model(path)
 
 
 @pytest.mark.parametrize("options", [{"n_ctx": 0}, {"threads": 0}, {"gpu_layers": -1}])
