@@ -207,10 +207,9 @@ def render_summary(summary: Summary, calibrators: list[Calibrator], paint: Paint
 def _evidence_line(calibrator: Calibrator) -> str:
     evidence, skill = calibrator.evidence, calibrator.evidence.skill
     shown = "unknown" if skill is None else f"{skill.value:.2f} [{skill.low:.2f}, {skill.high:.2f}]"
-    return (
-        f"Evidence for {calibrator.task} ({calibrator.status}): {evidence.n:,} lines of {evidence.groups} {calibrator.fitted_on.grouped_by}s, "
-        f"{evidence.base_rate:.0%} exact; held out, skill {shown}, ECE {evidence.ece.value:.3f} (noise {evidence.ece.noise_floor:.3f})."
-    )
+    source = f"{evidence.n:,} lines of {evidence.groups} {calibrator.fitted_on.grouped_by}s, {evidence.base_rate:.0%} exact"
+    error = f"ECE {evidence.ece.value:.3f} (noise floor {evidence.ece.noise_floor:.3f})"
+    return f"Evidence for {calibrator.task} ({calibrator.status}): {source}; held out, skill {shown}, {error}."
 
 
 def _heading(model: LlamaModel, paint: Paint) -> str:
