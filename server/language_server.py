@@ -178,6 +178,7 @@ async def converse(server: AssayServer, transport: Transport) -> int:
             server.protocol.receive(body)
             if server.protocol.exit_code is not None:
                 break
+            await asyncio.sleep(0)  # an async feature begins, and looks at the document, before the next message changes it
     except FramingError as error:
         logger.error("The client sent something that is no message: %s. The server ends.", error)
     finally:

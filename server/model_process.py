@@ -63,6 +63,7 @@ class ModelProcess:
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._turn = asyncio.Lock()
         self._settled = asyncio.Event()
+        self._closing = asyncio.Event()
         self._loaded: LoadedModel | None = None
         self._child: asyncio.subprocess.Process | None = None
         self._life: asyncio.Task[None] | None = None
@@ -104,27 +105,20 @@ class ModelProcess:
 
     async def close(self) -> None:
         """End the process: kindly, then by force. Waiting requests raise ModelUnavailable."""
-        if self.state == "closed":
-            return
         self._enter("closed", "the server is shutting down")
+        self._closing.set()
+        self._send({"op": "close"})
+        self._hang_up()
+        if self._life is None or (await asyncio.wait({self._life}, timeout=_CLOSE_S))[0]:
+            return
         if self._child is not None and self._child.returncode is None:
-            self._send({"op": "close"})
-            assert self._child.stdin is not None
-            self._child.stdin.close()
-            try:
-                await asyncio.wait_for(self._child.wait(), _CLOSE_S)
-            except TimeoutError:
-                with suppress(ProcessLookupError):
-                    self._child.kill()
-        if self._life is not None:
-            self._life.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._life
+            self._child.kill()
+        await asyncio.wait({self._life}, timeout=_CLOSE_S)
 
     async def _live(self) -> None:
         """Run one process after the other until it may not be started again."""
         deaths: deque[float] = deque(maxlen=_RESTARTS)
-        while self.state not in ("failed", "closed"):
+        while True:
             try:
                 end = await self._run_once()
             except OSError as error:
@@ -138,13 +132,18 @@ class ModelProcess:
                 return
             deaths.append(now)
             self._enter("loading", f"the model's process is started again after it {end}")
-            await asyncio.sleep(_BACKOFF_S[min(sum(now - death < _RESTART_WINDOW_S for death in deaths), len(_BACKOFF_S)) - 1])
+            recent = sum(now - death < _RESTART_WINDOW_S for death in deaths)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), _BACKOFF_S[min(recent, len(_BACKOFF_S)) - 1])
+                return
 
     async def _run_once(self) -> str:
         """Start a process, load the model, pass answers on until the process ends. Returns how it ended."""
         pipe = asyncio.subprocess.PIPE
         child = await asyncio.create_subprocess_exec(sys.executable, *_COMMAND, stdin=pipe, stdout=pipe, stderr=pipe)
         self._child = child
+        if self.state == "closed":
+            child.kill()
         assert child.stdout is not None
         assert child.stderr is not None
         self._last_words.clear()
@@ -170,8 +169,7 @@ class ModelProcess:
             data = await self._ask({"op": "load", "path": None if self._path is None else str(self._path), "options": self._options})
         except ModelRequestFailed as error:
             self._enter("failed", str(error))
-            if self._child is not None and self._child.stdin is not None:
-                self._child.stdin.close()
+            self._hang_up()
             return
         except ModelProcessDied:
             return
@@ -233,7 +231,13 @@ class ModelProcess:
                 return f"{how} ({self._last_words[-1]})" if self._last_words and -code != signal.SIGKILL else how
         return f"ended with exit code {code}" + (f" ({self._last_words[-1]})" if self._last_words else "")
 
+    def _hang_up(self) -> None:
+        if self._child is not None and self._child.stdin is not None:
+            self._child.stdin.close()
+
     def _enter(self, state: State, reason: str) -> None:
+        if self.state == "closed":
+            return
         self.state, self.reason = state, reason
         if state == "loading":
             self._settled.clear()

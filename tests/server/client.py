@@ -130,6 +130,9 @@ class Client:
                 header = await self.process.stdout.readuntil(b"\r\n\r\n")
                 length = int(header.split(b"Content-Length:")[1].split(b"\r\n")[0])
                 await self._take(json.loads(await self.process.stdout.readexactly(length)))
+        for future in self._answers.values():
+            if not future.done():
+                future.set_exception(ConnectionError("the server ended without an answer"))
 
     async def _take(self, message: dict[str, Any]) -> None:
         if "method" in message and "id" in message:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from assay.server.documents import Change, Document, Documents, OutOfSync, Window
-from assay.server.positions import Encoding, Position, Range, offset_at
 from hypothesis import given
 from hypothesis import strategies as st
+
+from assay.server.documents import Change, Document, Documents, OutOfSync, Window
+from assay.server.positions import Encoding, Position, Range, offset_at
 
 from .test_positions import ENCODINGS, TEXTS
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from assay.server.positions import Encoding, Position, column_at, content, index_at, offset_at, position_at, split_lines
 from hypothesis import given
 from hypothesis import strategies as st
+
+from assay.server.positions import Encoding, Position, column_at, content, index_at, offset_at, position_at, split_lines
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 # every character that some definition of a line end names, and characters of each width
