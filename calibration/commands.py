@@ -54,13 +54,13 @@ def _ended(work: Callable[[], None]) -> int:
     try:
         work()
     except (SampleError, CalibratorError, FitError, _UsageError) as error:
-        _say(f"error: {error}")
+        _say(f"assay: {error}")
         return 2
     except PlotError as error:
-        _say(f"error: {error}")
+        _say(f"assay: {error}")
         return 1
     except OSError as error:
-        _say(f"error: {error.filename}: can't be written: {error.strerror}")
+        _say(f"assay: {error.filename}: can't be written: {error.strerror}")
         return 1
     return 0
 

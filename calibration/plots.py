@@ -31,6 +31,7 @@ def reliability_plot(calibrator: Calibrator, probabilities: Floats | None, stem:
     Returns the files. Raises PlotError where matplotlib is not installed.
     """
     try:
+        from matplotlib import rc_context
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
@@ -48,7 +49,8 @@ def reliability_plot(calibrator: Calibrator, probabilities: Floats | None, stem:
     written = []
     for suffix in ("svg", "png"):
         path = stem.with_name(f"{stem.name}.{suffix}")
-        with write_atomically(path) as out:
+        # a fixed salt: the same samples give the same file
+        with write_atomically(path) as out, rc_context({"svg.hashsalt": "assay"}):
             figure.savefig(out, format=suffix, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
         written.append(path)
     return written
@@ -85,6 +87,7 @@ def _diagram(axes: Axes, calibrator: Calibrator, bins: Sequence[Bin]) -> None:
         fontsize=9,
         loc="left",
         color=_INK,
+        parse_math=False,
     )
 
 

@@ -102,7 +102,8 @@ def _section(calibrator: Calibrator, fitted: Fit | None, plot: str) -> str:
             "| project | samples | base rate | mean probability | Brier | skill against the overall base rate |",
             "|:---|---:|---:|---:|---:|---:|",
             *(
-                f"| {row.project} | {row.n} | {row.base_rate:.3f} | {row.mean_probability:.3f} | {row.brier:.4f} | {_number(row.skill)} |"
+                f"| {_cell(row.project)} | {row.n} | {row.base_rate:.3f} | {row.mean_probability:.3f} "
+                f"| {row.brier:.4f} | {_number(row.skill)} |"
                 for row in fitted.by_project
             ),
         ]
@@ -132,6 +133,10 @@ def _evidence_table(evidence: Evidence) -> list[str]:
 
 def _interval(interval: Interval) -> str:
     return f"{interval.value:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _number(value: float | None) -> str:

@@ -83,6 +83,20 @@ def test_a_report_on_samples_has_evidence_projects_and_plots(samples: Path, tmp_
     assert (out / "reliability-exact_match.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_names_that_mean_something_to_markdown_or_matplotlib_are_only_names(tmp_path: Path) -> None:
+    odd = [replace(s, project=f"a|b{s.project}", model_name="$x_{ $") for s in world(60, projects=6)[0]]
+    write_samples(tmp_path / "s.jsonl", odd)
+    assert calibrate_report([tmp_path / "s.jsonl"], tmp_path / "out", False) == 0
+    assert "| a\\|bp3 |" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_the_same_samples_give_the_same_plot(samples: Path, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        assert calibrate_report([samples], tmp_path / folder, False) == 0
+    one, two = ((tmp_path / folder / "reliability-exact_match.svg").read_bytes() for folder in ("one", "two"))
+    assert one == two
+
+
 def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
     both = [replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(tmp_path / "s.jsonl", both)

