@@ -183,6 +183,7 @@ async def converse(server: AssayServer, transport: Transport) -> int:
         logger.error("The client sent something that is no message: %s. The server ends.", error)
     finally:
         await server.close()
+        await server.protocol.settle()
         transport.close()
         await transport.closed()
     return server.protocol.exit_code if server.protocol.exit_code is not None else 1
@@ -196,12 +197,18 @@ def serve(model_path: str | Path | None = None, *, tcp_port: int | None = None) 
     model = None if model_path is None else Path(model_path)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="assay: %(levelname)s: %(message)s")
     logging.getLogger("pygls").setLevel(logging.ERROR)  # it warns of every cancel that comes after the answer
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_ours)
     sys.setswitchinterval(0.001)  # a busy thread keeps the event loop waiting for at most this long
     gc.freeze()  # a collection that walks the protocol's thousands of types takes longer than the event loop may wait
     try:
         return asyncio.run(_serve_stdio(model) if tcp_port is None else _serve_tcp(model, tcp_port))
     except KeyboardInterrupt:
         return 130
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a logged error is the server's fault: what the client did wrong is in the answer that it got."""
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
 async def _serve_stdio(model: Path | None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import signal
 import sys
 import time
@@ -59,7 +58,7 @@ class ModelProcess:
         self._path = path
         self._options = options
         self._on_state = on_state or (lambda _: None)
-        self._numbers = itertools.count()
+        self.requests_sent = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._turn = asyncio.Lock()
         self._settled = asyncio.Event()
@@ -177,7 +176,8 @@ class ModelProcess:
         self._enter("ready", "")
 
     async def _ask(self, request: dict[str, Any]) -> Any:
-        number = next(self._numbers)
+        number = self.requests_sent
+        self.requests_sent += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[number] = answer
         try:

@@ -6,6 +6,7 @@ for ever; here messages are checked before pygls sees them and document notifica
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -41,6 +42,7 @@ class Protocol(LanguageServerProtocol):
         self.documents = Documents("utf-16")
         self.initialized = False
         self.exit_code: int | None = None
+        self._ending = False
 
     def receive(self, body: bytes) -> None:
         """Act on one message. Whatever it is, a request in it gets an answer."""
@@ -58,12 +60,20 @@ class Protocol(LanguageServerProtocol):
             if "id" in data:
                 self._refuse(data["id"], refusal)
             return
+        self._ending = self._ending or method == types.SHUTDOWN
         try:
             message = self._structure(data)
         except JsonRpcException as error:
             self._malformed(data, error)
         else:
             self.handle_message(message)
+
+    async def settle(self) -> None:
+        """Let features that still run come to their answer: a client may send `exit` without waiting for that of `shutdown`."""
+        futures: dict[Any, Any] = self._request_futures
+        running = [future for future in futures.values() if isinstance(future, asyncio.Task)]
+        if running:
+            await asyncio.wait(running, timeout=2.0)
 
     def lose(self, uri: str | None, why: str) -> None:
         """Stop using a document (None: every one) whose edits could not be followed, and tell the user."""
@@ -95,12 +105,12 @@ class Protocol(LanguageServerProtocol):
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
         """Note that the client wants the end: 0 after `shutdown`, else 1. Whoever feeds `receive` then stops."""
-        self.exit_code = 0 if self._shutdown else 1
+        self.exit_code = 0 if self._ending else 1
 
     def _out_of_turn(self, method: str) -> JsonRpcException | None:
         if method == types.EXIT:
             return None
-        if self._shutdown:
+        if self._ending:
             return JsonRpcInvalidRequest(f"{method} after shutdown: only exit may follow")
         if method == types.INITIALIZE:
             return JsonRpcInvalidRequest("initialize may be sent only once") if self.initialized else None

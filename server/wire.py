@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from ..inference.model import Fingerprint, Generation, StopReason, Timings, Token
 
@@ -23,7 +23,7 @@ def frame(message: dict[str, Any]) -> bytes:
     return len(body).to_bytes(HEADER_BYTES, "big") + body
 
 
-def read_frame(stream: BinaryIO) -> dict[str, Any] | None:
+def read_frame(stream: IO[bytes]) -> dict[str, Any] | None:
     """The next message; None at the end of the stream, also when it ends inside a message."""
     header = stream.read(HEADER_BYTES)
     if len(header) < HEADER_BYTES:

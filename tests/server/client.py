@@ -80,12 +80,14 @@ class Client:
         params: dict[str, Any] = notification["params"]
         return params
 
-    async def initialize(self, *, encodings: list[str] | None = None, progress: bool = False, options: Any = None) -> dict[str, Any]:
+    async def initialize(
+        self, *, encodings: list[str] | None = None, progress: bool = False, options: Any = None, root: Path | None = None
+    ) -> dict[str, Any]:
         capabilities: dict[str, Any] = {"textDocument": {"inlineCompletion": {}}, "window": {"workDoneProgress": progress}}
         if encodings is not None:
             capabilities["general"] = {"positionEncodings": encodings}
-        params = {"processId": os.getpid(), "rootUri": None, "capabilities": capabilities, "initializationOptions": options}
-        result: dict[str, Any] = await self.request("initialize", params)
+        params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities}
+        result: dict[str, Any] = await self.request("initialize", params | {"initializationOptions": options})
         self.notify("initialized", {})
         return result
 

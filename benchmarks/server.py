@@ -1,0 +1,116 @@
+"""What the language server costs: the same completions in this process and through a real server over pipes, in turn.
+
+    python benchmarks/server.py [--model FILE.gguf] [--keystrokes 100] [--starts 5]
+
+Types a line into an example file, one character after the other, and asks for a suggestion after each. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from assay.calibration.registry import folders, read_registry
+from assay.inference.embedded import EMBEDDED, open_model
+from assay.server.engine import suggest_at
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "server"))
+
+from client import Client, client_of, span  # noqa: E402
+
+URI = "file:///benchmark.py"
+TYPED = "def total(values, weights):\n    result = sum(value * weight for value, weight in zip(values, weights))\n    return result"
+
+
+async def start_ms(model: Path) -> float:
+    """From the start of the process to the answer of initialize."""
+    began = time.perf_counter()
+    async with client_of(model) as client:
+        await client.initialize()
+        took = (time.perf_counter() - began) * 1e3
+        await client.leave()
+    return took
+
+
+async def ping_ms(client: Client, n: int) -> list[float]:
+    took = []
+    for _ in range(n):
+        began = time.perf_counter()
+        await client.request("assay/status")
+        took.append((time.perf_counter() - began) * 1e3)
+    return took
+
+
+async def compare(model_path: Path, before: str, after: str, keystrokes: int) -> dict[str, list[float]]:
+    """Milliseconds of every completion on both ways, and of the server's answers and heartbeats."""
+    took: dict[str, list[float]] = {"in process": [], "through the server": []}
+    registry = read_registry(folders())
+    with open_model(model_path) as model:
+        async with client_of(model_path) as client:
+            await client.initialize(options={"diagnostics": True}, encodings=["utf-32"])
+            client.open(URI, before + after)
+            assert (await client.ready())["state"] == "ready"
+            took["ping"] = await ping_ms(client, 200)  # also empties the heartbeats of the start
+            for count in range(1, min(keystrokes, len(TYPED)) + 1):
+                typed = TYPED[:count]
+                line = before.count("\n") + typed[:-1].count("\n")
+                column = len(typed[:-1].rpartition("\n")[2])
+
+                async def in_process(text: str = before + typed) -> str:
+                    made = suggest_at(model, registry, text + after, len(text), language="python")
+                    return made.text if made else ""
+
+                async def in_server(count: int = count, line: int = line, column: int = column) -> str:
+                    client.change(URI, count + 1, {"range": span(line, column, line, column), "text": TYPED[count - 1]})
+                    at = (line + 1, 0) if TYPED[count - 1] == "\n" else (line, column + 1)
+                    items = await client.complete(URI, *at)
+                    return str(items[0]["insertText"]) if items else ""
+
+                ways = [("in process", in_process), ("through the server", in_server)]
+                texts = {}
+                for name, way in ways if count % 2 else reversed(ways):
+                    began = time.perf_counter()
+                    texts[name] = await way()
+                    took[name].append((time.perf_counter() - began) * 1e3)
+                assert texts["in process"] == texts["through the server"], texts
+            lag = (await client.request("assay/status"))["loop_lag"]
+            took["lag"] = [lag["p99_ms"], lag["worst_ms"], lag["beats"]]
+            await client.leave()
+    return took
+
+
+def row(name: str, values: list[float]) -> str:
+    low, middle, high = statistics.quantiles(values, n=4)
+    return f"| {name} | {middle:.2f} | {low:.2f}-{high:.2f} | {len(values)} |"
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--keystrokes", type=int, default=100, help=f"completions on each way, at most {len(TYPED)}")
+    parser.add_argument("--starts", type=int, default=5, help="starts of the server, at least 2")
+    arguments = parser.parse_args()
+    if not arguments.model.is_file():
+        parser.error(f"{arguments.model}: no such model file")
+    text = sorted((ROOT / "examples").glob("*.py"))[0].read_text(encoding="utf-8")
+    middle = text.index("\n", len(text) // 2) + 1
+    starts = [await start_ms(arguments.model) for _ in range(max(2, arguments.starts))]
+    took = await compare(arguments.model, text[:middle], "\n" + text[middle:], arguments.keystrokes)
+    more = [there - here for here, there in zip(took["in process"], took["through the server"], strict=True)]
+    p99, worst, beats = took["lag"]
+    print("| ms | median | middle half | n |\n|---|---|---|---|")
+    print(row("completion in this process", took["in process"]))
+    print(row("the same through the server (edit, request, answer)", took["through the server"]))
+    print(row("difference, pair by pair", more))
+    print(row("a cheap request (assay/status)", took["ping"]))
+    print(row("start of the process to the answer of initialize", starts))
+    print(f"\nEvent loop of the server while completing: p99 {p99:.2f} ms late, worst {worst:.2f} ms ({beats:.0f} heartbeats of 1 ms).")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, State
+from assay.server.wire import frame, read_frame
+
+CHILD = [sys.executable, "-P", "-m", "assay.server.model_child"]
+
+
+def complete(number: int) -> dict[str, Any]:
+    return {"id": number, "op": "complete", "prefix": "def f():\n    return ", "suffix": "", "kind": "line", "max_ms": None}
+
+
+def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(tiny_gguf: Path) -> None:
+    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(frame({"id": 0, "op": "load", "path": str(tiny_gguf), "options": {}}))
+        child.stdin.flush()
+        loaded = read_frame(child.stdout)
+        assert loaded is not None
+        assert loaded["ok"]["layout"] == "psm"
+        child.stdin.write(frame(complete(1)) + frame({"op": "cancel", "id": 1}) + frame({"id": 2, "op": "info"}) + frame(complete(3)))
+        child.stdin.flush()
+        first, info, third = (read_frame(child.stdout) for _ in range(3))
+        assert first is not None
+        assert first["id"] == 1
+        assert first["ok"]["stopped_by"] == "cancelled"
+        assert info == {"id": 2, "ok": loaded["ok"]}
+        assert third is not None
+        assert third["ok"]["stopped_by"] != "cancelled"
+        child.stdin.write(frame({"op": "close"}))
+        child.stdin.flush()
+        assert child.wait(10) == 0
+
+
+def test_a_request_that_fails_is_answered_with_its_reason_and_the_process_goes_on(tiny_gguf: Path) -> None:
+    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(frame(complete(0)) + frame({"id": 1, "op": "load", "path": "none.gguf", "options": {}}))
+        child.stdin.flush()
+        first, second = read_frame(child.stdout), read_frame(child.stdout)
+        assert first is not None
+        assert first["error"]["message"] == "no model is loaded"
+        assert second is not None
+        assert second["error"]["type"] == "NoSuchModel"
+        child.stdin.close()
+        assert child.wait(10) == 0
+
+
+def test_prints_of_libraries_do_not_land_among_the_messages() -> None:
+    program = (
+        "import os, sys; from assay.server.wire import frame, take_stdio; stdin, stdout = take_stdio(); "
+        "print('from python', flush=True); os.write(1, b'from c\\n'); stdout.write(frame({'n': len(sys.stdin.read()) + len(stdin.read())}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input=b"12345", capture_output=True, check=True, timeout=30)
+    assert done.stdout == frame({"n": 5})
+    assert b"from python" in done.stderr
+    assert b"from c" in done.stderr
+
+
+async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering_gguf: Path) -> None:
+    process = ModelProcess(answering_gguf)
+    await process.start()
+    try:
+        await process.loaded()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        first, second, third = (asyncio.create_task(process.complete(text, "", kind="line")) for text in ("a?", "b?", "c?"))
+        await asyncio.sleep(0.05)
+        second.cancel()
+        first.cancel()
+        os.kill(process.pid, signal.SIGCONT)
+        assert (await third).text == " answer"
+        assert process.requests_sent == 3  # load, the first and the third
+        with pytest.raises(asyncio.CancelledError):
+            await second
+    finally:
+        await process.close()
+
+
+@pytest.mark.slow
+async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(answering_gguf: Path) -> None:
+    states: list[State] = []
+    process = ModelProcess(answering_gguf, on_state=states.append)
+    await process.start()
+    try:
+        for _ in range(4):
+            await process.loaded()
+            assert process.pid is not None
+            os.kill(process.pid, signal.SIGSTOP)
+            asking = asyncio.create_task(process.complete("a?", "", kind="line"))
+            await asyncio.sleep(0.05)
+            os.kill(process.pid, signal.SIGKILL)
+            with pytest.raises(ModelProcessDied, match="SIGKILL"):
+                await asking
+        with pytest.raises(ModelUnavailable, match="died 4 times within 60 s, last was ended by SIGKILL"):
+            await process.complete("a?", "", kind="line")
+        assert states == ["ready", "loading", "ready", "loading", "ready", "loading", "ready", "failed"]
+    finally:
+        await process.close()
+
+
+async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_gguf: Path) -> None:
+    process = ModelProcess(tiny_gguf)
+    await process.start()
+    waiting = asyncio.create_task(process.complete("a", "", kind="line"))
+    await asyncio.sleep(0.1)
+    await process.close()
+    assert process.pid is None
+    with pytest.raises(ModelUnavailable, match="shutting down"):
+        await waiting

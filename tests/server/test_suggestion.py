@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_samples import MODEL, PROMPT, world
+
+from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.fit import fit
+from assay.calibration.registry import Entry, Registry
+from assay.inference.completion import Settings, task_of
+from assay.inference.embedded import open_model
+from assay.inference.model import Generation, StopReason, Timings, Token
+from assay.server.documents import Document
+from assay.server.engine import suggest_at, window
+from assay.server.positions import Position, Range, position_at
+from assay.server.suggestion import Suggestion, suggest
+from assay.server.wire import generation_from_json, generation_to_json
+
+from .client import client_of
+
+HERE = Range(Position(3, 1), Position(3, 1))
+NOTHING = Registry((), ())
+
+
+@pytest.fixture(scope="module")
+def calibrator() -> Calibrator:
+    return fit(world(900)[0], "exact_match", resamples=100).calibrator
+
+
+def generation(text: str = "x = 1", *logprobs: float) -> Generation:
+    tokens = tuple(Token(n, b"t", logprob, -3.0, 0.5) for n, logprob in enumerate(logprobs or (-1.0, -0.5)))
+    return Generation(text, tokens, StopReason.LINE, Timings(3.0, 4.0, 10, 0))
+
+
+def suggested(made: Generation, registry: Registry = NOTHING, *, language: str = "python") -> Suggestion | None:
+    ids = {"model_id": MODEL, "prompt_id": PROMPT}
+    return suggest(made, task="line", kind="line", range=HERE, language=language, registry=registry, **ids)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t\n"])
+def test_a_blank_text_is_no_suggestion(text: str) -> None:
+    assert suggested(generation(text)) is None
+
+
+def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
+    made = suggested(generation())
+    assert made is not None
+    assert made.as_json() == {
+        "id": made.id,
+        "text": "x = 1",
+        "range": {"start": {"line": 3, "character": 1}, "end": {"line": 3, "character": 1}},
+        "kind": "line",
+        "confidence": {
+            "status": "uncalibrated",
+            "event": "exact_match",
+            "probability": None,
+            "low": None,
+            "high": None,
+            "band": "no evidence",
+            "calibrator": None,
+        },
+        "measures": made.measures,
+        "timings_ms": {"prompt": 3.0, "generate": 4.0},
+    }
+    assert made.measures["total_logprob"] == -1.5
+    assert len(made.id) == 12
+
+
+def test_the_calibrator_that_fits_gives_the_number_and_another_language_none(calibrator: Calibrator) -> None:
+    registry = Registry((Entry("user", Path("c.json"), calibrator),), ())
+    made, other = suggested(generation(), registry), suggested(generation(), registry, language="java")
+    assert made is not None
+    assert other is not None
+    assert made.confidence.status == "informative"
+    assert made.confidence.calibrator == calibrator.id
+    assert made.confidence.low is not None
+    assert made.confidence.probability is not None
+    assert made.confidence.high is not None
+    assert made.confidence.low < made.confidence.probability < made.confidence.high
+    assert other.confidence.status == "uncalibrated"
+
+
+@given(
+    st.text(),
+    st.lists(st.builds(Token, st.integers(0), st.binary(), *[st.floats(max_value=0, allow_nan=False)] * 2, st.floats(0, 50)), max_size=5),
+    st.sampled_from(StopReason),
+)
+def test_a_generation_survives_the_way_between_the_processes(text: str, tokens: list[Token], reason: StopReason) -> None:
+    made = Generation(text, tuple(tokens), reason, Timings(0.1, math.pi, 3, 2))
+    assert generation_from_json(generation_to_json(made)) == made
+
+
+def test_the_engine_suggests_in_process_at_an_offset(answering_gguf: Path) -> None:
+    with open_model(answering_gguf) as model:
+        text = "é = 1\nresult?\nrest"
+        made = suggest_at(model, NOTHING, text, text.index("?") + 1, language="python")
+        assert made is not None
+        assert made.text == " answer"
+        assert made.range == Range(Position(1, 7), Position(1, 7))
+
+
+@given(st.integers(0, 60_000), st.sampled_from(["\n", "\r\n"]))
+def test_the_command_line_and_the_server_look_at_the_same_text(offset: int, newline: str) -> None:
+    text = newline.join(f"name_{n} = value_{n}" for n in range(2500))
+    offset = min(offset, len(text))
+    if text[offset - 1 : offset + 1] == "\r\n":
+        offset -= 1
+    shown = window(Settings())
+    document = Document("file:///a.py", "python", 1, text, "utf-16")
+    in_server = document.around(position_at(text, offset, "utf-16"), shown)
+    assert in_server == (text[shown.start(offset) : offset], text[offset : offset + shown.after])
+
+
+async def test_the_server_uses_the_calibrator_of_the_opened_project(answering_gguf: Path, tmp_path: Path) -> None:
+    with open_model(answering_gguf) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout)
+    samples = [replace(sample, model=model_id, prompt=prompt_id, task=task_of("a?", "", "line")) for sample in world(300)[0]]
+    fitted = fit(samples, "exact_match", resamples=50).calibrator
+    save(replace(fitted, ranges=((-100.0, 0.0),)), tmp_path / ".assay" / "calibrators" / "mine.json")
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path)
+        client.open("file:///a.py", "a?")
+        (item,) = await client.complete("file:///a.py", 0, 2)
+        confidence = item["command"]["arguments"][0]["confidence"]
+        assert confidence["status"] == "informative"
+        assert 0 < confidence["low"] <= confidence["probability"] <= confidence["high"] < 1
+        assert (await client.request("assay/status"))["calibrators"][0] == confidence["calibrator"]
