@@ -97,7 +97,7 @@ def test_the_interval_of_the_calibration_error_covers_the_truth_also_when_there_
     truth = float(np.sqrt((gaps**2).mean()))
     covered = 0
     for seed in range(60):
-        p, y, group = forecast(400, 400, seed, temper=temper)
+        p, y, group = forecast(400, 50, seed, temper=temper)
         found = intervals(p, y, group, resamples=150).calibration_error
         covered += found.low <= truth + 1e-12 and truth <= found.high
     assert covered / 60 >= least
@@ -106,7 +106,7 @@ def test_the_interval_of_the_calibration_error_covers_the_truth_also_when_there_
 def test_a_calibrated_forecaster_has_no_calibration_error_left_where_its_ece_is_all_noise() -> None:
     debiased = []
     for seed in range(40):
-        p, y, group = forecast(500, 500, seed)
+        p, y, group = forecast(500, 50, seed)
         assert ece(p, y) > 0.01
         found = intervals(p, y, group, resamples=200).calibration_error
         debiased.append(found.value)
