@@ -120,3 +120,16 @@ async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_ggu
     assert process.pid is None
     with pytest.raises(ModelUnavailable, match="shutting down"):
         await waiting
+
+
+async def test_python_files_of_the_folder_that_is_worked_in_are_not_imported(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(7)")
+    monkeypatch.chdir(tmp_path)
+    process = ModelProcess(answering_gguf)
+    await process.start()
+    try:
+        assert (await process.complete("a?", "", kind="line")).text == " answer"
+    finally:
+        await process.close()
