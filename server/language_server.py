@@ -56,6 +56,7 @@ class AssayServer(LanguageServer):
         self.lag = LoopLag() if options.diagnostics else None
         self.live = LiveModel(options.model or self.default_model, project=project, executor=self.executor, on_state=self._on_state)
         self._spawn(self.live.start())
+        self.executor.submit(self.protocol.warm_up)
 
     def report_loading(self) -> None:
         """Tell the editor how loading goes."""

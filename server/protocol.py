@@ -68,6 +68,25 @@ class Protocol(LanguageServerProtocol):
         else:
             self.handle_message(message)
 
+    def warm_up(self) -> None:
+        """Read and write one message of each kind that comes while the user types: the converter compiles its code at the first (10 ms)."""
+        place = {"textDocument": {"uri": ""}, "position": {"line": 0, "character": 0}, "context": {"triggerKind": 1}}
+        start = place["position"]
+        changes = [{"range": {"start": start, "end": start}, "text": ""}, {"text": ""}]
+        requests = {types.TEXT_DOCUMENT_INLINE_COMPLETION: place, types.WORKSPACE_EXECUTE_COMMAND: {"command": "", "arguments": []}}
+        notifications = {
+            types.TEXT_DOCUMENT_DID_OPEN: {"textDocument": {"uri": "", "languageId": "", "version": 0, "text": ""}},
+            types.TEXT_DOCUMENT_DID_CHANGE: {"textDocument": {"uri": "", "version": 0}, "contentChanges": changes},
+            types.CANCEL_REQUEST: {"id": 0},
+        }
+        for method, params in requests.items():
+            self._structure({"jsonrpc": self.VERSION, "id": 0, "method": method, "params": params})
+        for method, params in notifications.items():
+            self._structure({"jsonrpc": self.VERSION, "method": method, "params": params})
+        at = types.Position(0, 0)
+        item = types.InlineCompletionItem("", range=types.Range(at, at), command=types.Command("", "", arguments=[{}]))
+        self._converter.unstructure(types.InlineCompletionList([item]))
+
     async def settle(self) -> None:
         """Let features that still run come to their answer: a client may send `exit` without waiting for that of `shutdown`."""
         futures: dict[Any, Any] = self._request_futures
