@@ -108,13 +108,25 @@ def complete(
     settings = settings or Settings()
     prefix, suffix = _newlines(prefix), _newlines(suffix)
     before, after, new = _budgets(model, settings, kind)
+    held = _held_back(prefix)
+    prefix = prefix[: len(prefix) - len(held)]
     shown_prefix, shown_suffix = fit(model, prefix, "" if model.layout == "left_to_right" else suffix, before, after)
-    stop = Stop("block", block_indent(prefix)) if kind == "block" else LINE
+    stop = Stop("block", block_indent(prefix + held)) if kind == "block" else LINE
     prompt = model.fim(shown_prefix, shown_suffix)
     generation = model.generate(prompt, stop=stop, max_tokens=new, max_ms=max_ms, cancel=cancel)
-    if task_of(prefix, suffix, kind) != "line_middle":
-        return generation
-    return replace(generation, text=without_overlap(generation.text, rest_of_line(suffix)))
+    text = generation.text.removeprefix(held)
+    if task_of(prefix, suffix, kind) == "line_middle":
+        text = without_overlap(text, rest_of_line(suffix))
+    return replace(generation, text=text)
+
+
+def _held_back(prefix: str) -> str:
+    """The space or tab that the prefix ends with, if it does.
+
+    A tokenizer takes it together with the word behind it, so a prompt that ends with it ends as no text does that was learned from. It is
+    left out of the prompt, and out of the text where the model writes it first.
+    """
+    return prefix[-1:] if prefix[-1:] in (" ", "\t") else ""
 
 
 def _budgets(model: Model, settings: Settings, kind: Kind) -> tuple[int, int, int]:

@@ -58,6 +58,9 @@ def cut(text: str, rng: random.Random) -> Cut:
     else:
         start = rng.randint(0, len(text))
         end = min(len(text), start + int(rng.expovariate(1 / 150)))
+    # The white space before a word is part of its token: `before` never ends with it, neither here nor in inference/completion.py.
+    if 0 < start < end and text[start - 1] in " \t":
+        start -= 1
     return Cut(text[:start], text[start:end], text[end:])
 
 
