@@ -13,7 +13,7 @@ import json
 import math
 import random
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -77,6 +77,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, required=True, help="training time over all resumed runs together")
     parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
     parser.add_argument("--tokenizer", type=Path, default=CACHE / "tokenizer.json")
+    parser.add_argument("--validation", type=Path, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
     parser.add_argument("--run", type=Path, default=CACHE / "run")
     parser.add_argument("--no-compile", action="store_true")
     args = parser.parse_args()
@@ -87,6 +88,7 @@ def main() -> None:
     torch.manual_seed(0)
 
     tokenizer = Tokenizer.from_file(str(args.tokenizer))
+    preset = replace(preset, shape=replace(preset.shape, vocabulary=tokenizer.get_vocab_size()))
     model = Llama(preset.shape).to(device)
     matrices = [p for n, p in model.named_parameters() if n.startswith("layers") and p.ndim == 2]
     others = [p for n, p in model.named_parameters() if not (n.startswith("layers") and p.ndim == 2)]
@@ -107,7 +109,8 @@ def main() -> None:
 
     # A resumed run draws other rows than the first: the seed moves with the step.
     batches = Rows(load(args.corpus), tokenizer, preset.shape.context, seed=1 + step).batches(preset.rows)
-    validation = Rows(held_out_texts(), tokenizer, preset.shape.context, seed=0)
+    validation_texts = load(args.validation) if args.validation else held_out_texts()
+    validation = Rows(validation_texts, tokenizer, preset.shape.context, seed=0)
     validation_rows = [validation.row() for _ in range(VALIDATION_ROWS)]
     loss_of = model.loss if args.no_compile else torch.compile(model.loss)
 

@@ -1,0 +1,187 @@
+"""The exported files against the weights and the tokenizer that they were made from; transformers is the reference."""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, models
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from assay.inference.embedded import EMBEDDED
+from assay.inference.llama import LlamaModel
+from assay.inference.model import Prompt
+from training.export import LAYER, NAME, TOP, interleave, write_gguf, write_transformers
+from training.model import Llama, Shape
+from training.tokenizer import SPECIAL, bare, for_text, train
+
+TEXTS = [f"class Point{i}:\n    '''ünïcödé 𝕏'''\n\n    def move(self, x, y={i}):\n        self.x += x\n\n\n" * 4 for i in range(20)]
+STDLIB = [p.read_text(encoding="utf-8") for p in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:60]]
+SHAPE = Shape(vocabulary=600, width=64, layers=2, heads=4, kv_heads=2, hidden=96, context=256)
+
+needs_embedded = pytest.mark.skipif(not EMBEDDED.exists(), reason="the embedded model is not in this checkout")
+
+
+def reference(weights: dict[str, NDArray[np.float32]], shape: Shape) -> LlamaForCausalLM:
+    config = LlamaConfig(
+        vocab_size=shape.vocabulary,
+        hidden_size=shape.width,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.kv_heads,
+        intermediate_size=shape.hidden,
+        max_position_embeddings=shape.context,
+        rope_theta=shape.rope_base,
+        rms_norm_eps=shape.norm_epsilon,
+        tie_word_embeddings=True,
+        attn_implementation="eager",
+    )
+    model = LlamaForCausalLM(config).float().eval()
+    missing, unexpected = model.load_state_dict({f"model.{k}": torch.tensor(v) for k, v in weights.items()}, strict=False)
+    assert missing in ([], ["lm_head.weight"])
+    assert not unexpected
+    model.tie_weights()
+    return model
+
+
+@torch.no_grad()
+def logprobs(model: Any, ids: list[int]) -> NDArray[np.float64]:
+    rows = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), -1)
+    return rows[:-1].gather(1, torch.tensor(ids[1:])[:, None])[:, 0].numpy()
+
+
+def scored(path: Path, ids: list[int], kv_type: Any = "f32") -> NDArray[np.float64]:
+    with LlamaModel(path, threads=1, kv_type=kv_type, flash_attention=False) as model:
+        return np.array(model.score(Prompt(tuple(ids[:1]), "left_to_right"), ids[1:]))
+
+
+def random_weights(shape: Shape) -> dict[str, NDArray[np.float32]]:
+    torch.manual_seed(0)
+    model = Llama(shape)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.15)
+    return {k: v.detach().numpy() for k, v in model.state_dict().items()}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> dict[str, Any]:
+    return json.loads(train(iter(STDLIB[:5]), SHAPE.vocabulary).to_str())
+
+
+def test_an_f32_export_has_the_log_probabilities_of_transformers(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
+    weights = random_weights(SHAPE)
+    write_gguf(tmp_path / "f32.gguf", weights, SHAPE, tokenizer, "f32")
+    ids = for_text(Tokenizer.from_str(json.dumps(tokenizer))).encode("".join(TEXTS)).ids[: SHAPE.context]
+    delta = np.abs(scored(tmp_path / "f32.gguf", ids) - logprobs(reference(weights, SHAPE), ids))
+    assert delta.max() < 2e-3
+
+
+def test_our_llama_is_transformers_llama() -> None:
+    weights = random_weights(SHAPE)
+    ours = Llama(SHAPE)
+    ours.load_state_dict({k: torch.tensor(v) for k, v in weights.items()})
+    ids = torch.randint(0, SHAPE.vocabulary, (2, 50))
+    with torch.no_grad():
+        states = ours(ids)
+        theirs = reference(weights, SHAPE).model(ids).last_hidden_state
+    assert torch.allclose(states, theirs, atol=2e-4)
+
+
+def test_the_transformers_folder_loads_as_it_is(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
+    weights = random_weights(SHAPE)
+    save_file({k: torch.tensor(v) for k, v in weights.items()}, tmp_path / "weights.safetensors")
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    write_transformers(tmp_path / "hf", tmp_path, SHAPE, tmp_path / "tokenizer.json")
+    loaded = LlamaForCausalLM.from_pretrained(tmp_path / "hf", local_files_only=True).eval()
+    ids = list(range(5, 55))
+    assert np.abs(logprobs(loaded, ids) - logprobs(reference(weights, SHAPE), ids)).max() < 1e-4
+
+
+def test_an_exported_tokenizer_cuts_every_text_as_the_trained_one(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
+    write_gguf(tmp_path / "f32.gguf", random_weights(SHAPE), SHAPE, tokenizer, "f32")
+    plain = for_text(Tokenizer.from_str(json.dumps(tokenizer)))
+    with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
+        for text in [*STDLIB, "<|fim_prefix|>x<|endoftext|>", "\r\n\t\x0c\u2028é́𝕏\n\n   \n", ""]:
+            assert model.tokenize(text) == plain.encode(text).ids
+
+
+def test_interleaving_has_an_inverse() -> None:
+    rows = np.arange(64 * 3, dtype=np.float32).reshape(64, 3)
+    assert (deinterleave(interleave(rows, 4), 4) == rows).all()
+
+
+def deinterleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    rows, columns = weight.shape
+    return weight.reshape(heads, rows // heads // 2, 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def embedded_parts() -> tuple[dict[str, NDArray[np.float32]], Shape, dict[str, Any]]:
+    """Weights (dequantised), shape and tokenizer of the shipped file, as `write_gguf` takes them."""
+    reader = gguf.GGUFReader(EMBEDDED)
+
+    def value(key: str) -> Any:
+        return reader.fields[key].contents()
+
+    shape = Shape(
+        vocabulary=value("llama.vocab_size"),
+        width=value("llama.embedding_length"),
+        layers=value("llama.block_count"),
+        heads=value("llama.attention.head_count"),
+        kv_heads=value("llama.attention.head_count_kv"),
+        hidden=value("llama.feed_forward_length"),
+        context=value("llama.context_length"),
+        rope_base=value("llama.rope.freq_base"),
+        norm_epsilon=value("llama.attention.layer_norm_rms_epsilon"),
+    )
+    names = {v: k for k, v in TOP.items()} | {v: k for k, v in LAYER.items()}
+    weights = {}
+    for tensor in reader.tensors:
+        stem = tensor.name.removesuffix(".weight")
+        name = names[stem] if stem in names else f"layers.{stem.split('.')[1]}.{names[stem.split('.')[2]]}"
+        array = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
+        if "q_proj" in name or "k_proj" in name:
+            array = deinterleave(array, shape.heads if "q_proj" in name else shape.kv_heads)
+        weights[f"{name}.weight"] = array
+    vocabulary = {token: i for i, token in enumerate(value("tokenizer.ggml.tokens"))}
+    return weights, shape, {"model": {"vocab": vocabulary, "merges": value("tokenizer.ggml.merges")}}
+
+
+@needs_embedded
+def test_the_embedded_model_is_small_named_and_made_to_fill_in_the_middle() -> None:
+    assert EMBEDDED.stat().st_size <= 36_000_000
+    with LlamaModel(EMBEDDED, threads=1) as model:
+        assert model.fingerprint.name == NAME
+        assert model.fingerprint.parameters <= 32_000_000
+        assert model.layout == "spm"
+
+
+@needs_embedded
+def test_the_embedded_weights_in_f32_have_the_log_probabilities_of_transformers(tmp_path: Path) -> None:
+    weights, shape, tokenizer = embedded_parts()
+    write_gguf(tmp_path / "f32.gguf", weights, shape, tokenizer, "f32")
+    model = reference(weights, shape)
+    with LlamaModel(EMBEDDED, threads=1) as shipped:
+        texts = [shipped.tokenize(t)[: shape.context] for t in STDLIB[:6]]
+    for ids in texts:
+        exact = logprobs(model, ids)
+        assert np.abs(scored(tmp_path / "f32.gguf", ids) - exact).max() < 2e-3
+        # q8_0 also rounds what flows between the layers: near, and no more than near.
+        assert np.abs(scored(EMBEDDED, ids, "f16") - exact).mean() < 0.1
+
+
+@needs_embedded
+def test_the_embedded_tokenizer_cuts_the_standard_library_as_the_trained_one() -> None:
+    _, _, tokenizer = embedded_parts()
+    plain = bare(models.BPE(vocab=tokenizer["model"]["vocab"], merges=[tuple(m.split(" ")) for m in tokenizer["model"]["merges"]]))
+    assert set(SPECIAL) <= set(tokenizer["model"]["vocab"])
+    with LlamaModel(EMBEDDED, threads=1) as model:
+        for text in STDLIB:
+            assert model.tokenize(text) == plain.encode(text).ids
