@@ -103,6 +103,7 @@ class Calibrator:
             ("fitted_on.prompt", not _HEX16(self.fitted_on.prompt), "not 16 lower-case hex digits"),
             ("fitted_on.samples_sha256", not _HEX64(self.fitted_on.samples_sha256), "not 64 lower-case hex digits"),
             ("fitted_on.n", not 0 <= self.fitted_on.positives <= self.fitted_on.n > 0, "not 0 <= positives <= n > 0"),
+            ("fitted_on.groups", not 2 <= self.fitted_on.groups <= self.fitted_on.n, "not 2 <= groups <= n"),
             ("fitted_on.date", not _is_moment(self.fitted_on.date), "not an ISO 8601 date and time with a time zone"),
         )
         for field, is_wrong, reason in wrong:
@@ -152,15 +153,28 @@ def as_json(calibrator: Calibrator) -> dict[str, Any]:
 def log_odds_range(calibrator: Calibrator, features: tuple[float, ...]) -> tuple[float, float, float]:
     """Log odds of the event and its 95 % range in a group (project) that the calibrator has not seen: value, low, high.
 
-    features: as they enter the map. η = θ · x with x = (1, features), and η ± 1.96 · √(xᵀ V x + τ²): V is the covariance of θ, τ the
-    standard deviation of the intercept between groups.
+    features: as they enter the map. η = θ · x with x = (1, features), and η ± t · √(xᵀ V x + τ²): V is the covariance of θ, τ the standard
+    deviation of the intercept between groups, t Student's with G - 2 degrees for G groups (Higgins, Thompson & Spiegelhalter 2009, eq. 12):
+    V and τ are known from so many groups only, and with 1.96 the range of 15 projects holds 9 in 10, that of 5 projects 8 in 10.
     """
     model = calibrator.map
     x = (1.0, *features)
     value = math.fsum(a * b for a, b in zip((model.intercept, *model.slopes), x, strict=True))
     variance = math.fsum(a * v * b for a, row in zip(x, model.covariance, strict=True) for v, b in zip(row, x, strict=True))
-    half = 1.96 * math.sqrt(max(0.0, variance) + model.between_group_sd**2)
+    half = student_t(max(1, calibrator.fitted_on.groups - 2)) * math.sqrt(max(0.0, variance) + model.between_group_sd**2)
     return value, value - half, value + half
+
+
+def student_t(degrees: int) -> float:
+    """The 97.5 % quantile of Student's t, by the expansion in 1 / degrees (Abramowitz & Stegun 26.7.5): within 1 % from 3 degrees on."""
+    z, v = 1.959963984540054, degrees
+    terms = (
+        z,
+        (z**3 + z) / (4 * v),
+        (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2),
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3),
+    )
+    return math.fsum(terms)
 
 
 def _document(calibrator: Calibrator) -> bytes:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t as student  # type: ignore[import-untyped]
 from synthetic_samples import world
 
 from assay.calibration.bands import BANDS, LIKELY, NO_EVIDENCE, POSSIBLE, UNLIKELY, band_of, band_text, percents
-from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save
+from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save, student_t
 from assay.calibration.confidence import confidence, uncalibrated
 from assay.calibration.fit import fit
 from assay.calibration.measures import logit_from_logprob
@@ -88,6 +89,7 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         ("fitted_on.model", "gpt", "fitted_on.model: not 16"),
         ("fitted_on.n", 1.5, "fitted_on.n: must be a whole number, not 1.5"),
         ("fitted_on.n", 0, "fitted_on.n: not 0 <= positives <= n"),
+        ("fitted_on.groups", 1, "fitted_on.groups: not 2 <= groups <= n"),
         ("fitted_on.date", "yesterday", "fitted_on.date: not an ISO 8601"),
         ("fitted_on.date", "2026-11-20T10:00:00", "fitted_on.date: not an ISO 8601"),
         ("status", "fine", "status: must be 'informative' or"),
@@ -134,8 +136,13 @@ def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
     model = replace(calibrator.map, intercept=0.2, slopes=(0.5,), covariance=((0.04, -0.01), (-0.01, 0.02)), between_group_sd=0.3)
     value, low, high = log_odds_range(replace(calibrator, map=model), (2.0,))
     assert value == pytest.approx(1.2)
-    half = 1.96 * (0.04 - 0.04 + 4 * 0.02 + 0.09) ** 0.5
-    assert (low, high) == pytest.approx((1.2 - half, 1.2 + half))
+    half = student.ppf(0.975, 12 - 2) * (0.04 - 0.04 + 4 * 0.02 + 0.09) ** 0.5
+    assert (low, high) == pytest.approx((1.2 - half, 1.2 + half), rel=1e-3)
+
+
+@pytest.mark.parametrize("degrees", [3, 4, 8, 13, 28, 1000])
+def test_the_quantile_of_students_t_is_within_1_percent(degrees: int) -> None:
+    assert student_t(degrees) == pytest.approx(student.ppf(0.975, degrees), rel=0.01)
 
 
 def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
