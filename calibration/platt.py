@@ -6,8 +6,10 @@ otherwise) shrinks the slope of a narrow measure until at n = 50 no skill is lef
 
 One departure: a sample that is predicted beyond its own target no longer pulls. As published, every hopeless sample far out (log odds of
 -1000, target 1 / (N- + 2)) pulls the slope towards 0 with a force of its distance; where a fifth of the samples are such, a measure with
-skill 0.36 is left with 0.12 at n = 100 and 0.24 at n = 300, and with 0.34 and 0.35 without that pull. The loss stays convex and smooth, and
-where no sample is beyond its target the map is Platt's.
+skill 0.36 is left with 0.12 at n = 100 and 0.24 at n = 300, and with 0.34 and 0.35 without that pull.
+A sample's loss is Platt's up to its minimum, which lies at the target, and constant from there: still convex and smooth. Where no sample is
+beyond its target the map is Platt's; with more samples both come to the truth: the targets go to 0 and 1. A sample beyond its target
+differs from it by less than 1 / (N + 2), so the probabilities still add up to the positives within one or two samples.
 """
 
 from __future__ import annotations

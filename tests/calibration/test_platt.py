@@ -115,6 +115,23 @@ def test_hopeless_samples_far_out_do_not_pull_the_slope_to_zero_as_plain_smoothe
     assert np.mean(plain) < 0.5 * skill(truth, happened)
 
 
+@pytest.mark.parametrize("tail", [0.0, 0.2])
+def test_with_more_samples_parameters_and_mean_come_to_the_truth_a_tail_of_hopeless_samples_or_not(tail: float) -> None:
+    errors = []
+    for n in (300, 3_000, 30_000):
+        found = []
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            x = enter("total_logprob", -np.where(rng.random(n) < tail, rng.lognormal(5.5, 0.8, n), rng.lognormal(0.5, 1.2, n)))
+            y = rng.random(n) < sigmoid(0.3 + 0.7 * x)
+            fitted = fit_platt(x[:, None], y)
+            assert fitted.probability(x[:, None]).mean() == pytest.approx(y.mean(), abs=2 / n)
+            found.append((fitted.intercept - 0.3, fitted.slopes[0] - 0.7))
+        errors.append(np.abs(np.mean(found, axis=0)).max())
+    assert errors[0] < 0.15
+    assert errors[2] < 0.02
+
+
 def test_scores_near_one_keep_their_skill_at_small_n_where_a_penalty_of_c_1_on_the_raw_score_loses_it() -> None:
     rng = np.random.default_rng(5)
     mean_logprob = -np.exp(rng.normal(-2.5, 1.0, 30_000))
