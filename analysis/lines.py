@@ -81,7 +81,7 @@ def lines_inside_strings(source: str) -> set[int]:
 
 
 def sample_lines(source: str, seed: str) -> list[Line]:
-    """One line per documented function, the same for the same source and seed. Raises UnreadableSource."""
+    """One line per documented function, no line twice (functions nest), the same for the same source and seed. Raises UnreadableSource."""
     # Only \\n ends a line here, as in the tokenizer: a form feed or U+2028 inside one must not shift the numbers.
     texts = source.split("\n")
     starts = [0]
@@ -91,14 +91,15 @@ def sample_lines(source: str, seed: str) -> list[Line]:
     if not functions:
         return []
     try:
-        strings = lines_inside_strings(source)
+        taken = lines_inside_strings(source)
     except (tokenize.TokenError, SyntaxError) as error:
         raise UnreadableSource(f"not Python that can be tokenized: {error}") from None
     lines = []
     for name, numbers in functions:
-        candidates = [n for n in numbers if (t := texts[n - 1].strip()) and not t.startswith("#") and n not in strings]
+        candidates = [n for n in numbers if (t := texts[n - 1].strip()) and not t.startswith("#") and n not in taken]
         if candidates:
             n = random.Random(f"{seed}:{name}:{numbers.start}").choice(candidates)
+            taken.add(n)
             lines.append(Line(name, starts[n - 1], starts[n - 1] + len(texts[n - 1].rstrip("\r"))))
     return lines
 

@@ -53,6 +53,14 @@ def test_the_same_seed_draws_the_same_line() -> None:
     assert sample_lines(SOURCE, "a") == sample_lines(SOURCE, "a")
 
 
+def test_functions_inside_one_another_never_give_the_same_line() -> None:
+    source = 'def outer(f):\n    """Doc."""\n\n    def inner(a):\n        """Doc."""\n        b = a\n        return b\n\n    return inner\n'
+    for seed in range(50):
+        drawn = sample_lines(source, str(seed))
+        assert [line.function for line in drawn] == ["outer", "outer.inner"]
+        assert len({line.start for line in drawn}) == 2
+
+
 def test_what_is_not_python_is_refused_with_a_reason() -> None:
     for text in ("def broken(:", "print 'old'", "x = \0", "(" * 5000):
         with pytest.raises(UnreadableSource):
