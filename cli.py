@@ -168,15 +168,15 @@ def _add_eval(commands: Subparsers) -> None:
         from .offline_eval.commands import eval_calibration
         from .offline_eval.line_completion import TASKS
 
-        tasks = [t for t in TASKS if t in arguments.tasks.split(",")]
-        if unknown := set(arguments.tasks.split(",")) - set(TASKS):
+        asked = {task.strip() for task in arguments.tasks.split(",")}
+        if unknown := asked - set(TASKS):
             parser.error(f"no such task: {', '.join(sorted(unknown))} (there are {', '.join(TASKS)})")
         return eval_calibration(
             arguments.out,
             model_path=arguments.model,
-            names=[n for n in arguments.projects.split(",") if n],
+            names=[name for n in arguments.projects.split(",") if (name := n.strip())],
             per_project=arguments.per_project,
-            tasks=tasks,
+            tasks=[task for task in TASKS if task in asked],
             seed=arguments.seed,
             workers=arguments.workers,
             cache=arguments.cache,

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..calibration.samples import Sample
+from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
 from ..inference.embedded import open_model
-from ..inference.errors import ModelError
-from .line_completion import EVENT, all_tasks, generate, samples, to_stderr, write_all_samples
-from .projects import ProjectError, default_cache, measured_projects
-from .run import LABELS, Run, RunError
+from .line_completion import EVENT, generate, samples, tasks_of, to_stderr, write_all_samples
+from .projects import Project, ProjectError, default_cache, measured_projects
+from .run import GENERATIONS, SCHEMA, Run, RunError
 
 DONE, FAILED, UNREADABLE = 0, 1, 2
 RESAMPLES = 2000
@@ -35,75 +34,114 @@ def eval_calibration(
 ) -> int:
     """Run, or go on with, the line-completion study in the folder `out`; ends with the paths of its samples files.
 
-    names: which of the projects in projects.toml, all when empty.
+    names: which of the projects in projects.toml, all when empty. Raises ModelError.
     """
-    listed = {p.name: p for p in measured_projects()}
-    if unknown := [n for n in names if n not in listed]:
-        to_stderr(f"assay: no such project in the list: {', '.join(unknown)}. It has: {', '.join(sorted(listed))}")
-        return UNREADABLE
-    projects = [listed[n] for n in (names or sorted(listed))]
-    settings = Settings()
+
+    def work() -> None:
+        projects = _named(names)
+        _report(study(out, projects, model_path, per_project, tasks, seed, workers, cache or default_cache()), as_json)
+
+    return _ended(work)
+
+
+def eval_report(folder: Path, *, as_json: bool = False) -> int:
+    """Samples files and a summary of a run, without a model."""
+    return _ended(lambda: _report(Run.opened(folder), as_json))
+
+
+class _UsageError(ValueError):
+    """The command can't be carried out as it was given; the message says why."""
+
+
+def _ended(work: Callable[[], None]) -> int:
     try:
-        with open_model(model_path) as model:
-            fingerprint, prompt_id = model.fingerprint, settings.fingerprint(model.layout)
-        asked: dict[str, str | int | Sequence[str]] = {
-            "schema": "assay/run/1",
-            "study": "calibration",
-            "model": fingerprint.id,
-            "model_name": fingerprint.name,
-            "prompt": prompt_id,
-            "seed": seed,
-            "per_project": per_project,
-            "tasks": list(tasks),
-            "projects": [f"{p.name} {p.version}" for p in projects],
-        }
-        run = Run.begin(out, asked)
-        files = list(all_tasks(projects, cache or default_cache(), per_project, seed, tasks))
-        to_stderr(f"{sum(len(f.tasks) for f in files)} gaps in {len(files)} files of {len(projects)} projects")
-        generate(run, files, model_path, settings, workers, to_stderr)
-    except (RunError, ModelError) as error:
+        work()
+    except (_UsageError, RunError, SampleError) as error:
         to_stderr(f"assay: {error}")
         return UNREADABLE
     except ProjectError as error:
         to_stderr(f"assay: {error}")
         return FAILED
-    return eval_report(out, as_json=as_json)
-
-
-def eval_report(folder: Path, *, as_json: bool = False) -> int:
-    """Samples files and a summary of a run, without a model."""
-    try:
-        run = Run.opened(folder)
-        asked = tomllib.loads((folder / "run.toml").read_text())
-        by_task = samples(run, asked["model"], asked["model_name"], asked["prompt"], asked["seed"])
-        generations = sum(1 for _ in run.records(LABELS))
-        paths = write_all_samples(run, by_task)
-    except (RunError, KeyError, tomllib.TOMLDecodeError) as error:
-        to_stderr(f"assay: {folder}: {error}")
-        return UNREADABLE
-    summary = {task: rate(found) for task, found in sorted(by_task.items())}
-    for task, row in summary.items():
-        to_stderr(
-            f"{task:12s} {row['n']:6d} suggestions of {row['projects']} projects, "
-            f"exact match {row['value']:.1%} ({row['low']:.1%} to {row['high']:.1%})"
-        )
-    shown = sum(len(found) for found in by_task.values())
-    to_stderr(f"{generations - shown} of {generations} generations had no text and make no sample")
-    if as_json:
-        print(json.dumps({"run": str(folder), "samples": [str(p) for p in paths], "exact_match": summary}))
-    else:
-        for path in paths:
-            print(path)
+    except OSError as error:
+        to_stderr(f"assay: {error.filename}: {error.strerror}" if error.filename else f"assay: {error}")
+        return FAILED
     return DONE
 
 
-def rate(found: Sequence[Sample]) -> dict[str, float]:
-    """Share of exact matches, with a 95 % percentile interval that resamples whole projects."""
-    names = sorted({s.project for s in found})
-    index = {name: i for i, name in enumerate(names)}
-    groups = np.array([index[s.project] for s in found])
-    right = np.array([bool(s.labels[EVENT]) for s in found])
-    n, k = np.bincount(groups), np.bincount(groups, weights=right)
-    drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
-    low, high = np.percentile(k[drawn].sum(1) / n[drawn].sum(1), [2.5, 97.5])
-    return {"n": len(found), "projects": len(names), "value": float(right.mean()), "low": float(low), "high": float(high)}
+def _named(names: Sequence[str]) -> list[Project]:
+    listed = {p.name: p for p in measured_projects()}
+    if unknown := sorted(set(names) - listed.keys()):
+        raise _UsageError(f"no such project in the list: {', '.join(unknown)}. It has: {', '.join(sorted(listed))}")
+    return [listed[name] for name in sorted(set(names) or listed)]
+
+
+def study(
+    out: Path,
+    projects: Sequence[Project],
+    model_path: Path | None,
+    per_project: int,
+    tasks: Sequence[Task],
+    seed: int,
+    workers: int,
+    cache: Path,
+) -> Run:
+    """The run in `out` with every generation of these projects made. Raises RunError, ProjectError, ModelError and OSError."""
+    settings = Settings()
+    with open_model(model_path) as model:
+        fingerprint, prompt_id = model.fingerprint, settings.fingerprint(model.layout)
+    asked: dict[str, str | int | Sequence[str]] = {
+        "schema": SCHEMA,
+        "study": "calibration",
+        "model": fingerprint.id,
+        "model_name": fingerprint.name,
+        "prompt": prompt_id,
+        "seed": seed,
+        "per_project": per_project,
+        "tasks": list(tasks),
+        "projects": [f"{p.name} {p.version}" for p in projects],
+    }
+    run = Run.begin(out, asked)
+    files = [file for project in projects for file in tasks_of(project, cache, per_project, seed, tasks)]
+    to_stderr(f"{sum(len(f.tasks) for f in files)} gaps in {len(files)} files of {len(projects)} projects")
+    generate(run, files, model_path, settings, workers, to_stderr)
+    return run
+
+
+def _report(run: Run, as_json: bool) -> None:
+    asked = run.asked()
+    by_task = samples(run, asked["model"], asked["model_name"], asked["prompt"], asked["seed"])
+    paths = write_all_samples(run, by_task)
+    summary = {task: rate(found) for task, found in sorted(by_task.items())}
+    for task, row in summary.items():
+        to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {row['projects']} projects, exact match {_rate_text(row)}")
+    made, shown = sum(1 for _ in run.records(GENERATIONS)), sum(map(len, by_task.values()))
+    to_stderr(f"{made - shown} of {made} generations had no text and make no sample")
+    if unknown := sum(sample.labels[EVENT] is None for found in by_task.values() for sample in found):
+        to_stderr(f"{unknown} have no label yet; the command that began the run makes it")
+    if as_json:
+        print(json.dumps({"run": str(run.folder), "samples": [str(p) for p in paths], "exact_match": summary}))
+    else:
+        for path in paths:
+            print(path)
+
+
+def rate(found: Sequence[Sample]) -> dict[str, Any]:
+    """Share of exact matches among the samples with a known label, with a 95 % percentile interval that resamples whole projects.
+
+    value is None without such samples, low and high are None with fewer than two projects.
+    """
+    known = [s for s in found if s.labels[EVENT] is not None]
+    names, groups = np.unique([s.project for s in known], return_inverse=True)
+    right = np.array([s.labels[EVENT] for s in known], dtype=np.float64)
+    row = {"n": len(known), "projects": len(names), "value": float(right.mean()) if known else None, "low": None, "high": None}
+    if len(names) > 1:
+        n, k = np.bincount(groups), np.bincount(groups, right)
+        drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
+        row["low"], row["high"] = map(float, np.percentile(k[drawn].sum(1) / n[drawn].sum(1), [2.5, 97.5]))
+    return row
+
+
+def _rate_text(row: dict[str, Any]) -> str:
+    if row["value"] is None:
+        return "not known"
+    return f"{row['value']:.1%}" + ("" if row["low"] is None else f" ({row['low']:.1%} to {row['high']:.1%})")

@@ -17,7 +17,7 @@ import hashlib
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
@@ -158,7 +158,7 @@ def _label(record: dict[str, Any]) -> dict[str, Any]:
 
 def samples(run: Run, model_id: str, model_name: str, prompt_id: str, seed: int) -> dict[Task, list[Sample]]:
     """The run's samples by task. Generations without text make none."""
-    labels = {record["id"]: record[EVENT] for record in run.records(LABELS)}
+    labels = {record["id"]: record.get(EVENT) for record in run.records(LABELS)}
     found: dict[Task, list[Sample]] = {}
     for r in run.records(GENERATIONS):
         if not r["text"].strip():
@@ -193,9 +193,3 @@ def write_all_samples(run: Run, by_task: dict[Task, list[Sample]]) -> list[Path]
 def to_stderr(text: str) -> None:
     """A line for people."""
     print(text, file=sys.stderr, flush=True)
-
-
-def all_tasks(projects: Sequence[Project], cache: Path, per_project: int, seed: int, tasks: Sequence[Task]) -> Iterator[FileTasks]:
-    """`tasks_of` every project. Raises ProjectError."""
-    for project in projects:
-        yield from tasks_of(project, cache, per_project, seed, tasks)

@@ -3,12 +3,15 @@
 run.toml            what was asked: a run is taken up only by the very same question
 generations.jsonl   one line per generation, appended as it is made
 labels.jsonl        one line per generation: {"id", "exact_match": true}
+
+Format in docs/formats.md.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +20,14 @@ from typing import Any
 from ..calibration.files import write_atomically
 
 GENERATIONS, LABELS = "generations.jsonl", "labels.jsonl"
+SCHEMA = "assay/run/1"
+
+# What is read again of each line; a generation has more fields.
+_FIELDS: dict[str, dict[str, type]] = {
+    GENERATIONS: {"id": str, "task": str, "project": str, "file": str, "text": str, "truth": str, "measures": dict},
+    LABELS: {"id": str},
+}
+_WORDS = {str: "a text", dict: "an object"}
 
 
 class RunError(Exception):
@@ -35,10 +46,12 @@ class Run:
 
         Raises RunError where the folder holds another question or something that is not a run.
         """
+        if folder.exists() and not folder.is_dir():
+            raise RunError(f"{folder} is not a folder; name another")
         toml = "".join(f"{key} = {_toml(value)}\n" for key, value in asked.items())
         question = folder / "run.toml"
         if question.exists():
-            if question.read_text() != toml:
+            if question.read_bytes() != toml.encode():
                 raise RunError(f"{folder} holds a run that asked something else (see its run.toml); name another folder or delete it")
         elif folder.exists() and any(folder.iterdir()):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
@@ -57,6 +70,19 @@ class Run:
             raise RunError(f"{folder} is not a run: it has no run.toml")
         return cls(folder)
 
+    def asked(self) -> dict[str, Any]:
+        """What the run was asked. Raises RunError for a run.toml that is damaged or of another version."""
+        path = self.folder / "run.toml"
+        try:
+            asked = tomllib.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise RunError(f"{path}: not TOML: {error}") from None
+        if asked.get("schema") != SCHEMA:
+            raise RunError(f"{path}: the schema is {asked.get('schema')!r}, this version of Assay reads {SCHEMA!r}")
+        if missing := [name for name in ("model", "model_name", "prompt", "seed") if name not in asked]:
+            raise RunError(f"{path}: missing: {', '.join(missing)}")
+        return asked
+
     def append(self, name: str, records: Sequence[dict[str, Any]]) -> None:
         """Add lines to one of the run's files; they are on the disk when this returns."""
         with (self.folder / name).open("ab") as f:
@@ -65,7 +91,7 @@ class Run:
             os.fsync(f.fileno())
 
     def records(self, name: str) -> Iterator[dict[str, Any]]:
-        """The whole lines of one of the run's files, a torn last one left out. Raises RunError for any other line that is not JSON."""
+        """The whole lines of one of the run's files, a torn last one left out. Raises RunError for any other line that is damaged."""
         path = self.folder / name
         if not path.exists():
             return
@@ -74,9 +100,15 @@ class Run:
                 if not line.endswith(b"\n"):
                     return
                 try:
-                    yield json.loads(line)
-                except ValueError as error:
+                    record = json.loads(line)
+                except (ValueError, RecursionError) as error:
                     raise RunError(f"{path}:{number}: not JSON: {error}") from None
+                for field, kind in _FIELDS[name].items():
+                    if not isinstance(record, dict) or not isinstance(record.get(field), kind):
+                        raise RunError(
+                            f"{path}:{number}: {field!r} is missing or not {_WORDS[kind]}; delete the line to have it made again"
+                        )
+                yield record
 
     def _drop_torn_end(self, name: str) -> None:
         """A process that was killed while it wrote leaves a line without an end: nothing may be appended behind it."""

@@ -1,51 +1,23 @@
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from pathlib import Path
 
 import pytest
+from source_distribution import make_sdist
 
 from assay.calibration.samples import read_samples
 from assay.inference.completion import Settings, complete
 from assay.inference.embedded import open_model
 from assay.offline_eval.commands import eval_report
 from assay.offline_eval.line_completion import answer, generate, samples, tasks_of
-from assay.offline_eval.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
+from assay.offline_eval.projects import ProjectError, fetch, is_test, measured_projects, sources
 from assay.offline_eval.run import GENERATIONS, LABELS, Run, RunError
-
-FUNCTION = '''
-def area_{n}(width, height):
-    """Area of a rectangle.
-
-    Both in metres.
-    """
-    if width < 0 or height < 0:
-        raise ValueError("negative side", {n})
-    result = width * height
-    return result
-'''
-
-
-def make_sdist(cache: Path, name: str = "shapes", functions: int = 6) -> Project:
-    """A source distribution as pip would have left it in the cache."""
-    cache.mkdir(parents=True, exist_ok=True)
-    path = cache / f"{name}-1.0.tar.gz"
-    body = "".join(FUNCTION.format(n=n) for n in range(functions))
-    files = {f"{name}-1.0/{name}/area.py": body, f"{name}-1.0/tests/test_area.py": body, f"{name}-1.0/{name}/py2.py": "print 'old'\n"}
-    with tarfile.open(path, "w:gz") as t:
-        for file, text in files.items():
-            info = tarfile.TarInfo(file)
-            info.size = len(text.encode())
-            t.addfile(info, io.BytesIO(text.encode()))
-    return Project(name, "1.0", hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def asked() -> dict[str, str | int | list[str]]:
@@ -192,9 +164,11 @@ def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     run = Run.begin(tmp_path / "run", asked())
-    (run.folder / GENERATIONS).write_text('{"id": 1}\nnot json\n')
-    with pytest.raises(RunError, match=r"generations\.jsonl:2"):
-        list(run.records(GENERATIONS))
+    run.append(LABELS, [{"id": "a"}])
+    with (run.folder / LABELS).open("a") as f:
+        f.write("not json\n")
+    with pytest.raises(RunError, match=r"labels\.jsonl:2"):
+        list(run.records(LABELS))
 
 
 def test_a_generation_without_text_makes_no_sample(tmp_path: Path) -> None:

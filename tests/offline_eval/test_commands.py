@@ -1,0 +1,136 @@
+"""`assay eval` as a user runs it: what it prints, and what it says of bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house.running import assay
+from source_distribution import make_sdist
+
+from assay.calibration.samples import read_samples
+from assay.offline_eval.commands import eval_report, rate, study
+from assay.offline_eval.run import GENERATIONS, LABELS, SCHEMA, Run, RunError
+
+ASKED = {"schema": SCHEMA, "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
+
+
+def generation(number: int, *, project: str = "p", text: str = "x", truth: str = "x", **changed: Any) -> dict[str, Any]:
+    base = {"task": "line", "project": project, "file": "f.py", "text": text, "truth": truth, "measures": {"total_logprob": -1.0}}
+    return {"id": f"{project}:{number}", **base, **changed}
+
+
+def line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record).encode() + b"\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    run = Run.begin(tmp_path / "run", ASKED)
+    run.append(GENERATIONS, [generation(1), generation(2, text="y"), generation(3, project="q"), generation(4, text=" ")])
+    run.append(LABELS, [{"id": "p:1", "exact_match": True}, {"id": "p:2", "exact_match": False}, {"id": "p:4", "exact_match": False}])
+    return run
+
+
+def test_a_study_makes_every_generation_once_and_asked_again_makes_none(tmp_path: Path, tiny_gguf: Path) -> None:
+    cache = tmp_path / "cache"
+    projects = [make_sdist(cache, name, functions=3) for name in ("one", "two")]
+    for _ in range(2):
+        run = study(tmp_path / "run", projects, tiny_gguf, 2, ["line", "line_rest"], 0, 1, cache)
+        assert len(list(run.records(GENERATIONS))) == len(list(run.records(LABELS))) == 8
+    assert run.asked()["projects"] == ["one 1.0", "two 1.0"]
+    with pytest.raises(RunError, match="asked something else"):
+        study(tmp_path / "run", projects[:1], tiny_gguf, 2, ["line"], 0, 1, cache)
+
+
+def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eval_report(run.folder, as_json=True) == 0
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert document["exact_match"]["line"] == {"n": 2, "projects": 1, "value": 0.5, "low": None, "high": None}
+    assert {s.id: s.labels["exact_match"] for s in read_samples([Path(p) for p in document["samples"]])} == {
+        "p:1": True,
+        "p:2": False,
+        "q:3": None,
+    }
+    assert "1 of 4 generations had no text" in said.err
+    assert "1 have no label yet" in said.err
+
+
+def test_the_rate_has_an_interval_of_projects_only_where_there_are_two(run: Run) -> None:
+    run.append(LABELS, [{"id": "q:3", "exact_match": True}])
+    assert eval_report(run.folder) == 0
+    row = rate(read_samples(run.folder / "samples" / "line.jsonl"))
+    assert (row["n"], row["projects"]) == (3, 2)
+    assert row["value"] == pytest.approx(2 / 3)
+    assert (row["low"], row["high"]) == (0.5, 1.0)
+    assert rate([]) == {"n": 0, "projects": 0, "value": None, "low": None, "high": None}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--projects", "flask,no-such,other"], 2, "no such project in the list: no-such, other. It has: arrow, attrs"),
+        (["--tasks", "line,word"], 2, "no such task: word (there are line, line_rest, line_middle)"),
+        (["--model", "no-such.gguf"], 2, "no-such.gguf"),
+        (["--model", "notes.txt"], 2, "not a GGUF"),
+        (["--per-project", "0"], 2, "not a whole number of at least 1"),
+        (["--seed", "first"], 2, "invalid int value"),
+        (["--model", "TINY", "--out", "notes.txt"], 2, "notes.txt is not a folder; name another"),
+        (["--model", "TINY", "--out", "."], 2, "is not empty and not a run"),
+        (["--model", "TINY", "--out", "notes.txt/run"], 1, "notes.txt/run: Not a directory"),
+        (["--model", "TINY", "--cache", "notes.txt/cache"], 1, "notes.txt"),
+    ],
+)
+def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
+    tmp_path: Path, tiny_gguf: Path, options: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    given = [str(tiny_gguf) if option == "TINY" else option for option in options]
+    ran = assay("eval", "calibration", "--out", "run", *given, cwd=tmp_path)
+    assert ran.returncode == code, ran.stderr
+    assert message in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert ran.stdout == ""
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("run.toml", b"model = ", "run.toml: not TOML"),
+        ("run.toml", b"\xff", "run.toml: not TOML"),
+        ("run.toml", b'schema = "assay/run/2"\n', "the schema is 'assay/run/2', this version of Assay reads 'assay/run/1'"),
+        ("run.toml", b'schema = "assay/run/1"\nmodel = "x"\n', "run.toml: missing: model_name, prompt, seed"),
+        (GENERATIONS, b'{"id": "p:1"}\n', "generations.jsonl:1: 'task' is missing or not a text"),
+        (GENERATIONS, b"[1]\n", "generations.jsonl:1: 'id' is missing"),
+        (GENERATIONS, b"\xff\n", "generations.jsonl:1: not JSON"),
+        (GENERATIONS, b"[" * 100_000 + b"\n", "generations.jsonl:1: not JSON"),
+        (
+            GENERATIONS,
+            json.dumps(generation(1, measures={"total_logprob": "low"})).encode() + b"\n",
+            "total_logprob must be a finite number",
+        ),
+        (LABELS, b'{"id": "p:1", "exact_match": 1}\n', "the label exact_match must be true, false or null"),
+        (LABELS, b'{"exact_match": true}\n', "labels.jsonl:1: 'id' is missing"),
+    ],
+)
+def test_a_damaged_run_is_refused_with_file_and_reason(
+    run: Run, capsys: pytest.CaptureFixture[str], file: str, content: bytes, message: str
+) -> None:
+    (run.folder / file).write_bytes(content)
+    assert eval_report(run.folder) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.err.startswith("assay: ")
+    assert said.out == ""
+
+
+def test_a_report_on_what_is_not_a_run_ends_with_2(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        ran = assay("eval", "report", folder)
+        assert ran.returncode == 2
+        assert "is not a run: it has no run.toml" in ran.stderr
+        assert ran.stderr.count("\n") == 1
