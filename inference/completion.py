@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from .context import fit
-from .model import Cancel, Generation, Layout, Model
+from .model import Cancel, Generation, Layout, Model, Prompt
 from .stops import LINE, Stop, indentation
 
 Kind = Literal["line", "block"]
@@ -106,18 +106,27 @@ def complete(
     is left out of the generation's text (its tokens stay). Raises what `Model.generate` raises.
     """
     settings = settings or Settings()
-    prefix, suffix = _newlines(prefix), _newlines(suffix)
-    before, after, new = _budgets(model, settings, kind)
-    held = _held_back(prefix)
-    prefix = prefix[: len(prefix) - len(held)]
-    shown_prefix, shown_suffix = fit(model, prefix, "" if model.layout == "left_to_right" else suffix, before, after)
-    stop = Stop("block", block_indent(prefix + held)) if kind == "block" else LINE
-    prompt = model.fim(shown_prefix, shown_suffix)
-    generation = model.generate(prompt, stop=stop, max_tokens=new, max_ms=max_ms, cancel=cancel)
-    text = generation.text.removeprefix(held)
+    stop = Stop("block", block_indent(prefix)) if kind == "block" else LINE
+    generation = model.generate(
+        prompt_at(model, prefix, suffix, kind=kind, settings=settings),
+        stop=stop,
+        max_tokens=_budgets(model, settings, kind)[2],
+        max_ms=max_ms,
+        cancel=cancel,
+    )
+    text = generation.text.removeprefix(_held_back(prefix))
     if task_of(prefix, suffix, kind) == "line_middle":
         text = without_overlap(text, rest_of_line(suffix))
     return replace(generation, text=text)
+
+
+def prompt_at(model: Model, prefix: str, suffix: str, *, kind: Kind = "line", settings: Settings | None = None) -> Prompt:
+    """What `complete` gives the model: as much of prefix and suffix as the budgets hold, without the space that the prefix ends with."""
+    before, after, _ = _budgets(model, settings or Settings(), kind)
+    prefix = prefix.removesuffix(_held_back(prefix))
+    suffix = "" if model.layout == "left_to_right" else suffix
+    shown_prefix, shown_suffix = fit(lambda text: len(model.tokenize(_newlines(text))), prefix, suffix, before, after)
+    return model.fim(_newlines(shown_prefix), _newlines(shown_suffix))
 
 
 def _held_back(prefix: str) -> str:

@@ -5,32 +5,31 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
-# Code has about 3 characters to a token, and never as many as 16 on average over a whole budget: more text is not looked at.
-_USUAL_CHARACTERS = 3
+# Code has about 3 characters to a token, and never as many as this on average over a whole budget: more text is not looked at.
 _MOST_CHARACTERS = 16
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-class Tokenizer(Protocol):
-    """The part of a `Model` that cutting needs."""
+def cut_step(prefix_tokens: int) -> int:
+    """Characters between the places where a prefix of this budget may be cut: about a quarter of the budget.
 
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text."""
-        ...
+    A power of two, so that the steps of all smaller budgets divide it: a text whose beginning is left out up to a multiple of it is cut
+    where the whole text is.
+    """
+    return 1 << max(0, prefix_tokens.bit_length() - 1)
 
 
-def fit(model: Tokenizer, prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int) -> tuple[str, str]:
-    """The end of the prefix and the beginning of the suffix, in at most so many tokens each.
+def fit(count: Callable[[str], int], prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int) -> tuple[str, str]:
+    """The end of the prefix and the beginning of the suffix, in at most so many tokens each; count: how many tokens a text has.
 
     Both are cut between lines; a line that alone is over its budget is cut inside. A prefix is cut at the first line behind a multiple of
-    about a quarter of the budget, counted from the document's start: so the cut stays in place while text is typed at the end, and
-    moves on by a quarter at once. A model's cache is worth something only behind an unchanged start.
+    `cut_step`, counted from the document's start: so the cut stays in place while text is typed at the end, and moves on by a step at
+    once. A model's cache is worth something only behind an unchanged start.
     """
 
     def fits(budget: int) -> Callable[[str], bool]:
-        return lambda text: len(model.tokenize(text)) <= budget
+        return lambda text: count(text) <= budget
 
     return _end_of(prefix, prefix_tokens, fits(prefix_tokens)), _start_of(suffix, suffix_tokens, fits(suffix_tokens))
 
@@ -41,11 +40,11 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     earliest = max(0, len(text) - budget * _MOST_CHARACTERS)
     if earliest == 0 and fits(text):
         return text
-    lines = list(_line_starts_behind(text, range(0, len(text), max(1, budget * _USUAL_CHARACTERS // 4)), earliest))
-    start = _first(lines, lambda offset: fits(text[offset:]))
+    step = cut_step(budget)
+    start = _first(list(_line_starts_behind(text, range(0, len(text), step), earliest)), lambda offset: fits(text[offset:]))
     if start is None:
         # A character is at most 4 tokens of one byte each, so that the last of these steps always fits.
-        step = max(1, budget // 4)
+        step = max(1, step // 4)
         start = _first(range(-(-earliest // step) * step, len(text), step), lambda offset: fits(text[offset:]))
     return "" if start is None else text[start:]
 

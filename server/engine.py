@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..calibration.registry import Registry
 from ..inference.completion import Kind, Settings, complete, task_of
+from ..inference.context import cut_step
 from ..inference.model import Generation, Layout, Model
 from .documents import Window
 from .options import Event
@@ -28,10 +29,9 @@ class Place:
 def window(settings: Settings) -> Window:
     """What can matter to `complete`: it looks at no more than 16 characters per token of its budgets.
 
-    Its own cuts lie at multiples of 3/4 of the prefix budget from the start of what it is given; so do the multiples of this step.
+    The start moves as its cuts do, so that it cuts the same text in the same place, whether it is given the whole document or this.
     """
-    step = settings.prefix_tokens * 3 // 4 * 16
-    return Window(before=settings.prefix_tokens * 16 + step, after=settings.suffix_tokens * 32, step=step)
+    return Window(before=settings.prefix_tokens * 32, after=settings.suffix_tokens * 32, step=cut_step(settings.prefix_tokens))
 
 
 def suggestion_of(

@@ -1,19 +1,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
 from assay.calibration.registry import Entry, Registry
-from assay.inference.completion import Settings, task_of
+from assay.inference.completion import Kind, Settings, prompt_at, task_of
 from assay.inference.embedded import open_model
+from assay.inference.llama import LlamaModel
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.server.documents import Document
 from assay.server.engine import suggest_at, window
@@ -114,6 +116,32 @@ def test_the_command_line_and_the_server_look_at_the_same_text(offset: int, newl
     document = Document("file:///a.py", "python", 1, text, "utf-16")
     in_server = document.around(position_at(text, offset, "utf-16"), shown)
     assert in_server == (text[shown.start(offset) : offset], text[offset : offset + shown.after])
+
+
+@pytest.fixture(scope="module")
+def small(tiny_gguf: Path) -> Iterator[LlamaModel]:
+    with open_model(tiny_gguf, threads=1) as model:
+        yield model
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(18_000, 30_000),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.sampled_from([Settings(), Settings(prefix_tokens=100, suffix_tokens=40), Settings(prefix_tokens=7, suffix_tokens=0)]),
+    st.sampled_from(["line", "block"]),
+)
+def test_the_window_of_a_document_gives_the_prompt_that_the_whole_document_gives(
+    small: LlamaModel, offset: int, newline: str, shown: Settings, kind: Kind
+) -> None:
+    text = newline.join(f"    name_{n} = value_{n} " + "(" * (n % 23) for n in range(900))
+    offset = min(offset, len(text))
+    if text[offset - 1 : offset + 1] == "\r\n":
+        offset -= 1
+    document = Document("file:///a.py", "python", 1, text, "utf-16")
+    windowed = document.around(position_at(text, offset, "utf-16"), window(shown))
+    whole = prompt_at(small, text[:offset], text[offset:], kind=kind, settings=shown)
+    assert prompt_at(small, *windowed, kind=kind, settings=shown) == whole
 
 
 async def test_the_server_uses_the_calibrator_of_the_opened_project(answering_gguf: Path, tmp_path: Path) -> None:
