@@ -27,7 +27,7 @@ _FIELDS: dict[str, dict[str, type]] = {
     GENERATIONS: {"id": str, "task": str, "project": str, "file": str, "text": str, "truth": str, "measures": dict},
     LABELS: {"id": str},
 }
-_WORDS = {str: "a text", dict: "an object"}
+_WORDS: dict[type, str] = {str: "a text", dict: "an object"}
 
 
 class RunError(Exception):
