@@ -151,11 +151,13 @@ def _add_eval(commands: Subparsers) -> None:
         "The projects' sources are fetched through pip once, checked by hash, and only read. A run that was stopped goes on where it was.",
     )
     parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
-    parser.add_argument("--projects", default="", help="some of the listed projects, with commas between (default: all)")
+    parser.add_argument("--projects", type=_names, default=[], help="some of the listed projects, with commas between (default: all)")
     parser.add_argument(
         "--per-project", metavar="N", type=_positive, default=150, help="functions of each project at most (default: %(default)s)"
     )
-    parser.add_argument("--tasks", default="line,line_rest,line_middle", help="what is asked of each line (default: %(default)s)")
+    parser.add_argument(
+        "--tasks", type=_names, default="line,line_rest,line_middle", help="what is asked of each line (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="which functions, lines and places are drawn (default: %(default)s)")
     parser.add_argument("--workers", metavar="N", type=_positive, default=1, help="processes, one thread each (default: %(default)s)")
     parser.add_argument(
@@ -168,15 +170,14 @@ def _add_eval(commands: Subparsers) -> None:
         from .offline_eval.commands import eval_calibration
         from .offline_eval.line_completion import TASKS
 
-        asked = {task.strip() for task in arguments.tasks.split(",")}
-        if unknown := asked - set(TASKS):
+        if unknown := set(arguments.tasks) - set(TASKS):
             parser.error(f"no such task: {', '.join(sorted(unknown))} (there are {', '.join(TASKS)})")
         return eval_calibration(
             arguments.out,
             model_path=arguments.model,
-            names=[name for n in arguments.projects.split(",") if (name := n.strip())],
+            names=arguments.projects,
             per_project=arguments.per_project,
-            tasks=[task for task in TASKS if task in asked],
+            tasks=[task for task in TASKS if task in arguments.tasks],
             seed=arguments.seed,
             workers=arguments.workers,
             cache=arguments.cache,
@@ -203,15 +204,16 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
     )
     parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines)")
     parser.add_argument("--event", choices=EVENTS, required=True, help="what the probability is about")
-    parser.add_argument("--features", default="total_logprob", help="measures that go in, with commas between (default: %(default)s)")
+    parser.add_argument(
+        "--features", type=_names, default="total_logprob", help="measures that go in, with commas between (default: %(default)s)"
+    )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from .calibration.commands import calibrate_fit
 
-        features = [name.strip() for name in arguments.features.split(",")]
-        return calibrate_fit(arguments.samples, arguments.event, features, arguments.out, arguments.json)
+        return calibrate_fit(arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json)
 
     parser.set_defaults(run=run)
 
@@ -221,13 +223,15 @@ def _add_calibrate_report(actions: Subparsers) -> None:
     parser.add_argument(
         "paths", metavar="SAMPLES|CALIBRATOR", nargs="+", type=Path, help="files of samples (*.jsonl), or one calibrator (*.json)"
     )
+    parser.add_argument("--event", choices=EVENTS, help="the event to report on, of samples (default: each that has labels)")
+    parser.add_argument("--features", type=_names, help="measures to fit samples with, with commas between (default: total_logprob)")
     parser.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="the folder to write to (default: %(default)s)")
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from .calibration.commands import calibrate_report
 
-        return calibrate_report(arguments.paths, arguments.out, arguments.json)
+        return calibrate_report(arguments.paths, arguments.out, arguments.json, features=arguments.features, event=arguments.event)
 
     parser.set_defaults(run=run)
 
@@ -307,6 +311,13 @@ def _add_model_option(parser: argparse.ArgumentParser) -> None:
 
 def _add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout, and nothing else there")
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names with commas between")
+    return names
 
 
 def _positive(text: str) -> int:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from .calibrator import Calibrator, CalibratorError, as_json, load, save
-from .fit import Fit, FitError, fit
+from .fit import DEFAULT_FEATURES, Fit, FitError, fit
 from .plots import PlotError
 from .registry import Entry, choose, folders, read_registry
 from .report import report, summary
@@ -24,9 +24,14 @@ def calibrate_fit(sample_paths: Sequence[Path], event: str, features: Sequence[s
     return _ended(lambda: _fit(sample_paths, event, features, out, as_json))
 
 
-def calibrate_report(paths: Sequence[Path], out_dir: Path, as_json: bool) -> int:
-    """`assay calibrate report SAMPLES…|CALIBRATOR [--out DIR]`: one calibrator file, or samples (each event with labels is reported)."""
-    return _ended(lambda: _report(paths, out_dir, as_json))
+def calibrate_report(
+    paths: Sequence[Path], out_dir: Path, as_json: bool, *, features: Sequence[str] | None = None, event: str | None = None
+) -> int:
+    """`assay calibrate report SAMPLES… [--features a,b] [--event E]|CALIBRATOR [--out DIR]`: samples, or one calibrator file.
+
+    features: measures to fit samples with, total_logprob unless told. event: the one to report on, by default each that has labels.
+    """
+    return _ended(lambda: _report(paths, out_dir, as_json, features, event))
 
 
 def calibrate_show(
@@ -77,8 +82,18 @@ def _fit(sample_paths: Sequence[Path], event: str, features: Sequence[str], out:
         _document({"id": fitted.calibrator.id, "file": str(out), "notes": list(fitted.notes), "calibrator": as_json(fitted.calibrator)})
 
 
-def _report(paths: Sequence[Path], out_dir: Path, json_wanted: bool) -> None:
-    made = report(_subjects(paths), out_dir)
+def _report(paths: Sequence[Path], out_dir: Path, json_wanted: bool, features: Sequence[str] | None, event: str | None) -> None:
+    calibrators = [path for path in paths if path.suffix == ".json"]
+    if calibrators and len(paths) > 1:
+        raise _UsageError("a report is on samples (*.jsonl, any number of files) or on one calibrator (*.json)")
+    if calibrators and (features or event):
+        raise _UsageError(
+            f"{calibrators[0]} is a calibrator, which has its event and its features already; --event and --features are for samples"
+        )
+    subjects: Sequence[Fit | Calibrator] = (
+        [load(calibrators[0])] if calibrators else _fits(paths, features or DEFAULT_FEATURES, (event,) if event else EVENTS)
+    )
+    made = report(subjects, out_dir)
     if json_wanted:
         _document(made.document)
     else:
@@ -87,23 +102,18 @@ def _report(paths: Sequence[Path], out_dir: Path, json_wanted: bool) -> None:
         _say(f"written: {file}")
 
 
-def _subjects(paths: Sequence[Path]) -> list[Fit | Calibrator]:
-    calibrators = [path for path in paths if path.suffix == ".json"]
-    if calibrators and len(paths) > 1:
-        raise _UsageError("a report is on samples (*.jsonl, any number of files) or on one calibrator (*.json)")
-    if calibrators:
-        return [load(calibrators[0])]
+def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str]) -> list[Fit]:
     samples = read_samples(paths)
-    subjects: list[Fit | Calibrator] = []
-    for event in EVENTS:
+    fits = []
+    for event in events:
         labelled = sum(sample.labels.get(event) is not None for sample in samples)
-        if labelled >= 2:
-            subjects.append(fit(samples, event))
+        if labelled >= 2 or len(events) == 1:
+            fits.append(fit(samples, event, features))
         elif labelled:
             _say(f"note: {event} is left out, only one sample has a label for it")
-    if not subjects:
+    if not fits:
         raise _UsageError(f"none of the {len(samples)} samples has a label; nothing can be reported")
-    return subjects
+    return fits
 
 
 def _show(why: bool, json_wanted: bool, folder: Path | None, asked: dict[str, str | None], event: str) -> None:

@@ -16,6 +16,7 @@ from .measures import MEASURES, Floats, enter
 from .platt import Platt, between_group_sd, clustered_covariance, fit_platt
 from .samples import EVENTS, Sample, samples_sha256
 
+DEFAULT_FEATURES = ("total_logprob",)
 LEAST_SAMPLES = 25
 LEAST_OF_A_CLASS = 5
 LEAST_GROUPS = 5
@@ -69,7 +70,7 @@ class Fit:
 def fit(
     samples: Sequence[Sample],
     event: str,
-    features: Sequence[str] = ("total_logprob",),
+    features: Sequence[str] = DEFAULT_FEATURES,
     *,
     groups: Grouping = "project",
     resamples: int = RESAMPLES,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from house.running import assay
 from synthetic_samples import MODEL, PROMPT, sample, world
 
 from assay.calibration.calibrator import load
@@ -105,6 +106,27 @@ def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
     assert "## exact match, line" in text
     assert "## kept, line" in text
     assert "passes tests" not in text
+
+
+def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
+    tmp_path: Path, fitted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = [replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
+    write_samples(tmp_path / "s.jsonl", both)
+    ran = assay("calibrate", "report", "s.jsonl", "--features", "total_logprob, length", "--event", "kept", "--json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    (found,) = json.loads(ran.stdout)["reports"]
+    assert (found["calibrator"]["event"], found["calibrator"]["features"]) == ("kept", ["total_logprob", "length"])
+    for arguments, reason in (
+        ([str(fitted), "--features", "length"], "is a calibrator, which has its event and its features already"),
+        (["s.jsonl", "--features", "beauty"], "unknown measure beauty, known are total_logprob"),
+        (["s.jsonl", "--features", "length,"], "'length,' is not a list of names with commas between"),
+        (["s.jsonl", "--event", "tests_pass"], "0 of 100 samples have a label for tests_pass"),
+    ):
+        refused = assay("calibrate", "report", *arguments, cwd=tmp_path)
+        assert refused.returncode == 2, arguments
+        assert reason in refused.stderr
+        assert "Traceback" not in refused.stderr
 
 
 def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
