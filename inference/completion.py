@@ -102,8 +102,9 @@ def complete(
 ) -> Generation:
     r"""What the model would write between prefix and suffix (the whole document's, of any length), greedily.
 
-    The model is shown, and writes, `\n` for every kind of newline. In a line with text behind the cursor, what the model repeats of it
-    is left out of the generation's text (its tokens stay). Raises what `Model.generate` raises.
+    The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (their tokens stay) are the space
+    or tab that the prefix ends with and, in a line with text behind the cursor, what the model repeats of that. Raises what
+    `Model.generate` raises.
     """
     settings = settings or Settings()
     stop = Stop("block", block_indent(prefix)) if kind == "block" else LINE

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_gguf import FIM_MIDDLE, FIM_PREFIX, FIM_SUFFIX, TinyModel, scripted
 
-from assay.inference.completion import Kind, Settings, block_indent, complete, task_of, without_overlap
+from assay.inference.completion import Kind, Settings, block_indent, complete, prompt_at, task_of, without_overlap
 from assay.inference.embedded import EMBEDDED, open_model
 from assay.inference.llama import LlamaModel
 from assay.inference.model import StopReason
@@ -108,6 +108,38 @@ def test_in_the_middle_of_a_line_the_rest_is_not_repeated(open_tiny: OpenTiny) -
 def test_a_block_ends_with_its_indentation(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"a", b"\n    b", b"\n  c", b"d"))
     generation = complete(model, "def f():\n    ?", "\n", kind="block")
+    assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
+
+
+@given(st.text("ab =(\n\t", max_size=20), st.text("ab )\r\n", max_size=10), st.sampled_from(" \t"), st.sampled_from(["line", "block"]))
+def test_typing_the_space_before_a_word_does_not_change_the_prompt(
+    tiny: LlamaModel, prefix: str, suffix: str, space: str, kind: Kind
+) -> None:
+    prefix = prefix.rstrip(" \t")
+    assert prompt_at(tiny, prefix + space, suffix, kind=kind) == prompt_at(tiny, prefix, suffix, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "written", "text"),
+    [
+        ("x =?", b" one", " one"),
+        ("x =? ", b" one", "one"),
+        ("x =? ", b"one", "one"),
+        ("x =? ", b"  one", " one"),
+        ("x =? ", b"\tone", "\tone"),
+        ("x =?\t", b"\tone", "one"),
+        ("x =? ", b" ", ""),
+    ],
+)
+def test_the_space_that_was_typed_is_not_written_again(open_tiny: OpenTiny, prefix: str, written: bytes, text: str) -> None:
+    generation = complete(open_tiny(scripted(written, b"\n")), prefix, "\n")
+    assert generation.text == text
+    assert generation.tokens[0].text == written
+
+
+def test_the_space_that_a_block_begins_behind_counts_as_its_indentation(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b" a", b"\n    b", b"\n   c", b"d", prompt=b" "))
+    generation = complete(model, "if x:\n    ", "\n", kind="block")
     assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
 
 
