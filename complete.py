@@ -80,6 +80,6 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
     elif suggestion is None:
         print("No suggestion: the model ends the text here.", file=sys.stderr)
     else:
-        print(harmless(suggestion.text) if sys.stdout.isatty() else suggestion.text)
+        print(harmless(suggestion.text.replace("\r\n", "\n")) if sys.stdout.isatty() else suggestion.text)
         print(Paint(wants_colour(sys.stderr))(suggestion.confidence.text, "dim"), file=sys.stderr)
     return 0

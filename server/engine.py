@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from ..calibration.registry import Registry
 from ..inference.completion import Kind, Settings, complete, task_of
@@ -10,8 +11,10 @@ from ..inference.context import cut_step
 from ..inference.model import Generation, Layout, Model
 from .documents import Window
 from .options import Event
-from .positions import Encoding, Range, position_at
+from .positions import Encoding, Range, content, position_at, split_lines
 from .suggestion import Suggestion, suggest
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,8 @@ def window(settings: Settings) -> Window:
 def suggestion_of(
     generation: Generation, place: Place, *, model_id: str, layout: Layout, settings: Settings, registry: Registry
 ) -> Suggestion | None:
-    """The suggestion that this generation makes at this place; None when its text is blank."""
-    return suggest(
+    """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank."""
+    made = suggest(
         generation,
         task=task_of(place.prefix, place.suffix, place.kind),
         kind=place.kind,
@@ -49,6 +52,14 @@ def suggestion_of(
         registry=registry,
         event=place.event,
     )
+    # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
+    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(made.text))))
+
+
+def _newline_at(place: Place) -> str:
+    r"""What ends the line before the place's; in the first line, what ends that one; `\n` where neither is in sight."""
+    ends = _LINE_END.findall(place.prefix)[-1:] or _LINE_END.findall(place.suffix)[:1]
+    return ends[0] if ends else "\n"
 
 
 def suggest_at(

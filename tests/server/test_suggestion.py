@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
+from tiny_gguf import END, scripted, write_tiny_gguf
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
@@ -106,6 +107,33 @@ def test_the_engine_suggests_in_process_at_an_offset(answering_gguf: Path) -> No
         assert made.range == Range(Position(1, 7), Position(1, 7))
 
 
+@pytest.mark.parametrize(
+    ("text", "newline"),
+    [
+        ("a = 1\r\nb?", "\r\n"),
+        ("a = 1\nb?", "\n"),
+        ("a = 1\rb?", "\r"),
+        ("a\r\nb\nc?\r\n", "\n"),
+        ("a?\r\nb\n", "\r\n"),
+        ("a?", "\n"),
+    ],
+)
+def test_the_lines_of_a_block_end_as_those_of_the_document(block_gguf: Path, text: str, newline: str) -> None:
+    with open_model(block_gguf, threads=1) as model:
+        made = suggest_at(model, NOTHING, text, text.index("?") + 1, kind="block")
+    assert made is not None
+    assert made.text == f":{newline}    pass"
+    assert made.measures["length"] == len(":\n    pass")
+
+
+async def test_a_block_in_a_windows_document_reaches_the_editor_with_its_line_ends(block_gguf: Path) -> None:
+    async with client_of(block_gguf) as client:
+        await client.initialize(options={"kind": "block"})
+        client.open("file:///a.py", "a = 1\r\nb?\r\n")
+        (item,) = await client.complete("file:///a.py", 1, 2)
+        assert item["insertText"] == item["command"]["arguments"][0]["text"] == ":\r\n    pass"
+
+
 @given(st.integers(0, 60_000), st.sampled_from(["\n", "\r\n"]))
 def test_the_command_line_and_the_server_look_at_the_same_text(offset: int, newline: str) -> None:
     text = newline.join(f"name_{n} = value_{n}" for n in range(2500))
@@ -116,6 +144,13 @@ def test_the_command_line_and_the_server_look_at_the_same_text(offset: int, newl
     document = Document("file:///a.py", "python", 1, text, "utf-16")
     in_server = document.around(position_at(text, offset, "utf-16"), shown)
     assert in_server == (text[shown.start(offset) : offset], text[offset : offset + shown.after])
+
+
+@pytest.fixture(scope="module")
+def block_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that continues "?" with a block of two lines and its own end."""
+    model = scripted(b":", b"\n", b"    pass", END.encode())
+    return write_tiny_gguf(tmp_path_factory.mktemp("block") / "block.gguf", model)
 
 
 @pytest.fixture(scope="module")
