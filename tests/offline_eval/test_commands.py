@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,17 @@ def test_a_study_makes_every_generation_once_and_asked_again_makes_none(tmp_path
     assert run.asked()["projects"] == ["one 1.0", "two 1.0"]
     with pytest.raises(RunError, match="asked something else"):
         study(tmp_path / "run", projects[:1], tiny_gguf, 2, ["line"], 0, 1, cache)
+
+
+def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(tmp_path: Path, tiny_gguf: Path) -> None:
+    run = study(tmp_path / "run", [make_sdist(tmp_path, functions=1)], tiny_gguf, 1, ["line"], 0, 1, tmp_path)
+    (made,) = run.records(GENERATIONS)
+    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    for file, fields in (("run.toml", run.asked().keys()), (GENERATIONS, made.keys())):
+        table = text.split(f"| field of `{file}` |")[1].split("\n\n")[0].splitlines()[2:]
+        assert {name for row in table for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(fields)
+    (timings,) = (line for line in text.splitlines() if line.startswith("| `timings` |"))
+    assert set(re.findall(r"`(\w+)`", timings)[1:]) == set(made["timings"])
 
 
 def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
