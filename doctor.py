@@ -22,6 +22,8 @@ from .terminal import Paint, Style, print_json, wants_colour
 State = Literal["ok", "note", "missing"]
 SCHEMA = "assay/doctor/1"
 
+_HERE = Path(__file__).parent
+
 _MARKS: dict[State, tuple[str, Style]] = {"ok": ("✓", "green"), "note": ("·", "yellow"), "missing": ("✗", "red")}
 _EDITORS = {"code": "VS Code", "codium": "VSCodium", "code-server": "code-server", "nvim": "Neovim", "emacs": "Emacs", "hx": "Helix"}
 _PIP = f"{shlex.quote(sys.executable)} -m pip install"
@@ -145,7 +147,10 @@ def _model_and_calibrators(path: Path | None, runtime_works: bool) -> Iterator[C
     try:
         model = open_model(path)
     except ModelError as error:
-        yield Check("model", "missing", str(error), None if path else f"{_PIP} --force-reinstall --no-deps assay")
+        # Never `pip install assay`: a registry may hold something else of that name.
+        checkout = path is None and (_HERE / ".git").exists()
+        mend = f"git -C {shlex.quote(str(_HERE))} checkout -- inference/embedded" if checkout else None
+        yield Check("model", "missing", str(error), mend)
         return
     try:
         fingerprint = model.fingerprint

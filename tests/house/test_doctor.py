@@ -10,6 +10,8 @@ from house.running import assay
 from assay.doctor import Check, features, render
 from assay.terminal import Paint
 
+ROOT = Path(__file__).parents[2]
+
 
 def examined(*arguments: str | Path, **environment: str) -> tuple[int, dict[str, dict[str, str | None]]]:
     ran = assay("doctor", "--json", *arguments, **environment)
@@ -37,6 +39,20 @@ def test_a_model_that_can_not_be_read_is_missing_and_the_exit_code_says_so(tmp_p
     assert code == 1
     assert checks["model"]["state"] == "missing"
     assert str(tmp_path / "no.gguf") in (checks["model"]["detail"] or "")
+
+
+def test_a_missing_embedded_model_is_never_mended_from_a_registry_that_may_hold_another_assay(tmp_path: Path) -> None:
+    package = tmp_path / "assay"
+    for room in ("inference", "calibration"):
+        shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("embedded", "__pycache__"))
+    for module in ROOT.glob("*.py"):
+        shutil.copy(module, package)
+    code, checks = examined(PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert str(package) in (checks["model"]["detail"] or "")
+    assert checks["model"]["mend"] is None
+    (package / ".git").mkdir()
+    assert examined(PYTHONPATH=str(tmp_path))[1]["model"]["mend"] == f"git -C {package} checkout -- inference/embedded"
 
 
 def test_a_missing_runtime_comes_with_the_command_that_installs_it(tmp_path: Path) -> None:
