@@ -60,7 +60,7 @@ def offset_of(text: str, line: int, column: int, name: str) -> int:
 
 
 def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str | None, model_path: Path | None, as_json: bool) -> int:
-    """Print the suggestion at FILE:LINE:COL: its text with its band, or as JSON. Raises PlaceError, ModelError and RegistryError."""
+    """Print the suggestion at FILE:LINE:COL: its text with its band, or as JSON. Raises PlaceError and ModelError."""
     name, line, column = parse_place(place)
     text = read_text(name, from_stdin=from_stdin)
     offset = offset_of(text, line, column, name)
