@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
-        sys.stdout.flush()
+        print(end="", flush=True)  # not sys.stdout.flush(): there is none where it was closed before the start
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -129,7 +129,8 @@ def _add_serve(commands: Subparsers) -> None:
         try:
             return serve(arguments.model, tcp_port=arguments.tcp)
         except OSError as error:
-            print(f"assay: can't listen on port {arguments.tcp}: {error.strerror or error}", file=sys.stderr)
+            where = "" if arguments.tcp is None else f" on port {arguments.tcp}"
+            print(f"assay: can't listen{where}: {error.strerror or error}", file=sys.stderr)
             return FAILED
 
     parser.set_defaults(run=run)

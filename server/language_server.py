@@ -8,7 +8,7 @@ import logging
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -193,7 +193,8 @@ async def converse(server: AssayServer, transport: Transport) -> int:
 def serve(model_path: str | Path | None = None, *, tcp_port: int | None = None) -> int:
     """Run the language server on stdin and stdout, or for the first client that connects to 127.0.0.1:tcp_port (0: any free one).
 
-    model_path: of a GGUF file, None for the embedded model; the editor's options may name another. Returns the exit code.
+    model_path: of a GGUF file, None for the embedded model; the editor's options may name another. Returns the exit code. Raises OSError
+    for a port that can't be had, or where stdin or stdout is closed.
     """
     model = None if model_path is None else Path(model_path)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="assay: %(levelname)s: %(message)s")
@@ -202,7 +203,7 @@ def serve(model_path: str | Path | None = None, *, tcp_port: int | None = None) 
     sys.setswitchinterval(0.001)  # a busy thread keeps the event loop waiting for at most this long
     gc.freeze()  # a collection that walks the protocol's thousands of types takes longer than the event loop may wait
     try:
-        return asyncio.run(_serve_stdio(model) if tcp_port is None else _serve_tcp(model, tcp_port))
+        return asyncio.run(_serve_stdio(model, *take_stdio()) if tcp_port is None else _serve_tcp(model, tcp_port))
     except KeyboardInterrupt:
         return 130
 
@@ -212,8 +213,8 @@ def _is_ours(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
-async def _serve_stdio(model: Path | None) -> int:
-    return await converse(build_server(model), StdioTransport(*take_stdio()))
+async def _serve_stdio(model: Path | None, stdin: BinaryIO, stdout: BinaryIO) -> int:
+    return await converse(build_server(model), StdioTransport(stdin, stdout))
 
 
 async def _serve_tcp(model: Path | None, port: int) -> int:

@@ -118,7 +118,11 @@ class TcpTransport:
             try:
                 header = await self._reader.readuntil(b"\r\n\r\n")
                 body = await self._reader.readexactly(body_length(header))
-            except (asyncio.IncompleteReadError, ConnectionError):
+            except asyncio.IncompleteReadError as error:
+                if error.partial or error.expected is not None:
+                    raise _cut_off(error.partial, error.expected) from error
+                return
+            except ConnectionError:
                 return
             except asyncio.LimitOverrunError as error:
                 raise FramingError("a header of more than 64 KiB") from error
@@ -142,11 +146,22 @@ def _read_message(stream: BinaryIO) -> bytes | None:
     header = b""
     while not header.endswith(b"\r\n\r\n"):
         line = stream.readline(1 << 16)
-        if not line:
+        if not line and not header:
             return None
+        if not line:
+            raise _cut_off(header, None)
         header += line
         if len(header) > 1 << 16:
             raise FramingError("a header of more than 64 KiB")
     size = body_length(header)
     body = stream.read(size)
-    return body if len(body) == size else None
+    if len(body) < size:
+        raise _cut_off(body, size)
+    return body
+
+
+def _cut_off(found: bytes, size: int | None) -> FramingError:
+    """The input ended inside a body of so many bytes; None: inside a header."""
+    if size is None:
+        return FramingError(f"the input ends inside a header: {found[:80]!r}")
+    return FramingError(f"the input ends after {len(found):,} of a message's {size:,} bytes")

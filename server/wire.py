@@ -74,7 +74,11 @@ def take_stdio() -> tuple[BinaryIO, BinaryIO]:
     """Stdin and stdout for our messages alone.
 
     File descriptor 0 then reads nothing and 1 writes to stderr, so that no library's print, in Python or in C, lands in our stream.
+    To be called before anything is opened: a file might else have taken the number of a stream that this process was started without.
+    Raises OSError where it was.
     """
+    if sys.stdin is None or sys.stdout is None:
+        raise OSError("stdin or stdout is closed, and messages go over them")
     stdin = os.fdopen(os.dup(0), "rb")
     stdout = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

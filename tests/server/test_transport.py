@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from assay.server.transport import FramingError, body_length
+from assay.server.transport import FramingError, TcpTransport, body_length
 
+SERVE = [sys.executable, "-m", "assay", "serve"]
 SERVE_TCP = "import sys; from assay.server.language_server import serve; sys.exit(serve(sys.argv[1], tcp_port=0))"
 
 
@@ -23,6 +27,46 @@ def test_the_length_is_found_whatever_the_case_and_the_other_headers() -> None:
 def test_a_header_without_a_length_is_refused(header: bytes) -> None:
     with pytest.raises(FramingError):
         body_length(header)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"", ""),
+        (b"hello\n", "the input ends inside a header: b'hello\\n'"),
+        (b"hello\r\n\r\n", "a header without Content-Length: b'hello"),
+        (b"Content-Length: 1e9\r\n\r\n{}", "b'1e9' is not a length"),
+        (b"Content-Length: 99\r\n\r\n{}", "the input ends after 2 of a message's 99 bytes"),
+        (b"x" * 70_000, "a header of more than 64 KiB"),
+    ],
+)
+def test_input_that_is_no_message_ends_the_server_with_one_line(sent: bytes, said: str) -> None:
+    done = subprocess.run([*SERVE, "--model", "none.gguf"], input=sent, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stdout == b""
+    assert done.stderr.count(b"\n") == (1 if said else 0)
+    assert said in done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream by the shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_stdin_or_stdout_the_server_says_so(closed: str) -> None:
+    command = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *SERVE]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"assay: can't listen: stdin or stdout is closed, and messages go over them\n"
+
+
+@pytest.mark.parametrize("sent", [b"hello", b"Content-Length: 2\r\n\r\n", b"Content-Length: 2\r\n\r\n{"])
+async def test_a_connection_that_ends_inside_a_message_is_told_from_one_that_ends(sent: bytes) -> None:
+    whole = b"Content-Length: 2\r\n\r\n{}"
+    reader = asyncio.StreamReader()
+    reader.feed_data(whole + sent)
+    reader.feed_eof()
+    messages = TcpTransport(reader, cast(asyncio.StreamWriter, None)).messages()
+    assert await anext(messages) == b"{}"
+    with pytest.raises(FramingError, match="the input ends"):
+        await anext(messages)
 
 
 async def test_one_client_is_served_over_tcp(tiny_gguf: Path) -> None:
