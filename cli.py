@@ -149,7 +149,8 @@ def _add_eval(commands: Subparsers) -> None:
         actions,
         "calibration",
         "complete real lines of real projects and compare: the samples that calibrators are fitted on",
-        "The projects' sources are fetched through pip once, checked by hash, and only read. A run that was stopped goes on where it was.",
+        "The projects' sources are fetched once, through pip with their hashes (pip asks each one's build backend for its metadata), and "
+        "only read. A run that was stopped goes on where it was.",
     )
     parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
     parser.add_argument("--projects", type=_names, default=[], help="some of the listed projects, with commas between (default: all)")

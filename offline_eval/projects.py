@@ -1,6 +1,7 @@
-"""The real projects that calibration is measured on: source distributions named in projects.toml, read and never run.
+"""The real projects that calibration is measured on: source distributions named in projects.toml, which Assay reads and never runs.
 
-They are fetched through pip into a cache and checked by hash.
+They are fetched through pip into a cache and checked by hash. pip asks the build backend of a source distribution what it depends on, even
+when it only downloads it: that is code of the project, so pip gets the hash too, and runs nothing of an archive that has another.
 
 Nothing of them may be trained on; training/corpus.py reads the same list.
 """
@@ -9,9 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
+import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -55,22 +58,28 @@ def default_cache() -> Path:
     return platformdirs.user_cache_path("assay") / "projects"
 
 
-def fetch(name: str, version: str | None, kind: Literal["sdist", "wheel"], folder: Path) -> Path:
+def fetch(name: str, version: str | None, kind: Literal["sdist", "wheel"], folder: Path, sha256: str | None = None) -> Path:
     """The distribution in `folder`, downloaded by pip if it is not there, without its dependencies and without being installed.
 
-    version None takes pip's choice. Raises ProjectError with pip's last words.
+    version None takes pip's choice. sha256: what a download must have (what is in the folder is not looked at). Raises ProjectError with
+    pip's last words.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if hit := _present(name, version, kind, folder):
         return hit
     only = "--only-binary=:all:" if kind == "wheel" else "--no-binary=:all:"
     spec = f"{name}=={version}" if version else name
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", only, "-d", str(folder), spec]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", only, "-d", str(folder)]
+    with tempfile.TemporaryDirectory() as temporary:
+        wanted = Path(temporary) / "requirements.txt"
+        wanted.write_text(f"{spec} --hash=sha256:{sha256}\n" if sha256 else f"{spec}\n", encoding="utf-8")
+        done = subprocess.run([*command, "-r", str(wanted)], capture_output=True, text=True, check=False)
     hit = _present(name, version, kind, folder)
     if done.returncode or hit is None:
+        if "DO NOT MATCH THE HASHES" in done.stderr:
+            raise ProjectError(f"{spec} ({kind}): what pip found has another SHA-256 than {sha256}; nothing of it was kept or run")
         reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
-        raise ProjectError(f"{spec} ({kind}) could not be downloaded: {reason}. With a network, try: {' '.join(command)}")
+        raise ProjectError(f"{spec} ({kind}) could not be downloaded: {reason}. With a network, try: {shlex.join([*command, spec])}")
     return hit
 
 
@@ -96,7 +105,7 @@ def sources(project: Project, cache: Path) -> list[SourceFile]:
 
     Raises ProjectError where the archive can't be had, or is not the one whose hash the list names.
     """
-    archive = fetch(project.name, project.version, "sdist", cache)
+    archive = fetch(project.name, project.version, "sdist", cache, project.sha256)
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     if digest != project.sha256:
         raise ProjectError(f"{archive}: its SHA-256 is {digest}, projects.toml names {project.sha256}; delete the file and try again")

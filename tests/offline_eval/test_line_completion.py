@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from assay.inference.completion import Settings, complete
 from assay.inference.embedded import open_model
 from assay.offline_eval.commands import eval_report
 from assay.offline_eval.line_completion import answer, generate, samples, tasks_of
-from assay.offline_eval.projects import ProjectError, fetch, is_test, measured_projects, sources
+from assay.offline_eval.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
 from assay.offline_eval.run import GENERATIONS, LABELS, Run, RunError
 
 
@@ -46,6 +48,27 @@ def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:
     (tmp_path / "shapes-1.0.tar.gz").write_bytes(b"something else")
     with pytest.raises(ProjectError, match="SHA-256"):
         sources(project, tmp_path)
+
+
+def test_pip_runs_nothing_of_a_download_with_another_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip imports the build backend of a source distribution to learn its metadata."""
+    marker = tmp_path / "it-ran"
+    backend = f"open({str(marker)!r}, 'w')\nraise SystemExit('no metadata')\n"
+    build = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    with tarfile.open(tmp_path / "assay-runs-code-1.0.tar.gz", "w:gz") as t:
+        for file, text in {"pyproject.toml": build, "backend.py": backend, "PKG-INFO": "Name: assay-runs-code\nVersion: 1.0\n"}.items():
+            info = tarfile.TarInfo(f"assay-runs-code-1.0/{file}")
+            info.size = len(text)
+            t.addfile(info, io.BytesIO(text.encode()))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    with pytest.raises(ProjectError, match="another SHA-256 than 0000"):
+        sources(Project("assay-runs-code", "1.0", "0" * 64), tmp_path / "cache")
+    assert not marker.exists()
+    assert not list((tmp_path / "cache").iterdir())
+    with pytest.raises(ProjectError, match="could not be downloaded"):
+        fetch("assay-runs-code", "1.0", "sdist", tmp_path / "cache")
+    assert marker.exists()
 
 
 def test_a_project_that_pip_does_not_find_is_a_clear_error(tmp_path: Path) -> None:
