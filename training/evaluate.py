@@ -80,7 +80,7 @@ def main() -> None:
                     ids = plain.encode(text).ids[: shape.context]
                     deltas.append(np.abs(np.array(gguf.score(Prompt(tuple(ids[:1]), "left_to_right"), ids[1:])) - logprobs(model, ids)))
                 delta = np.concatenate(deltas)
-                print(f"weights {weights}, cache {cache}: |Δ log p| mean {delta.mean():.1e}, max {delta.max():.1e} ({len(delta):,} tokens)")
+                print(f"weights {kind}, cache {cache}: |Δ log p| mean {delta.mean():.1e}, max {delta.max():.1e} ({len(delta):,} tokens)")
 
 
 if __name__ == "__main__":
