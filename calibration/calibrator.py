@@ -16,7 +16,7 @@ import numpy as np
 
 from .evidence import Evidence
 from .files import write_atomically
-from .measures import MEASURES
+from .measures import MEASURES, enter
 from .samples import EVENTS
 from .strict_json import DECODER, build
 
@@ -109,6 +109,11 @@ class Calibrator:
         for field, is_wrong, reason in wrong:
             if is_wrong:
                 raise ValueError(f"{field}: {reason}")
+        for name, bounds in zip(self.features, self.ranges, strict=True):
+            try:
+                enter(name, bounds)
+            except ValueError as error:
+                raise ValueError(f"ranges: {error}") from None
         if np.linalg.eigvalsh(model.covariance).min() < -1e-9 * max(1.0, np.abs(model.covariance).max()):
             raise ValueError("map.covariance: has a negative variance")
 

@@ -85,23 +85,11 @@ def measures_of(generation: Generation) -> dict[str, float]:
     return measures
 
 
-def logit_from_logprob(s: float) -> float:
-    """log(p / (1 - p)) of p = exp(s), as s - log(-expm1(s)): nothing underflows, however small p or 1 - p.
-
-    s in nats, at most 0. s = 0 gives the logit of the float next to it (about 744.4), so the result is finite and rises with s.
-    Raises ValueError for a positive or not finite s.
-    """
-    if not (math.isfinite(s) and s <= 0.0):
-        raise ValueError(f"a log-probability is a finite number of at most 0, not {s}")
-    s = min(s, -5e-324)
-    return s - math.log(-math.expm1(s))
-
-
 def enter(name: str, values: ArrayLike) -> Floats:
     """The values of a measure as they enter a linear map: same shape, float64.
 
-    logit_of_exp is `logit_from_logprob`, at most LOGIT_CEILING. Raises KeyError for an unknown measure, ValueError for values that the
-    measure can't have.
+    logit_of_exp: log(p / (1 - p)) of p = exp(s), as s - log(-expm1(s)), so that nothing underflows however small p or 1 - p; at most
+    LOGIT_CEILING. Raises KeyError for an unknown measure, ValueError for values that the measure can't have.
     """
     v = np.asarray(values, dtype=np.float64)
     if not np.isfinite(v).all():

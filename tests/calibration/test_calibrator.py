@@ -15,7 +15,7 @@ from assay.calibration.bands import BANDS, LIKELY, NO_EVIDENCE, POSSIBLE, UNLIKE
 from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save, student_t
 from assay.calibration.confidence import confidence, uncalibrated
 from assay.calibration.fit import fit
-from assay.calibration.measures import logit_from_logprob
+from assay.calibration.measures import enter
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,10 @@ def test_what_is_saved_is_loaded_again(calibrator: Calibrator, tmp_path: Path) -
 finite = st.floats(-1e12, 1e12)
 
 
-@given(intercept=finite, slope=finite, sd=st.floats(0, 1e12), reason=st.text(), low=finite, high=finite)
+logprob = st.floats(-1e12, 0)
+
+
+@given(intercept=finite, slope=finite, sd=st.floats(0, 1e12), reason=st.text(), low=logprob, high=logprob)
 def test_every_float_and_text_survives_the_file(
     calibrator: Calibrator,
     tmp_path_factory: pytest.TempPathFactory,
@@ -76,6 +79,7 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         ("features", ["magic"], "features: unknown measure"),
         ("features", "total_logprob", "features: must be a list"),
         ("ranges", [[2, 1]], "ranges: low above high"),
+        ("ranges", [[-2, 0.5]], "ranges: total_logprob holds a positive log-probability"),
         ("ranges", [[1]], r"ranges\[0\]: must be a list of 2"),
         ("map.kind", "forest", "map.kind: must be 'platt', not 'forest'"),
         ("map.intercept", "1", "map.intercept: must be a number, not '1'"),
@@ -147,7 +151,7 @@ def test_the_quantile_of_students_t_is_within_1_percent(degrees: int) -> None:
 
 def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
     found = confidence(calibrator, {"total_logprob": -1.0, "token_count": 3.0})
-    z = calibrator.map.intercept + calibrator.map.slopes[0] * logit_from_logprob(-1.0)
+    z = calibrator.map.intercept + calibrator.map.slopes[0] * float(enter("total_logprob", -1.0))
     assert found.status == "informative"
     assert found.probability is not None
     assert found.probability == pytest.approx(1 / (1 + 2.718281828459045**-z))
