@@ -117,6 +117,8 @@ def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str])
 
 
 def _show(why: bool, json_wanted: bool, folder: Path | None, asked: dict[str, str | None], event: str) -> None:
+    if folder is not None and not folder.is_dir():
+        raise _UsageError(f"{folder} is not a folder")
     places = folders(folder)
     registry = read_registry(places)
     document: dict[str, object] = {

@@ -197,6 +197,11 @@ def test_show_why_without_a_model_ends_with_2(project: Path, capsys: pytest.Capt
     assert "depends on the language, model, prompt, task" in capsys.readouterr().err
 
 
+def test_show_refuses_a_project_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert calibrate_show(False, False, tmp_path / "nowhere") == 2
+    assert "nowhere is not a folder" in capsys.readouterr().err
+
+
 def test_show_without_a_question_lists_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert calibrate_show(False, False, project) == 0
     said = capsys.readouterr()
