@@ -92,10 +92,10 @@ def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_st
 
 
 def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Path, tmp_path: Path) -> None:
-    text = "def area(width, height):\n    return \n"
+    text = "def area(width, height):\n    return width\n"
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
-    from_disk = assay("complete", "a.py:2:12", "--model", tiny_gguf, cwd=tmp_path)
-    from_stdin = assay("complete", "unsaved.py:2:12", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
+    from_disk = assay("complete", "a.py:2:17", "--model", tiny_gguf, cwd=tmp_path)
+    from_stdin = assay("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
     assert from_disk.returncode == 0, from_disk.stderr
     assert from_disk.stdout == from_stdin.stdout != ""
     assert "no evidence" in from_disk.stderr
