@@ -50,12 +50,13 @@ def test_an_old_python_is_named_with_its_version(tmp_path: Path) -> None:
     assert "python3 is 3.9.2." in checked.stderr
 
 
-def test_a_newer_python_of_another_name_is_found_behind_an_old_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["python3.11", "python3.12", "python3.13", "python3.14"])
+def test_a_newer_python_of_another_name_is_found_behind_an_old_one(tmp_path: Path, name: str) -> None:
     program(tmp_path, "python3", 'case "$2" in *print*) echo 3.9.2;; *) exit 1;; esac')
-    working_python(tmp_path, "python3.12")
+    working_python(tmp_path, name)
     working_compilers(tmp_path)
     checked = check(tmp_path)
-    assert (checked.returncode, checked.stdout) == (0, "python3.12\n"), checked.stderr
+    assert (checked.returncode, checked.stdout) == (0, f"{name}\n"), checked.stderr
 
 
 def test_a_python_without_venv_is_told_the_package_that_brings_it(tmp_path: Path) -> None:
