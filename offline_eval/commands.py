@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..calibration.intervals import tail
 from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
 from ..inference.embedded import open_model
@@ -137,7 +138,8 @@ def rate(found: Sequence[Sample]) -> dict[str, Any]:
     if len(names) > 1:
         n, k = np.bincount(groups), np.bincount(groups, right)
         drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
-        row["low"], row["high"] = map(float, np.percentile(k[drawn].sum(1) / n[drawn].sum(1), [2.5, 97.5]))
+        share = tail(len(names))
+        row["low"], row["high"] = map(float, np.quantile(k[drawn].sum(1) / n[drawn].sum(1), [share, 1 - share]))
     return row
 
 

@@ -12,7 +12,7 @@ from scipy.stats import t as student  # type: ignore[import-untyped]
 from synthetic_samples import world
 
 from assay.calibration.bands import BANDS, LIKELY, NO_EVIDENCE, POSSIBLE, UNLIKELY, band_of, band_text, percents
-from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save, student_t
+from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save
 from assay.calibration.confidence import confidence, uncalibrated
 from assay.calibration.fit import fit
 from assay.calibration.measures import enter
@@ -142,11 +142,6 @@ def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
     assert value == pytest.approx(1.2)
     half = student.ppf(0.975, 12 - 2) * (0.04 - 0.04 + 4 * 0.02 + 0.09) ** 0.5
     assert (low, high) == pytest.approx((1.2 - half, 1.2 + half), rel=1e-3)
-
-
-@pytest.mark.parametrize("degrees", [3, 4, 8, 13, 28, 1000])
-def test_the_quantile_of_students_t_is_within_1_percent(degrees: int) -> None:
-    assert student_t(degrees) == pytest.approx(student.ppf(0.975, degrees), rel=0.01)
 
 
 def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
