@@ -14,7 +14,7 @@ import pytest
 from source_distribution import make_sdist
 
 from assay.calibration.samples import read_samples
-from assay.inference.completion import Settings, complete
+from assay.inference.completion import Settings, complete, task_of
 from assay.inference.embedded import open_model
 from assay.offline_eval.commands import eval_report
 from assay.offline_eval.line_completion import answer, generate, samples, tasks_of
@@ -34,6 +34,13 @@ def test_gaps_come_from_code_that_is_not_a_test_and_put_back_give_the_file(tmp_p
     for task in file.tasks:
         line = file.text.split("\n")[task.line - 1]
         assert file.text[task.gap.start : task.gap.end] in line
+
+
+def test_each_gap_is_the_task_that_the_live_engine_would_call_it(tmp_path: Path) -> None:
+    for seed in range(10):
+        for file in tasks_of(make_sdist(tmp_path), tmp_path, per_project=6, seed=seed):
+            for task in file.tasks:
+                assert task_of(file.text[: task.gap.start], file.text[task.gap.end :], "line") == task.task
 
 
 def test_the_same_seed_asks_the_same_and_another_does_not(tmp_path: Path) -> None:
