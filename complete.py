@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +22,7 @@ class PlaceError(ValueError):
 def parse_place(place: str) -> tuple[str, int, int]:
     """The file, line and column of "FILE:LINE:COL", the last two at least 1. A colon in the file's name is fine. Raises PlaceError."""
     name, *numbers = place.rsplit(":", 2)
-    if not name or len(numbers) != 2 or not all(number.isascii() and number.isdecimal() for number in numbers):
+    if not name or len(numbers) != 2 or not all(re.fullmatch("[0-9]{1,9}", number) for number in numbers):
         raise PlaceError(f"{place!r} is not FILE:LINE:COL, for example src/app.py:12:5")
     line, column = int(numbers[0]), int(numbers[1])
     if line < 1 or column < 1:

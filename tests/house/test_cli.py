@@ -60,6 +60,7 @@ def test_wrong_usage_ends_with_2_and_says_how_it_is_used(arguments: list[str]) -
         ("three.py", "not FILE:LINE:COL"),
         ("three.py:1", "not FILE:LINE:COL"),
         ("three.py:one:1", "not FILE:LINE:COL"),
+        ("three.py:" + "9" * 5000 + ":1", "not FILE:LINE:COL"),
         ("three.py:0:1", "count from 1"),
         ("three.py:5:1", "the file has 4 lines"),
         ("three.py:2:6", "line 2 has 4 characters, so its columns are 1 to 5"),
