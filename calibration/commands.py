@@ -65,7 +65,7 @@ def _ended(work: Callable[[], None]) -> int:
         _say(f"assay: {error}")
         return 1
     except OSError as error:
-        _say(f"assay: {error.filename}: can't be written: {error.strerror}")
+        _say(f"assay: {error.filename}: can't be written: {error.strerror}" if error.filename else f"assay: can't be written: {error}")
         return 1
     return 0
 
