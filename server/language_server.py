@@ -83,9 +83,13 @@ class AssayServer(LanguageServer):
         self.executor.shutdown(wait=False, cancel_futures=True)
 
     def _on_state(self, state: State) -> None:
-        if state == "loading" and self.live is not None:
+        if self.live is None:
+            return
+        if state == "loading":
             self.note(f"Assay: {self.live.process.reason}")
             self.report_loading()
+        elif state == "failed":
+            self.show(types.MessageType.Error, f"Assay: no suggestions: {self.live.process.reason}")
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -218,23 +222,18 @@ async def _serve_stdio(model: Path | None, stdin: BinaryIO, stdout: BinaryIO) ->
 
 
 async def _serve_tcp(model: Path | None, port: int) -> int:
-    code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    served = False
+    client: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.get_running_loop().create_future()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal served
-        if served:  # one client, one server: a second one would share its documents
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if client.done():  # one client, one server: a second one would share its documents
             writer.close()
-            return
-        served = True
-        end = await converse(build_server(model), TcpTransport(reader, writer))
-        if not code.done():
-            code.set_result(end)
+        else:
+            client.set_result((reader, writer))
 
     listener = await asyncio.start_server(connected, "127.0.0.1", port)
     print(f"assay: listening on 127.0.0.1:{listener.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
     async with listener:
-        return await code
+        return await converse(build_server(model), TcpTransport(*await client))
 
 
 async def _report_loading(ls: AssayServer, live: LiveModel, token: str) -> None:
@@ -244,8 +243,6 @@ async def _report_loading(ls: AssayServer, live: LiveModel, token: str) -> None:
         message = f"{loaded.fingerprint.name} is loaded ({loaded.load_ms / 1e3:.1f} s)"
     except ModelUnavailable as error:
         message = f"no suggestions: {error}"
-        if live.process.state == "failed":
-            ls.show(types.MessageType.Error, f"Assay: {message}")
     if progress:
         ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))
     else:

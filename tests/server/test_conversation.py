@@ -222,6 +222,23 @@ async def test_when_the_model_process_is_killed_the_next_request_works(answering
         assert "SIGKILL" in (await client.heard("window/logMessage", "started again"))["message"]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
+async def test_a_model_that_is_given_up_is_said_once(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "a?")
+        for _ in range(4):
+            pid = (await client.ready())["process"]
+            os.kill(pid, signal.SIGKILL)
+            async with asyncio.timeout(10):
+                while (await client.request("assay/status"))["process"] == pid:
+                    await asyncio.sleep(0.01)
+        assert "died 4 times within 60 s" in (await client.heard("window/showMessage"))["message"]
+        assert await client.complete(URI, 0, 2) == []
+        assert sum(n["method"] == "window/showMessage" for n in client.notifications) == 1
+
+
 async def test_when_the_client_goes_away_the_server_and_its_model_end(tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         await client.initialize()
