@@ -158,9 +158,9 @@ def read_header(path: Path) -> GGUFHeader:
 
     Raises NoSuchModel, UnreadableModel, NotAGGUF, TruncatedModel, DamagedModel, UnsupportedArchitecture (a number format not known here).
     """
-    if not path.is_file():
-        raise NoSuchModel(path)
     try:
+        if not path.is_file():
+            raise NoSuchModel(path)
         with path.open("rb") as file:
             if path.stat().st_size == 0:
                 raise NotAGGUF(path, "the file is empty")

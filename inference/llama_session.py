@@ -125,7 +125,7 @@ class Session:
         wanted = every_layer if options.gpu_layers is None else options.gpu_layers
         parameters.n_gpu_layers = wanted if supported else 0
         self._log.clear()
-        self._model = llama.llama_model_load_from_file(str(self.path).encode(), parameters)
+        self._model = llama.llama_model_load_from_file(os.fsencode(self.path), parameters)
         if not self._model:
             raise self._refusal()
         if llama.llama_model_has_encoder(self._model) or not llama.llama_model_has_decoder(self._model):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from assay.inference.errors import (
     OutOfMemory,
     SplitModel,
     TruncatedModel,
+    UnreadableModel,
     UnsupportedArchitecture,
 )
 from assay.inference.llama import LlamaModel
@@ -29,6 +31,19 @@ from assay.inference.stops import NONE
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(NoSuchModel, match=r"gone\.gguf: no such model file\. Check the path"):
         LlamaModel(tmp_path / "gone.gguf")
+
+
+def test_a_path_that_the_system_refuses(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableModel, match=r"the model can't be read \(File name too long\)"):
+        LlamaModel(tmp_path / ("x" * 5000))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a file's name may be any bytes only on some systems")
+def test_a_path_that_is_not_unicode(tmp_path: Path, tiny_gguf: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/m\xff.gguf"))
+    path.write_bytes(tiny_gguf.read_bytes())
+    with open_model(path, threads=1) as model:
+        assert model.tokenize("x")
 
 
 @pytest.mark.skipif(EMBEDDED.exists(), reason="the embedded model is here")
