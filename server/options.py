@@ -41,11 +41,15 @@ def parse_options(value: Any) -> Options:
     model = value.get("model")
     if model is not None and not (isinstance(model, str) and model):
         raise OptionError(f"initializationOptions.model is the path of a .gguf file or null, not {model!r}")
+    try:
+        path = None if model is None else Path(model).expanduser()
+    except RuntimeError as error:
+        raise OptionError(f"initializationOptions.model is {model!r}, and there is no such home folder: give the whole path") from error
     diagnostics = value.get("diagnostics", False)
     if not isinstance(diagnostics, bool):
         raise OptionError(f"initializationOptions.diagnostics is true or false, not {diagnostics!r}")
     return Options(
-        model=None if model is None else Path(model).expanduser(),
+        model=path,
         event=_one_of(value, "event", "exact_match", get_args(Event)),
         kind=_one_of(value, "kind", "line", get_args(Kind)),
         diagnostics=diagnostics,

@@ -273,6 +273,10 @@ async def test_an_option_with_a_wrong_value_is_refused_with_what_it_can_be(tiny_
         ({"event": "correct"}, "initializationOptions.event is one of exact_match, tests_pass, kept, not 'correct'"),
         ({"event": []}, "initializationOptions.event is one of"),
         ({"model": 3}, "initializationOptions.model is the path"),
+        (
+            {"model": "~nobody-of-that-name/a.gguf"},
+            "initializationOptions.model is '~nobody-of-that-name/a.gguf', and there is no such home",
+        ),
         ({"diagnostics": 1}, "initializationOptions.diagnostics is true or false"),
         ([1], "initializationOptions is an object"),
     ]
