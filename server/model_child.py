@@ -44,15 +44,17 @@ class _Requests:
         self._cancelled.discard(number)
 
     def _read(self) -> None:
-        while (message := read_frame(self._stream)) is not None:
-            if message["op"] != "cancel":
-                self._waiting.put(message)
-            elif message["id"] > self._last_done:
-                self._cancelled.add(message["id"])
-        self._ended = True
-        self._waiting.put(None)
-        time.sleep(_GRACE_S)
-        os._exit(0)
+        try:
+            while (message := read_frame(self._stream)) is not None:
+                if message["op"] != "cancel":
+                    self._waiting.put(message)
+                elif message["id"] > self._last_done:
+                    self._cancelled.add(message["id"])
+        finally:  # whatever ended it: without this thread nobody would see that the server is gone
+            self._ended = True
+            self._waiting.put(None)
+            time.sleep(_GRACE_S)
+            os._exit(0)
 
 
 class _Host:

@@ -58,6 +58,14 @@ def test_a_request_that_fails_is_answered_with_its_reason_and_the_process_goes_o
         assert child.wait(10) == 0
 
 
+def test_a_message_that_can_not_be_read_ends_the_process() -> None:
+    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        child.stdin.write(b"\0\0\0\1{")
+        child.stdin.flush()
+        assert child.wait(10) == 0  # its stdin is still open
+
+
 def test_prints_of_libraries_do_not_land_among_the_messages() -> None:
     program = (
         "import os, sys; from assay.server.wire import frame, take_stdio; stdin, stdout = take_stdio(); "
