@@ -7,6 +7,7 @@ for ever; here messages are checked before pygls sees them and document notifica
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import json
 import logging
 from collections.abc import Callable
@@ -125,6 +126,13 @@ class Protocol(LanguageServerProtocol):
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
         """Note that the client wants the end: 0 after `shutdown`, else 1. Whoever feeds `receive` then stops."""
         self.exit_code = 0 if self._ending else 1
+
+    def _handle_response(self, msg_id: str | int, result: Any = None, error: Any = None) -> None:
+        future: Any = self._request_futures.get(msg_id)
+        if isinstance(future, concurrent.futures.Future) and not future.done():
+            super()._handle_response(msg_id, result, error)
+        else:  # an answer to what we no longer wait for, never asked, or were asked ourselves: pygls keeps both sides' requests together
+            logger.warning("The client answered %r, which is no open request of the server", msg_id)
 
     def _out_of_turn(self, method: str) -> JsonRpcException | None:
         if method == types.EXIT:

@@ -27,12 +27,13 @@ class RpcError(Exception):
 
 
 class Client:
-    """One conversation. Every notification of the server is kept in `notifications`; its requests are answered with null."""
+    """One conversation. Every notification of the server is kept in `notifications`; its requests are answered with null if `answers`."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.notifications: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
+        self.answers = True
         self._numbers = itertools.count(1)
         self._answers: dict[int | str | None, asyncio.Future[Any]] = {}
         self._news = asyncio.Condition()
@@ -139,7 +140,8 @@ class Client:
     async def _take(self, message: dict[str, Any]) -> None:
         if "method" in message and "id" in message:
             self.requests.append(message)
-            self.send({"id": message["id"], "result": None})
+            if self.answers:
+                self.send({"id": message["id"], "result": None})
         elif "method" in message:
             async with self._news:
                 self.notifications.append(message)

@@ -171,6 +171,22 @@ async def test_requests_before_the_model_is_loaded_wait_for_it_and_loading_is_re
         assert "is loaded" in (await client.heard("$/progress", '"kind": "end"'))["value"]["message"]
 
 
+async def test_answers_that_come_late_or_to_nothing_do_no_harm(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(progress=True)
+        client.open(URI, "a?")
+        number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        client.send({"id": number, "result": None})
+        client.send({"id": "never asked", "result": None})
+        assert (await client.answer(number))["items"][0]["insertText"] == " answer"
+        await client.heard("window/logMessage", "is loaded")  # in the log, because the progress was not answered for 2 s
+        (create,) = client.requests
+        client.send({"id": create["id"], "result": None})
+        assert (await client.request("assay/status"))["state"] == "ready"
+        assert await client.leave() == 0
+
+
 async def test_a_model_that_can_not_be_loaded_is_said_once_and_requests_are_answered_empty(tmp_path: Path) -> None:
     async with client_of(tmp_path / "none.gguf") as client:
         await client.initialize()
