@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,6 +105,15 @@ def test_in_the_middle_of_a_line_the_rest_is_not_repeated(open_tiny: OpenTiny) -
     assert generation.text == "a"
     assert b"".join(token.text for token in generation.tokens) == b"a)\n"
     assert complete(model, "print(?", "\n").text == "a)"
+
+
+def test_a_model_that_is_asked_suffix_first_writes_on_behind_the_prefix(open_tiny: OpenTiny) -> None:
+    model = open_tiny(replace(scripted(b" one", b"\n", fim=True), metadata={"assay.fim.layout": "spm"}))
+    generation = complete(model, "x =? ", "\ny = 2\n")
+    assert model.layout == "spm"
+    assert (generation.text, generation.stopped_by) == ("one", StopReason.LINE)
+    typed = complete(model, "x =? x =?", "\ny = 2\n")
+    assert typed.timings.reused_tokens >= generation.timings.prompt_tokens
 
 
 def test_a_block_ends_with_its_indentation(open_tiny: OpenTiny) -> None:
