@@ -63,19 +63,20 @@ class StdioTransport:
         loop = asyncio.get_running_loop()
         incoming: asyncio.Queue[bytes | FramingError | None] = asyncio.Queue()
 
+        def give(item: bytes | FramingError | None) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits for it
+                loop.call_soon_threadsafe(incoming.put_nowait, item)
+
         def read() -> None:
             end: FramingError | None = None
             try:
                 while (body := _read_message(self._stdin)) is not None:
-                    loop.call_soon_threadsafe(incoming.put_nowait, body)
+                    give(body)
             except FramingError as error:
                 end = error
             except OSError:
                 end = None
-            try:
-                loop.call_soon_threadsafe(incoming.put_nowait, end)
-            except RuntimeError:
-                return  # the loop is closed: nobody waits for the end
+            give(end)
 
         threading.Thread(target=read, daemon=True, name="stdin").start()
         while (item := await incoming.get()) is not None:

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from assay.server.transport import FramingError, TcpTransport, body_length
+from assay.server.transport import FramingError, StdioTransport, TcpTransport, body_length
 
 SERVE = [sys.executable, "-m", "assay", "serve"]
 SERVE_TCP = "import sys; from assay.server.language_server import serve; sys.exit(serve(sys.argv[1], tcp_port=0))"
@@ -55,6 +57,28 @@ def test_without_stdin_or_stdout_the_server_says_so(closed: str) -> None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr == b"assay: can't listen: stdin or stdout is closed, and messages go over them\n"
+
+
+def test_a_message_that_comes_after_the_end_is_dropped_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", faults.append)
+    message = b"Content-Length: 2\r\n\r\n{}"
+    reading, writing = os.pipe()
+
+    async def first() -> bytes:
+        transport = StdioTransport(os.fdopen(reading, "rb"), io.BytesIO())
+        os.write(writing, message)
+        body = await anext(transport.messages())
+        transport.close()
+        return body
+
+    assert asyncio.run(first()) == b"{}"
+    os.write(writing, message)
+    os.close(writing)
+    for thread in threading.enumerate():
+        if thread.name == "stdin":
+            thread.join(10)
+    assert faults == []
 
 
 @pytest.mark.parametrize("sent", [b"hello", b"Content-Length: 2\r\n\r\n", b"Content-Length: 2\r\n\r\n{"])
