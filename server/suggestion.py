@@ -9,9 +9,7 @@ from typing import Any, Literal
 from ..calibration.confidence import Confidence, confidence, uncalibrated
 from ..calibration.measures import measures_of
 from ..calibration.registry import Registry, choose
-from ..inference.completion import Kind as Kind
 from ..inference.model import Generation
-from .options import Event as Event
 from .positions import Range
 
 SuggestionKind = Literal["line", "block", "function", "repair"]
