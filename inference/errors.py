@@ -41,7 +41,7 @@ class TruncatedModel(ModelError):
     """The file ends before what its header announces."""
 
     def __init__(self, path: Path, size: int, needed: int, what: str) -> None:
-        super().__init__(f"{path}: cut short: {what} needs {needed:,} bytes, the file has {size:,}. Download or copy it again.")
+        super().__init__(f"{path}: cut short: {what} would end at byte {needed:,}, the file has {size:,}. Download or copy it again.")
 
 
 class DamagedModel(ModelError):

@@ -81,7 +81,7 @@ def test_other_files_are_not_a_gguf(tmp_path: Path, content: bytes) -> None:
 def test_a_file_cut_in_its_weights_is_truncated(tmp_path: Path, whole: bytes, missing: int) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(whole[:-missing])
-    with pytest.raises(TruncatedModel, match=r"the weights needs [\d,]+ bytes, the file has [\d,]+"):
+    with pytest.raises(TruncatedModel, match=r"the weights would end at byte [\d,]+, the file has [\d,]+"):
         read_header(path)
 
 
