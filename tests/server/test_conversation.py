@@ -276,6 +276,20 @@ async def test_when_the_server_is_killed_its_model_ends(tiny_gguf: Path) -> None
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+async def test_a_signal_ends_the_server_and_its_model(tiny_gguf: Path, number: signal.Signals, code: int) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        pid = (await client.ready())["process"]
+        client.process.send_signal(number)
+        assert await asyncio.wait_for(client.process.wait(), 10) == code
+        deadline = time.monotonic() + 10
+        while is_alive(pid):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+
+
 async def test_exit_without_shutdown_is_exit_code_1(tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         await client.initialize()
