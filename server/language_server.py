@@ -20,7 +20,7 @@ from .. import __version__
 from .engine import Place
 from .live import LiveModel
 from .loop_lag import LoopLag
-from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable, State
+from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable, RequestSuperseded, State
 from .options import OptionError, Options, parse_options, unknown_options_message
 from .positions import Encoding, Position, Range
 from .protocol import Protocol
@@ -134,17 +134,23 @@ async def inline_completion(ls: AssayServer, params: types.InlineCompletionParam
     if document is None or ls.live is None:
         return nothing
     version = document.version
+
+    def current() -> bool:
+        return ls.protocol.documents.get(params.text_document.uri) is document and document.version == version
+
     at = Position(params.position.line, params.position.character)
     prefix, suffix = document.around(at, ls.live.window)
     place = Place(prefix, suffix, Range(at, at), ls.options.kind, document.language, ls.options.event)
     try:
-        suggestion = await ls.live.suggest(place)
+        suggestion = await ls.live.suggest(place, wanted=current)
+    except RequestSuperseded:
+        return nothing
     except (ModelUnavailable, ModelProcessDied):
         return nothing  # the user was told when it happened
     except ModelRequestFailed as error:
         ls.note(f"Assay: no suggestion: {error}")
         return nothing
-    if suggestion is None or ls.protocol.documents.get(params.text_document.uri) is not document or document.version != version:
+    if suggestion is None or not current():
         return nothing
     here = types.Range(params.position, params.position)
     command = types.Command(title="Suggestion accepted", command=ACCEPTED, arguments=[suggestion.as_json()])

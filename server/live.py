@@ -43,9 +43,9 @@ class LiveModel:
         """Wait for the model. Raises ModelUnavailable."""
         return await self.process.loaded()
 
-    async def suggest(self, place: Place) -> Suggestion | None:
-        """The suggestion at a place, None when there is nothing to suggest. Cancellable; raises what `ModelProcess.complete` raises."""
-        generation = await self.process.complete(place.prefix, place.suffix, kind=place.kind)
+    async def suggest(self, place: Place, *, wanted: Callable[[], bool] = lambda: True) -> Suggestion | None:
+        """The suggestion at a place, None when there is nothing to suggest. Cancellable; `wanted` and errors as `ModelProcess.complete`."""
+        generation = await self.process.complete(place.prefix, place.suffix, kind=place.kind, wanted=wanted)
         if generation.stopped_by is StopReason.CANCELLED:
             return None
         loaded = await self.loaded()

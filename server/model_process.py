@@ -38,6 +38,10 @@ class ModelRequestFailed(Exception):
     """The model answered a request with an error; the process goes on."""
 
 
+class RequestSuperseded(Exception):
+    """When this request's turn came nobody wanted its answer any more, so it never ran."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
     """What was loaded. load_ms: milliseconds that opening it took, the start of the process not included."""
@@ -91,14 +95,18 @@ class ModelProcess:
             if self.state in ("failed", "closed"):
                 raise ModelUnavailable(self.reason)
 
-    async def complete(self, prefix: str, suffix: str, *, kind: Kind, max_ms: float | None = None) -> Generation:
+    async def complete(
+        self, prefix: str, suffix: str, *, kind: Kind, max_ms: float | None = None, wanted: Callable[[], bool] = lambda: True
+    ) -> Generation:
         """What the model puts between prefix and suffix, as `inference.completion.complete`.
 
-        Cancelling the awaiting task returns at once and stops the model at its next token. Raises ModelUnavailable, ModelProcessDied,
-        ModelRequestFailed.
+        Cancelling the awaiting task returns at once and stops the model at its next token. wanted is asked when the request's turn comes.
+        Raises ModelUnavailable, ModelProcessDied, ModelRequestFailed, RequestSuperseded.
         """
         async with self._turn:
             await self.loaded()
+            if not wanted():
+                raise RequestSuperseded
             data = await self._ask({"op": "complete", "prefix": prefix, "suffix": suffix, "kind": kind, "max_ms": max_ms})
         return generation_from_json(data)
 

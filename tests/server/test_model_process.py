@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, State
+from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, RequestSuperseded, State
 from assay.server.wire import frame, read_frame
 
 CHILD = [sys.executable, "-P", "-m", "assay.server.model_child"]
@@ -93,6 +93,21 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
         assert process.requests_sent == 3  # load, the first and the third
         with pytest.raises(asyncio.CancelledError):
             await second
+    finally:
+        await process.close()
+
+
+async def test_a_request_that_nobody_wants_when_its_turn_comes_never_runs(answering_gguf: Path) -> None:
+    process = ModelProcess(answering_gguf)
+    waiting = [asyncio.create_task(process.complete(f"{n}?", "", kind="line", wanted=lambda: False)) for n in range(20)]
+    newest = asyncio.create_task(process.complete("b?", "", kind="line"))
+    await process.start()
+    try:
+        assert (await newest).text == " answer"
+        for task in waiting:
+            with pytest.raises(RequestSuperseded):
+                await task
+        assert process.requests_sent == 2  # load and the newest
     finally:
         await process.close()
 
