@@ -334,11 +334,19 @@ def _refuse_what_can_not_work(path: Path, header: GGUFHeader, n_ctx: int, kv_typ
         raise OutOfMemory(path, f"the cache of {n_ctx:,} tokens takes {cache / 2**30:,.1f} GiB, this machine has {memory / 2**30:,.1f}")
 
 
-def physical_cores() -> int:
-    """CPUs that this process may use, a core's hyper-threads counted once."""
+def physical_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+    """CPUs that this process may use, a core's hyper-threads counted once; in a container no more than its share of time allows.
+
+    quota: Linux's file of that share (cgroup v2): microseconds that may be used, or "max", and microseconds of the period.
+    """
     usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
-    cores = {_core(cpu) for cpu in usable}
-    return max(1, len(cores))
+    cores = len({_core(cpu) for cpu in usable})
+    try:
+        most, period = quota.read_text().split()
+        cores = min(cores, int(most) // int(period))
+    except (OSError, ValueError, ZeroDivisionError):
+        pass  # no such file, or no limit
+    return max(1, cores)
 
 
 def _core(cpu: int) -> str:

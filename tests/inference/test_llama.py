@@ -326,3 +326,10 @@ def test_two_models_at_once_do_not_disturb_each_other(tiny: LlamaModel, open_tin
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which CPUs a process may use")
 def test_no_more_threads_than_the_process_may_use() -> None:
     assert 1 <= physical_cores() <= len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(("share", "at_most"), [("100000 100000", 1), ("50000 100000", 1), ("max 100000", 4096), ("", 4096), ("1 0", 4096)])
+def test_a_container_s_share_of_time_bounds_the_threads(tmp_path: Path, share: str, at_most: int) -> None:
+    (tmp_path / "cpu.max").write_text(share)
+    unlimited = physical_cores(tmp_path / "absent")
+    assert physical_cores(tmp_path / "cpu.max") == min(unlimited, at_most)
