@@ -66,12 +66,12 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
     text = read_text(name, from_stdin=from_stdin)
     offset = offset_of(text, line, column, name)
 
-    from .calibration.registry import load_registry
+    from .calibration.registry import load_registry, project_of
     from .inference.embedded import open_model
     from .server.engine import suggest_at
     from .server.languages import language_of
 
-    registry = load_registry()
+    registry = load_registry(project_of(Path(name).resolve()))
     with open_model(model_path) as model:
         suggestion = suggest_at(model, registry, text, offset, kind=kind, language=language or language_of(name), event=event)
         fingerprint = model.fingerprint

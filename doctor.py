@@ -162,9 +162,9 @@ def _model_and_calibrators(path: Path | None, runtime_works: bool) -> Iterator[C
 
 
 def _calibrators(model_id: str) -> Iterator[Check]:
-    from .calibration.registry import load_registry
+    from .calibration.registry import load_registry, project_of
 
-    registry = load_registry()
+    registry = load_registry(project_of(Path.cwd()))
     fitting = [entry for entry in registry.entries if entry.calibrator.fitted_on.model == model_id]
     for entry in fitting:
         calibrator = entry.calibrator

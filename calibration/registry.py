@@ -61,6 +61,11 @@ def folders(project: Path | None = None) -> list[tuple[Origin, Path]]:
     return found
 
 
+def project_of(path: Path) -> Path | None:
+    """The nearest folder at or above an absolute path that has calibrators of its own; None where none has."""
+    return next((folder for folder in (path, *path.parents) if (folder / PROJECT_FOLDER).is_dir()), None)
+
+
 def read_registry(places: Sequence[tuple[Origin, Path]]) -> Registry:
     """Read every *.json of the folders; one that does not exist is empty. A file that can't be read is skipped with one logged warning."""
     entries: list[Entry] = []

@@ -11,7 +11,7 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
-from assay.calibration.registry import Choice, Origin, Registry, choose, folders, load_registry, read_registry
+from assay.calibration.registry import Choice, Origin, Registry, choose, folders, load_registry, project_of, read_registry
 
 Places = list[tuple[Origin, Path]]
 
@@ -139,3 +139,10 @@ def test_fifty_calibrators_are_read_in_a_moment(places: Places, made: Calibrator
     began = time.process_time()
     assert len(read_registry(places).entries) == 50
     assert time.process_time() - began < 0.5
+
+
+def test_a_project_is_found_from_any_file_of_it(tmp_path: Path) -> None:
+    (tmp_path / "shop" / ".assay" / "calibrators").mkdir(parents=True)
+    (tmp_path / "shop" / "src" / "deep").mkdir(parents=True)
+    assert project_of(tmp_path / "shop" / "src" / "deep" / "a.py") == tmp_path / "shop"
+    assert project_of(tmp_path / "elsewhere" / "a.py") is None
