@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..calibration.intervals import tail
+from ..calibration.metrics import wilson
 from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
 from ..inference.embedded import open_model
 from .line_completion import EVENT, generate, samples, tasks_of, to_stderr, write_all_samples
-from .projects import Project, ProjectError, default_cache, measured_projects
+from .projects import Project, ProjectError, default_cache, is_fetched, measured_projects
 from .run import GENERATIONS, SCHEMA, Run, RunError
 
 DONE, FAILED, UNREADABLE = 0, 1, 2
@@ -102,7 +103,11 @@ def study(
         "projects": [f"{p.name} {p.version}" for p in projects],
     }
     run = Run.begin(out, asked)
-    files = [file for project in projects for file in tasks_of(project, cache, per_project, seed, tasks)]
+    files = []
+    for number, project in enumerate(projects, 1):
+        if not is_fetched(project, cache):
+            to_stderr(f"fetching {project.name} {project.version} ({number} of {len(projects)})")
+        files += tasks_of(project, cache, per_project, seed, tasks)
     to_stderr(f"{sum(len(f.tasks) for f in files)} gaps in {len(files)} files of {len(projects)} projects")
     generate(run, files, model_path, settings, workers, to_stderr)
     return run
@@ -127,15 +132,19 @@ def _report(run: Run, as_json: bool) -> None:
 
 
 def rate(found: Sequence[Sample]) -> dict[str, Any]:
-    """Share of exact matches among the samples with a known label, with a 95 % percentile interval that resamples whole projects.
+    """Share of exact matches among the samples with a known label, with a 95 % percentile interval that resamples whole projects,
+    Wilson's where all labels are equal.
 
-    value is None without such samples, low and high are None with fewer than two projects.
+    value is None without such samples, low and high are None with fewer than two projects and unequal labels.
     """
     known = [s for s in found if s.labels[EVENT] is not None]
     names, groups = np.unique([s.project for s in known], return_inverse=True)
     right = np.array([s.labels[EVENT] for s in known], dtype=np.float64)
     row = {"n": len(known), "projects": len(names), "value": float(right.mean()) if known else None, "low": None, "high": None}
-    if len(names) > 1:
+    if known and right.min() == right.max():
+        # Resampling what is all alike would say that it can be nothing else.
+        row["low"], row["high"] = wilson(int(right.sum()), len(known))
+    elif len(names) > 1:
         n, k = np.bincount(groups), np.bincount(groups, right)
         drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
         share = tail(len(names))

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import hashlib
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ _worker: tuple[Model, Settings] | None = None
 
 def _start_worker(model_path: Path | None, settings: Settings) -> None:
     global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
     _worker = open_model(model_path, threads=1), settings
 
 
@@ -148,6 +150,11 @@ def generate(
                     said = spent
                     minutes = (total - made) * spent / made / 60
                     say(f"{made}/{total} generations, {made / spent:.1f} a second, about {minutes:.0f} minutes left")
+        except KeyboardInterrupt:
+            for child in active_children():
+                child.terminate()
+            say(f"stopped; the same command goes on where {run.folder} is")
+            raise
         except BrokenProcessPool:
             raise RunError(f"a worker process died (out of memory?); the same command goes on where {run.folder} stopped") from None
 

@@ -100,6 +100,11 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "_", name).lower()
 
 
+def is_fetched(project: Project, cache: Path) -> bool:
+    """Whether the project's archive is in the cache already."""
+    return cache.is_dir() and _present(project.name, project.version, "sdist", cache) is not None
+
+
 def sources(project: Project, cache: Path) -> list[SourceFile]:
     """The project's Python files.
 
