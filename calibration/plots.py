@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ def reliability_plot(calibrator: Calibrator, probabilities: Floats | None, stem:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise PlotError("plots need matplotlib: pip install 'assay[studies]'") from None
+        raise PlotError(f"plots need matplotlib: {sys.executable} -m pip install matplotlib") from None
     if probabilities is None:
         figure = Figure(figsize=(5.6, 5.6), layout="constrained", facecolor="white")
         above = figure.subplots()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 
@@ -13,7 +14,10 @@ class RuntimeMissing(ModelError):
     """llama-cpp-python can't be imported."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"llama-cpp-python can't be imported ({reason}). Install it with: pip install 'llama-cpp-python>=0.3.36,<0.4'")
+        super().__init__(
+            f"llama-cpp-python can't be imported ({reason}). "
+            f"Install it with: {sys.executable} -m pip install 'llama-cpp-python>=0.3.36,<0.4'"
+        )
 
 
 class NoSuchModel(ModelError):

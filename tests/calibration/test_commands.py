@@ -163,7 +163,7 @@ def test_without_matplotlib_the_report_says_what_to_install(
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert calibrate_report([samples], tmp_path / "out", False) == 1
-    assert "pip install 'assay[studies]'" in capsys.readouterr().err
+    assert "-m pip install matplotlib" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

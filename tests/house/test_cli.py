@@ -169,3 +169,10 @@ def test_output_survives_a_terminal_that_is_not_utf_8(tiny_gguf: Path, tmp_path:
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)
     assert assay("doctor", "--model", tiny_gguf, **environment).returncode == 0
+
+
+def test_a_full_disk_is_one_clear_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "assay", "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "assay: No space left on device: nothing more can be written\n"

@@ -87,10 +87,8 @@ def test_without_a_compiler_it_says_how_to_get_one_and_works_all_the_same(tiny_g
 
 
 def test_the_mending_command_stands_under_what_it_mends() -> None:
-    lines = render([Check("Python", "ok", "3.12"), Check("model", "missing", "no file", "pip install assay")], Paint(colour=False)).split(
-        "\n"
-    )
-    assert lines[:3] == ["✓ Python  3.12", "✗ model   no file", "          → pip install assay"]
+    lines = render([Check("Python", "ok", "3.12"), Check("model", "missing", "no file", "make demo")], Paint(colour=False)).split("\n")
+    assert lines[:3] == ["✓ Python  3.12", "✗ model   no file", "          → make demo"]
     assert lines[-1] == "Assay does not work here yet: model."
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from .client import Client, RpcError, client_of, place, span
 
-URI = "file:///work/a.py"
+URI = "file:///project/a.py"
 CODE = "import os\n\n\ndef add(a, b):\n    retur"
 
 
