@@ -24,6 +24,7 @@ SCHEMA = "assay/demo/1"
 EVENT: Literal["exact_match"] = "exact_match"
 
 _GUTTER = 7
+_LEAST_SHOWN = 20  # characters of a suggestion that stands far to the right
 _LINES_BEFORE = 3
 _LINES_AFTER = 2
 _BAND_STYLES: Mapping[str, Style] = {"likely": "blue", "possible": "yellow", "unlikely": "red", "no evidence": "dim"}
@@ -219,7 +220,7 @@ def _heading(model: LlamaModel, paint: Paint) -> str:
 
 
 def _context(place: Place, suggested: str, paint: Paint, width: int) -> list[str]:
-    """The lines around the cursor with the suggestion in its place, numbered; only lines without any of it are cut to the width."""
+    """The lines around the cursor with the suggestion in its place, numbered; each line is cut to the width."""
     before, after = place.prefix.split("\n"), place.suffix.split("\n")
     ghost = harmless(suggested).split("\n")
     rows: list[tuple[str, str, str]] = [(line, "", "") for line in before[-1 - _LINES_BEFORE : -1]]
@@ -231,6 +232,7 @@ def _context(place: Place, suggested: str, paint: Paint, width: int) -> list[str
     lines = []
     for number, (left, middle, right) in enumerate(rows, start=place.line - first):
         if middle:
+            middle = clip(middle, max(_LEAST_SHOWN, width - _GUTTER - len(left) - 2))
             text = left + (paint(middle, "ghost") if paint.colour else f"«{middle}»") + right
         else:
             text = paint(clip((left + right).rstrip(), width - _GUTTER), "dim")
