@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +151,8 @@ def generate(
                     minutes = (total - made) * spent / made / 60
                     say(f"{made}/{total} generations, {made / spent:.1f} a second, about {minutes:.0f} minutes left")
         except KeyboardInterrupt:
-            for child in active_children():
-                child.terminate()
-            say(f"stopped; the same command goes on where {run.folder} is")
+            say(f"stopping behind the files that are being completed; the same command goes on where {run.folder} is")
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
         except BrokenProcessPool:
             raise RunError(f"a worker process died (out of memory?); the same command goes on where {run.folder} stopped") from None

@@ -207,3 +207,34 @@ def test_a_generation_without_text_makes_no_sample(tmp_path: Path) -> None:
     run.append(GENERATIONS, [{**base, "id": "a", "text": " ", "truth": "x"}, {**base, "id": "b", "text": "x", "truth": "x"}])
     run.append(LABELS, [{"id": "a", "exact_match": False}, {"id": "b", "exact_match": True}])
     assert [s.id for s in samples(run, "0" * 16, "tiny", "0" * 16, 0)["line"]] == ["b"]
+
+
+def test_an_interrupt_ends_a_study_soon_with_what_is_finished_kept(tmp_path: Path, tiny_gguf: Path) -> None:
+    cache, folder = tmp_path / "cache", tmp_path / "run"
+    projects = [make_sdist(cache, f"shapes{i}", functions=20) for i in range(40)]
+    program = tmp_path / "program.py"
+    program.write_text(f"""
+from pathlib import Path
+from assay.inference.completion import Settings
+from assay.offline_eval.line_completion import generate, tasks_of
+from assay.offline_eval.projects import Project
+from assay.offline_eval.run import Run
+if __name__ == "__main__":
+    files = [f for p in {projects!r} for f in tasks_of(p, Path({str(cache)!r}), 20, 0)]
+    run = Run.begin(Path({str(folder)!r}), {asked()!r})
+    generate(run, files, Path({str(tiny_gguf)!r}), Settings(), 2, print)
+""")
+    child = subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    generations = folder / GENERATIONS
+    deadline = time.monotonic() + 60
+    while not (generations.exists() and generations.stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGINT)
+    try:
+        said, _ = child.communicate(timeout=60)
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+    assert child.returncode != 0
+    assert "the same command goes on" in said
+    assert list(Run.opened(folder).records(GENERATIONS))
