@@ -64,8 +64,8 @@ MEASURES: dict[str, Measure] = {
 def measures_of(generation: Generation) -> dict[str, float]:
     """All intrinsic and baseline measures of a generation, by name (formulas and units: `MEASURES`).
 
-    mean_margin is left out when a token had no finite alternative. Raises ValueError for a generation without tokens: nothing was
-    sampled, so there is nothing to measure.
+    mean_margin is left out when a token had no finite alternative, and with mean_entropy when a server did not tell it. Raises
+    ValueError for a generation without tokens: nothing was sampled, so there is nothing to measure.
     """
     tokens = generation.tokens
     if not tokens:
@@ -76,11 +76,13 @@ def measures_of(generation: Generation) -> dict[str, float]:
         "token_count": float(len(tokens)),
         "mean_logprob": total / len(tokens),
         "min_logprob": min(t.logprob for t in tokens),
-        "mean_entropy": math.fsum(t.entropy for t in tokens) / len(tokens),
         "length": float(len(generation.text)),
     }
-    margins = [t.logprob - t.best_other_logprob for t in tokens]
-    if all(map(math.isfinite, margins)):
+    entropies = [t.entropy for t in tokens if t.entropy is not None]
+    if len(entropies) == len(tokens):
+        measures["mean_entropy"] = math.fsum(entropies) / len(tokens)
+    margins = [t.logprob - t.best_other_logprob for t in tokens if t.best_other_logprob is not None]
+    if len(margins) == len(tokens) and all(map(math.isfinite, margins)):
         measures["mean_margin"] = math.fsum(margins) / len(margins)
     return measures
 

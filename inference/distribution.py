@@ -42,6 +42,12 @@ class Distribution:
             mean = float(self.weights[possible] @ self.shifted[possible])
         return max(0.0, self.log_total - mean * math.exp(-self.log_total))
 
+    def ranked(self, rank: int) -> int:
+        """The token that is more probable than all but `rank` others; of equal ones, the lowest id first."""
+        if rank == 0:
+            return self.top
+        return int(np.argsort(-self.shifted, kind="stable")[rank])
+
     def sample(self, temperature: float, top_p: float, random: np.random.Generator) -> int:
         """A token drawn from the distribution at `temperature`, cut to the smallest set of most probable tokens that reaches `top_p`.
 

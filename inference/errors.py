@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -107,3 +108,24 @@ class ModelClosed(ModelError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path}: the model is closed. Open it again to use it.")
+
+
+class Unavailable(ModelError):
+    """The model is behind a server that can't give what was asked."""
+
+    def __init__(self, what: str, where: str, advice: str) -> None:
+        super().__init__(f"{where} gives no {what}. {advice}")
+
+
+class OptionDoesNotApply(ModelError):
+    """An option was given for a model that another backend runs."""
+
+    def __init__(self, option: str, where: str, backend: str, known: Iterable[str]) -> None:
+        super().__init__(f'"{option}" does not apply to {where}, which {backend} runs. Its options are {", ".join(sorted(known))}.')
+
+
+class UnknownLayout(ModelError):
+    """The metadata asks for a layout of fill-in-the-middle prompts that Assay does not know."""
+
+    def __init__(self, path: Path, key: str, value: object, known: str) -> None:
+        super().__init__(f"{path}: {key} is {value!r}, Assay knows {known}. Update Assay, or write the file with one of these.")

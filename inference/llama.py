@@ -13,20 +13,42 @@ from typing import Literal, Self
 
 import numpy as np
 
+from .continuation import Continuation
 from .distribution import Distribution, distribution
-from .errors import ContextTooLong, DecodeFailed, ModelClosed, OutOfMemory, SplitModel, UnreadableModel, UnsupportedArchitecture
+from .errors import (
+    ContextTooLong,
+    DecodeFailed,
+    ModelClosed,
+    OutOfMemory,
+    SplitModel,
+    UnknownLayout,
+    UnreadableModel,
+    UnsupportedArchitecture,
+)
 from .gguf_header import GGUFHeader, read_header
 from .llama_session import CHUNK, KVType, Offload, Session, SessionOptions, runtime_name
 from .llama_vocab import Vocabulary
-from .model import Cancel, Fingerprint, Generation, Layout, Prompt, StopReason, Timings, Token
-from .stops import Stop, ending, kept
-from .utf8 import IncrementalText
+from .model import (
+    Cancel,
+    Capabilities,
+    Fingerprint,
+    Generation,
+    Layout,
+    OnAlternative,
+    OnToken,
+    Prompt,
+    StopReason,
+    Timings,
+    Token,
+)
+from .stops import Stop
 
 # A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory from the start.
 DEFAULT_CONTEXT = 4096
 _UNSAID_CONTEXT = 2048
 # Our own key, for models trained to be asked suffix first: what is typed then changes only the prompt's end.
 LAYOUT_KEY = "assay.fim.layout"
+_LAYOUTS: tuple[Layout, ...] = ("psm", "spm")
 # Rows of logits held at once while scoring, in numbers: 16 MiB of float32.
 _LOGITS_AT_ONCE = 1 << 22
 _NOT_CAUSAL = frozenset(
@@ -45,6 +67,7 @@ _NOT_CAUSAL = frozenset(
 )
 
 Watch = Callable[[], StopReason | None]
+Choose = Callable[[Distribution], int]
 
 
 class LlamaModel:
@@ -74,6 +97,7 @@ class LlamaModel:
             if value is not None and value < least:
                 raise ValueError(f"{name} is {value}, it must be at least {least}")
         self.header = read_header(self.path)
+        self._layout = _layout(self.path, self.header)
         self._context_length = _context_length(self.header, n_ctx)
         _refuse_what_can_not_work(self.path, self.header, self._context_length, kv_type)
         layers = None if gpu_layers == "auto" else gpu_layers
@@ -107,6 +131,11 @@ class LlamaModel:
         )
 
     @property
+    def capabilities(self) -> Capabilities:
+        """Everything; fill-in-the-middle where the metadata names its tokens."""
+        return Capabilities(fim=self._vocabulary.fim is not None)
+
+    @property
     def offload(self) -> Offload:
         """What runs on a GPU."""
         return self._open().offload
@@ -114,9 +143,7 @@ class LlamaModel:
     @property
     def layout(self) -> Layout:
         """ "spm" where the metadata asks for it by `assay.fim.layout`, "psm" for any other model with fill-in-the-middle tokens."""
-        if self._vocabulary.fim is None:
-            return "left_to_right"
-        return "spm" if self.header.metadata.get(LAYOUT_KEY) == "spm" else "psm"
+        return self._layout if self._vocabulary.fim else "left_to_right"
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text; the spelling of a control token is text like any other."""
@@ -158,52 +185,70 @@ class LlamaModel:
         top_p: float = 1.0,
         seed: int = 0,
         cancel: Cancel | None = None,
+        on_token: OnToken | None = None,
     ) -> Generation:
-        """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
+        """Continue the prompt until `stop`, the end of the text, a budget, `on_token` or `cancel()` is true. temperature 0 is greedy.
 
         max_ms counts from the call, the reading of the prompt included; cancel is asked from this thread, between tokens and within a
         chunk of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, DecodeFailed.
         """
+        _check_sampling(max_tokens, temperature, top_p)
+        return self._generate(prompt, _sampler(temperature, top_p, seed), stop, max_tokens, max_ms, cancel, on_token)
+
+    def alternatives(
+        self,
+        prompt: Prompt,
+        count: int,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnAlternative | None = None,
+    ) -> list[Generation]:
+        """`count` generations of one prompt. temperature 0: number i begins with the i-th most likely token. See `Model.alternatives`."""
+        _check_sampling(max_tokens, temperature, top_p)
+        if count < 1:
+            raise ValueError(f"count is {count}, it must be at least 1")
         begun = time.perf_counter()
-        if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1:
-            raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
+        made = []
+        for number in range(count if temperature > 0 else min(count, self._open().vocab_size)):
+            choose = _sampler(temperature, top_p, seed + number) if temperature > 0 else _greedy_from(number)
+            each = None if on_token is None else functools.partial(on_token, number)
+            left = None if max_ms is None else max_ms - (time.perf_counter() - begun) * 1000
+            made.append(self._generate(prompt, choose, stop, max_tokens, left, cancel, each))
+        return made
+
+    def _generate(
+        self,
+        prompt: Prompt,
+        choose: Choose,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None,
+        cancel: Cancel | None,
+        on_token: OnToken | None,
+    ) -> Generation:
+        begun = time.perf_counter()
         room = self._room(prompt)
         watch = _watch(cancel, None if max_ms is None else begun + max_ms / 1000)
         session = self._open()
         reused = session.keep_common(prompt.tokens, len(prompt.tokens) - 1)
         stopped = self._read(prompt.tokens, watch)
         read = time.perf_counter()
-        tokens: list[Token] = []
-        text = IncrementalText()
-        if stopped is None:
-            random = np.random.default_rng(seed)
-
-            def choose(row: Distribution) -> int:
-                return row.sample(temperature, top_p, random) if temperature > 0 else row.top
-
-            stopped = self._continue(tokens, text, choose, stop, min(max_tokens, room), watch)
-        done = time.perf_counter()
-        timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
-        return Generation(kept(text.text, stop), tuple(tokens), stopped, timings)
-
-    def _continue(
-        self, tokens: list[Token], text: IncrementalText, choose: Callable[[Distribution], int], stop: Stop, most: int, watch: Watch
-    ) -> StopReason:
-        session, vocabulary = self._open(), self._vocabulary
-        while True:
+        continuation = Continuation(stop, min(max_tokens, room), on_token)
+        while stopped is None:
             row = self._distribution(-1)
             chosen = choose(row)
-            piece = vocabulary.piece(chosen)
-            tokens.append(Token(chosen, piece, row.logprob(chosen), row.best_other_logprob(chosen), row.entropy()))
-            if vocabulary.ends(chosen):
-                return StopReason.END
-            if ending(text.add(piece), stop) is not None:
-                return StopReason.LINE if stop.kind == "line" else StopReason.BLOCK
-            if len(tokens) == most:
-                return StopReason.TOKENS
-            if stopped := watch():
-                return stopped
-            session.extend([chosen])
+            token = Token(chosen, self._vocabulary.piece(chosen), row.logprob(chosen), row.best_other_logprob(chosen), row.entropy())
+            stopped = continuation.add(token, self._vocabulary.ends(chosen)) or watch()
+            if stopped is None:
+                session.extend([chosen])
+        timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reused)
+        return continuation.generation(stopped, timings)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
@@ -296,6 +341,25 @@ class LlamaModel:
         return row
 
 
+def _check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
+    if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1:
+        raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
+
+
+def _sampler(temperature: float, top_p: float, seed: int) -> Choose:
+    """How a generation takes its tokens; temperature 0 is greedy."""
+    if temperature == 0:
+        return lambda row: row.top
+    random = np.random.default_rng(seed)
+    return lambda row: row.sample(temperature, top_p, random)
+
+
+def _greedy_from(rank: int) -> Choose:
+    """The token of this rank first (0 is the most likely), then the most likely each time."""
+    ranks = iter([rank])
+    return lambda row: row.ranked(next(ranks, 0))
+
+
 def _unwatched() -> None:
     return None
 
@@ -310,6 +374,14 @@ def _watch(cancel: Cancel | None, deadline: float | None) -> Watch:
         return StopReason.TIME if deadline is not None and time.perf_counter() >= deadline else None
 
     return watch
+
+
+def _layout(path: Path, header: GGUFHeader) -> Layout:
+    asked = header.metadata.get(LAYOUT_KEY, "psm")
+    for layout in _LAYOUTS:
+        if asked == layout:
+            return layout
+    raise UnknownLayout(path, LAYOUT_KEY, asked, " and ".join(_LAYOUTS))
 
 
 def _context_length(header: GGUFHeader, n_ctx: int | None) -> int:

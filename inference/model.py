@@ -10,11 +10,12 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, Protocol
+from types import TracebackType
+from typing import Literal, Protocol, Self
 
 from .stops import Stop
 
-Layout = Literal["psm", "spm", "left_to_right"]
+Layout = Literal["psm", "spm", "infill", "left_to_right"]
 Cancel = Callable[[], bool]
 
 
@@ -26,15 +27,21 @@ class StopReason(StrEnum):
     END = "end"  # the model itself ended the text
     TOKENS = "tokens"  # the token budget was spent
     TIME = "time"  # the time budget was spent
+    CALLER = "caller"  # the caller's own rule, asked at each token, ended it
     CANCELLED = "cancelled"  # the caller no longer wants it
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Token ids as the model gets them. Control tokens are placed by `Model.fim`; text never yields one, whatever it spells."""
+    """Token ids as the model gets them. Control tokens are placed by `Model.fim`; text never yields one, whatever it spells.
+
+    parts: prefix and suffix as text, for a server that cuts its own tokens; tokens is then empty, and layout "infill" where the server
+    puts the two in order as well.
+    """
 
     tokens: tuple[int, ...]
     layout: Layout
+    parts: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +49,35 @@ class Token:
     """One sampled token and the distribution that it was taken from.
 
     text: its bytes, which may be part of a character; none for a control token. logprob: of this token; best_other_logprob: the highest of
-    all the other tokens; entropy: of the whole distribution. All in nats.
+    all the other tokens; entropy: of the whole distribution. All in nats; None for what a server did not tell.
     """
 
     id: int
     text: bytes
     logprob: float
-    best_other_logprob: float
-    entropy: float
+    best_other_logprob: float | None
+    entropy: float | None
+
+
+# Asked at each token with it and the text up to it (complete characters): true ends the generation.
+OnToken = Callable[[Token, str], bool]
+# The same with the alternative's number in front.
+OnAlternative = Callable[[int, Token, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Milliseconds, and how much of the prompt was already in the cache."""
+    """Milliseconds, and how much of the prompt was already in the cache.
+
+    reused_tokens: tokens of the prompt that were not computed again; shifted_tokens: those of them that were computed at another
+    position, behind another text, so that what follows from them is approximate (0 unless the model was opened to allow it).
+    """
 
     prompt_ms: float
     generate_ms: float
     prompt_tokens: int
     reused_tokens: int
+    shifted_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +93,24 @@ class Generation:
     tokens: tuple[Token, ...]
     stopped_by: StopReason
     timings: Timings
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can be asked. A model in this process can do everything; a server says so, or does not.
+
+    logprobs: exact log-probabilities of what it generates (without them there is no measure, so no confidence); best_other:
+    of the best other token too (the margin); entropy: of the whole distribution; score, next_token: the methods of those names;
+    tokenize: its own tokens (else they are estimated from the text's length); fim: a suffix is used.
+    """
+
+    logprobs: bool = True
+    best_other: bool = True
+    entropy: bool = True
+    score: bool = True
+    next_token: bool = True
+    tokenize: bool = True
+    fim: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +148,11 @@ class Model(Protocol):
         ...
 
     @property
+    def capabilities(self) -> Capabilities:
+        """What can be asked of it."""
+        ...
+
+    @property
     def layout(self) -> Layout:
         """How `fim` lays a prompt out.
 
@@ -139,21 +180,54 @@ class Model(Protocol):
         top_p: float = 1.0,
         seed: int = 0,
         cancel: Cancel | None = None,
+        on_token: OnToken | None = None,
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
 
-        Raises ContextTooLong when the prompt leaves no room for one token.
+        on_token gets each token as it is decoded, and the text up to it (complete characters); where it returns true the generation
+        ends there (StopReason.CALLER), and nothing of what was computed is lost from the cache. Raises ContextTooLong when the prompt
+        leaves no room for one token.
+        """
+        ...
+
+    def alternatives(
+        self,
+        prompt: Prompt,
+        count: int,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnAlternative | None = None,
+    ) -> list[Generation]:
+        """`count` generations of one prompt, which is read once; one decode per step serves all that have not ended.
+
+        temperature 0: number i begins with the i-th most likely token and goes on greedily, so that no two are alike (fewer than
+        `count` where the vocabulary has fewer tokens). Else number i is what `generate` gives with seed + i. on_token also gets the
+        generation's number; true ends that one only. Each stops by its own; time and cancel stop all.
         """
         ...
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it."""
+        """log p of each continuation token given the prompt and those before it. Raises Unavailable where a server can't."""
         ...
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next."""
+        """log p that the first token of each candidate text comes next. Raises Unavailable where a server can't.
+
+        Asked behind a generation (its prompt, its tokens, then the question's), it costs the question's own tokens, and what the cache
+        held for the generation is still there afterwards. The same holds for `score`.
+        """
         ...
 
     def close(self) -> None:
         """Give the memory back; the model can't be used after."""
         ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...

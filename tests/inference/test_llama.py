@@ -29,8 +29,9 @@ from tiny_gguf import (
 )
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from assay.inference.errors import UnknownLayout
 from assay.inference.llama import LlamaModel, physical_cores
-from assay.inference.model import Prompt, StopReason
+from assay.inference.model import Capabilities, Prompt, StopReason
 from assay.inference.stops import LINE, NONE, Stop
 
 from .conftest import OpenTiny
@@ -333,3 +334,66 @@ def test_a_container_s_share_of_time_bounds_the_threads(tmp_path: Path, share: s
     (tmp_path / "cpu.max").write_text(share)
     unlimited = physical_cores(tmp_path / "absent")
     assert physical_cores(tmp_path / "cpu.max") == min(unlimited, at_most)
+
+
+def test_each_token_is_told_as_it_is_decoded_with_the_text_up_to_it(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\xc3", b"\xa9", b"\n"))
+    told: list[tuple[int, str]] = []
+    generation = model.generate(
+        model.fim("?", ""), stop=LINE, max_tokens=9, on_token=lambda token, text: told.append((token.id, text)) or False
+    )
+    assert told == [(token.id, text) for token, text in zip(generation.tokens, ["a", "a", "aé", "aé\n"], strict=True)]
+
+
+def test_the_caller_ends_a_generation_at_any_token_and_the_next_goes_on_from_there(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    tiny.forget()
+    whole = tiny.generate(prompt, stop=NONE, max_tokens=12)
+    for count in range(1, 12):
+        counter = itertools.count(1)
+        part = tiny.generate(prompt, stop=NONE, max_tokens=12, on_token=lambda _token, _text: next(counter) == count)  # noqa: B023
+        assert (len(part.tokens), part.stopped_by) == (count, StopReason.CALLER)
+        longer = Prompt((*prompt.tokens, *(token.id for token in part.tokens)), prompt.layout)
+        rest = tiny.generate(longer, stop=NONE, max_tokens=12 - count)
+        # The last token was taken but not decoded.
+        assert rest.timings.reused_tokens == len(longer.tokens) - 1
+        ids = [token.id for token in (*part.tokens, *rest.tokens)]
+        assert ids == [token.id for token in whole.tokens]
+
+
+def test_greedy_alternatives_begin_with_the_most_likely_tokens_and_differ(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    made = tiny.alternatives(prompt, 4, stop=NONE, max_tokens=6)
+    firsts = [generation.tokens[0] for generation in made]
+    assert len({token.id for token in firsts}) == 4
+    assert [token.logprob for token in firsts] == sorted((token.logprob for token in firsts), reverse=True)
+    for generation in made:
+        assert [t.logprob for t in generation.tokens] == pytest.approx(tiny.score(prompt, [t.id for t in generation.tokens]), abs=TOLERANCE)
+
+
+def test_a_sampled_alternative_is_what_its_seed_gives_alone(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    made = tiny.alternatives(prompt, 3, stop=NONE, max_tokens=8, temperature=0.9, top_p=0.9, seed=5)
+    for number, generation in enumerate(made):
+        alone = tiny.generate(prompt, stop=NONE, max_tokens=8, temperature=0.9, top_p=0.9, seed=5 + number)
+        assert [token.id for token in generation.tokens] == [token.id for token in alone.tokens]
+        assert [token.logprob for token in generation.tokens] == pytest.approx([token.logprob for token in alone.tokens], abs=TOLERANCE)
+
+
+def test_each_alternative_is_ended_by_its_own_caller(tiny: LlamaModel) -> None:
+    made = tiny.alternatives(tiny.fim(CODE, ""), 3, stop=NONE, max_tokens=8, on_token=lambda number, _token, _text: number == 1)
+    assert [(len(generation.tokens), generation.stopped_by) for generation in made] == [
+        (8, StopReason.TOKENS),
+        (1, StopReason.CALLER),
+        (8, StopReason.TOKENS),
+    ]
+
+
+def test_a_model_in_this_process_can_do_everything(tiny: LlamaModel, open_tiny: OpenTiny) -> None:
+    assert tiny.capabilities == Capabilities()
+    assert open_tiny(TinyModel(fim=False)).capabilities == Capabilities(fim=False)
+
+
+def test_a_layout_that_is_not_known_is_refused(open_tiny: OpenTiny) -> None:
+    with pytest.raises(UnknownLayout, match=r"assay\.fim\.layout is 'middle_out', Assay knows psm and spm"):
+        open_tiny(TinyModel(metadata={"assay.fim.layout": "middle_out"}))
