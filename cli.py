@@ -9,15 +9,18 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from . import __version__
 
 if TYPE_CHECKING:
+    from .inference.opening import ModelChoice
+
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 EVENTS = ("exact_match", "tests_pass", "kept")
 KINDS = ("line", "block")
+KV_TYPES = ("f16", "f32", "q8_0", "q4_0")
 TASKS = ("line", "line_rest", "line_middle", "block")
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -88,7 +91,7 @@ def _add_demo(commands: Subparsers) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from . import demo
 
-        return demo.run(arguments.model, as_json=arguments.json)
+        return demo.run(_model_choice(arguments), as_json=arguments.json)
 
     parser.set_defaults(run=run)
 
@@ -118,7 +121,7 @@ def _add_complete(commands: Subparsers) -> None:
             kind=arguments.kind,
             event=arguments.event,
             language=arguments.language,
-            model_path=arguments.model,
+            model=_model_choice(arguments),
             as_json=arguments.json,
         )
 
@@ -134,7 +137,7 @@ def _add_serve(commands: Subparsers) -> None:
         from .server.language_server import serve
 
         try:
-            return serve(arguments.model, tcp_port=arguments.tcp)
+            return serve(_model_choice(arguments), tcp_port=arguments.tcp)
         except OSError as error:
             where = "" if arguments.tcp is None else f" on port {arguments.tcp}"
             print(f"assay: can't listen{where}: {error.strerror or error}", file=sys.stderr)
@@ -183,7 +186,7 @@ def _add_eval(commands: Subparsers) -> None:
             parser.error(f"no such task: {', '.join(sorted(unknown))} (there are {', '.join(TASKS)})")
         return eval_calibration(
             arguments.out,
-            model_path=arguments.model,
+            choice=_model_choice(arguments),
             names=arguments.projects,
             per_project=arguments.per_project,
             tasks=[task for task in TASKS if task in arguments.tasks],
@@ -258,11 +261,10 @@ def _add_calibrate_show(actions: Subparsers) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from .calibration.commands import calibrate_show
         from .inference.completion import Settings
-        from .inference.embedded import open_model
 
         model_id = prompt_id = None
         if arguments.why:
-            with open_model(arguments.model) as model:
+            with _model_choice(arguments).open() as model:
                 model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout)
         asked = (model_id, prompt_id, arguments.event, arguments.task, arguments.language)
         return calibrate_show(arguments.why, arguments.json, arguments.project, *asked)
@@ -281,12 +283,12 @@ def _add_model(commands: Subparsers) -> None:
     def run_info(arguments: argparse.Namespace) -> int:
         from . import model_report
 
-        return model_report.info(arguments.model, as_json=arguments.json)
+        return model_report.info(_model_choice(arguments), as_json=arguments.json)
 
     def run_check(arguments: argparse.Namespace) -> int:
         from . import model_report
 
-        return model_report.check(arguments.model, as_json=arguments.json)
+        return model_report.check(_model_choice(arguments), as_json=arguments.json)
 
     info.set_defaults(run=run_info)
     check.set_defaults(run=run_check)
@@ -300,7 +302,7 @@ def _add_doctor(commands: Subparsers) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from . import doctor
 
-        return doctor.run(arguments.model, as_json=arguments.json)
+        return doctor.run(_model_choice(arguments), as_json=arguments.json)
 
     parser.set_defaults(run=run)
 
@@ -315,7 +317,36 @@ def _group(commands: Subparsers, name: str, summary: str) -> Subparsers:
 
 
 def _add_model_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", metavar="FILE", type=Path, help="a GGUF file to use instead of the embedded model")
+    parser.add_argument(
+        "--model", metavar="FILE|FOLDER|URL", help="a GGUF file, a folder for transformers or a server, instead of the embedded model"
+    )
+    group = parser.add_argument_group("how the model is run")
+    group.add_argument(
+        "--context", dest="n_ctx", metavar="N", type=_positive, help="context in tokens (default: the model's, at most 4,096)"
+    )
+    group.add_argument("--threads", metavar="N", type=_positive, help="threads of the CPU (default: one for each core)")
+    group.add_argument("--gpu-layers", metavar="N|auto", type=_layers, help="layers to put on the GPU (default: all, where there is one)")
+    group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="numbers of the cache (default: f16)")
+    group.add_argument("--flash-attention", choices=("on", "off"), help="(default: the runtime's choice)")
+    group.add_argument("--chunk", metavar="N", type=_positive, help="tokens of a prompt that are read at once (see: assay model check)")
+    group.add_argument(
+        "--shift", dest="shift_tokens", metavar="N", type=_positive,
+        help="after a change in the middle, reuse runs of at least N tokens at their new places: faster, but the probabilities are then "
+        "approximate (default: never)",
+    )  # fmt: skip
+    group.add_argument("--device", metavar="NAME", help="torch's device, of a folder (default: cuda or mps where there is one, else cpu)")
+    group.add_argument("--dtype", metavar="NAME", help="torch's type, of a folder (default: by the device)")
+    group.add_argument("--server-model", metavar="NAME", help="which of a server's models (default: its only one)")
+    group.add_argument("--key-file", metavar="FILE", help="holds the server's key (default: the environment's ASSAY_API_KEY)")
+
+
+def _model_choice(arguments: argparse.Namespace) -> ModelChoice:
+    from .inference.opening import ModelChoice, ModelOptions
+
+    given = {name: value for name in ModelOptions.__annotations__ if (value := getattr(arguments, name)) is not None}
+    if "flash_attention" in given:
+        given["flash_attention"] = given["flash_attention"] == "on"
+    return ModelChoice(arguments.model, cast("ModelOptions", given))
 
 
 def _add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -333,6 +364,10 @@ def _positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def _layers(text: str) -> int | str:
+    return text if text == "auto" else 0 if text == "0" else _positive(text)
 
 
 def _port(text: str) -> int:

@@ -12,6 +12,7 @@ from .terminal import Paint, harmless, print_json, wants_colour
 
 if TYPE_CHECKING:
     from .inference.completion import Kind
+    from .inference.opening import ModelChoice
     from .server.options import Event
 
 
@@ -60,21 +61,20 @@ def offset_of(text: str, line: int, column: int, name: str) -> int:
     return sum(map(len, lines[: line - 1])) + column - 1
 
 
-def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str | None, model_path: Path | None, as_json: bool) -> int:
+def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str | None, model: ModelChoice, as_json: bool) -> int:
     """Print the suggestion at FILE:LINE:COL: its text with its band, or as JSON. Raises PlaceError and ModelError."""
     name, line, column = parse_place(place)
     text = read_text(name, from_stdin=from_stdin)
     offset = offset_of(text, line, column, name)
 
     from .calibration.registry import load_registry, project_of
-    from .inference.embedded import open_model
     from .server.engine import suggest_at
     from .server.languages import language_of
 
     registry = load_registry(project_of(Path(name).resolve()))
-    with open_model(model_path) as model:
-        suggestion = suggest_at(model, registry, text, offset, kind=kind, language=language or language_of(name), event=event)
-        fingerprint = model.fingerprint
+    with model.open() as opened:
+        suggestion = suggest_at(opened, registry, text, offset, kind=kind, language=language or language_of(name), event=event)
+        fingerprint = opened.fingerprint
     if as_json:
         suggestions = [] if suggestion is None else [suggestion.as_json()]
         print_json({"suggestions": suggestions, "model": {"id": fingerprint.id, **asdict(fingerprint)}})

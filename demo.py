@@ -16,7 +16,8 @@ from .terminal import Paint, Style, clip, harmless, print_json, wants_colour, wi
 if TYPE_CHECKING:
     from .calibration.calibrator import Calibrator
     from .calibration.registry import Registry
-    from .inference.llama import LlamaModel
+    from .inference.model import Model
+    from .inference.opening import ModelChoice
     from .server.suggestion import Suggestion
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -101,16 +102,15 @@ def _place(folder: Path, entry: dict[str, Any]) -> Place:
     return Place(file, line, kind, entry["what"], text[:found], cut, text[found + len(cut) :])
 
 
-def run(model_path: Path | None, *, as_json: bool) -> int:
+def run(choice: ModelChoice, *, as_json: bool) -> int:
     """Complete every place, print each as soon as it is there, and sum up. Raises ModelError."""
     from .calibration.registry import load_registry
-    from .inference.embedded import open_model
 
     places = load_places()
     paint = Paint(wants_colour(sys.stdout))
     registry = load_registry()
     began = time.perf_counter()
-    with open_model(model_path) as model:
+    with choice.open() as model:
         opened_ms = (time.perf_counter() - began) * 1e3
         if not as_json:
             print(_heading(model, paint))
@@ -137,7 +137,7 @@ def run(model_path: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def answer_at(model: LlamaModel, registry: Registry, place: Place) -> Answer:
+def answer_at(model: Model, registry: Registry, place: Place) -> Answer:
     """Ask for a suggestion at a place. Raises ModelError."""
     from .server.engine import suggest_at
 
@@ -213,7 +213,7 @@ def _evidence_line(calibrator: Calibrator) -> str:
     return f"Evidence for {calibrator.task} ({calibrator.status}): {source}; held out, skill {shown}, {error}."
 
 
-def _heading(model: LlamaModel, paint: Paint) -> str:
+def _heading(model: Model, paint: Paint) -> str:
     fingerprint = model.fingerprint
     size = f"{fingerprint.parameters / 1e6:.1f} M parameters, {fingerprint.quantisation}"
     return f"{paint('Assay', 'bold')} completes its example files with {fingerprint.name} ({size}), offline, on this machine."

@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from . import __version__
 from .terminal import Paint, Style, print_json, wants_colour
+
+if TYPE_CHECKING:
+    from .inference.opening import ModelChoice
 
 State = Literal["ok", "note", "missing"]
 SCHEMA = "assay/doctor/1"
@@ -45,16 +48,16 @@ class Check:
     mend: str | None = None
 
 
-def examine(model_path: Path | None = None) -> list[Check]:
-    """Every check, in the order in which things depend on each other. model_path: a GGUF file instead of the embedded one."""
+def examine(choice: ModelChoice | None = None) -> list[Check]:
+    """Every check, in the order in which things depend on each other. choice: a model instead of the embedded one."""
     runtime = list(_runtime())
     works = runtime[0].state == "ok"
-    return [_python(), _compiler(), *runtime, *_model_and_calibrators(model_path, works), _event_log(), *_editors(), *_extras()]
+    return [_python(), _compiler(), *runtime, *_model_and_calibrators(choice, works), _event_log(), *_editors(), *_extras()]
 
 
-def run(model_path: Path | None, *, as_json: bool) -> int:
+def run(choice: ModelChoice, *, as_json: bool) -> int:
     """Examine this machine and print what was found. Returns 1 if something is missing that Assay does not work without, else 0."""
-    checks = examine(model_path)
+    checks = examine(choice)
     works = all(check.state != "missing" for check in checks)
     if as_json:
         document = {"schema": SCHEMA, "version": __version__, "works": works, "checks": [asdict(check) for check in checks]}
@@ -137,18 +140,19 @@ def _gpu() -> str | None:
     return _first_line([tool, "--query-gpu=name", "--format=csv,noheader"]) if tool else None
 
 
-def _model_and_calibrators(path: Path | None, runtime_works: bool) -> Iterator[Check]:
-    if not runtime_works:
+def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> Iterator[Check]:
+    from .inference.errors import ModelError
+    from .inference.opening import ModelChoice, backend_of
+
+    choice = choice or ModelChoice()
+    if not runtime_works and backend_of(choice.where) == "llama.cpp":
         yield Check("model", "missing", "can't be opened without llama.cpp")
         return
-    from .inference.embedded import open_model
-    from .inference.errors import ModelError
-
     try:
-        model = open_model(path)
+        model = choice.open()
     except ModelError as error:
         # Never `pip install assay`: a registry may hold something else of that name.
-        checkout = path is None and (_HERE / ".git").exists()
+        checkout = choice.where is None and (_HERE / ".git").exists()
         mend = f"git -C {shlex.quote(str(_HERE))} checkout -- inference/embedded" if checkout else None
         yield Check("model", "missing", str(error), mend)
         return
@@ -157,7 +161,7 @@ def _model_and_calibrators(path: Path | None, runtime_works: bool) -> Iterator[C
     finally:
         model.close()
     size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
-    yield Check("model", "ok", f"{fingerprint.name} ({'embedded' if path is None else path}), {size}, fingerprint {fingerprint.id}")
+    yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")
     yield from _calibrators(fingerprint.id)
 
 
@@ -195,7 +199,7 @@ def _editors() -> Iterator[Check]:
 
 
 def _extras() -> Iterator[Check]:
-    for name, modules in (("hf", ("torch", "transformers")), ("studies", ("matplotlib",))):
+    for name, modules in (("hf", ("torch", "transformers")), ("remote", ("httpx",)), ("studies", ("matplotlib",))):
         lacking = [module for module in modules if importlib.util.find_spec(module) is None]
         if lacking:
             yield Check(f"extra {name}", "note", f"not installed: {', '.join(lacking)}", f"{_PIP} {' '.join(lacking)}")

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from assay.calibration.registry import folders, read_registry
-from assay.inference.embedded import EMBEDDED, open_model
+from assay.inference.opening import EMBEDDED, open_model
 from assay.server.engine import suggest_at
 
 ROOT = Path(__file__).parents[1]

@@ -129,3 +129,96 @@ class UnknownLayout(ModelError):
 
     def __init__(self, path: Path, key: str, value: object, known: str) -> None:
         super().__init__(f"{path}: {key} is {value!r}, Assay knows {known}. Update Assay, or write the file with one of these.")
+
+
+class BadServerAddress(ModelError):
+    """The address names no server that can be asked."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"{address}: {reason}. Give the server's address as http://HOST:PORT or https://HOST.")
+
+
+class UnreadableKey(ModelError):
+    """The file with the server's key can't be used."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}. The file holds the server's key and nothing else, in one line.")
+
+
+class ServerUnreachable(ModelError):
+    """No connection, or one that broke before a byte of the answer came."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: can't be reached ({reason}). Check that the server runs, its address, and the network between.")
+
+
+class ServerTimedOut(ModelError):
+    """The server said nothing for too long."""
+
+    def __init__(self, where: str, what: str, seconds: float) -> None:
+        super().__init__(f"{where}: {what} within {seconds:g} s. Wait until the server is less busy, or open it with a longer time.")
+
+
+class ServerBusy(ModelError):
+    """The server asks to come back later, and did so for as long as it was asked again."""
+
+    def __init__(self, where: str, status: int, message: str) -> None:
+        super().__init__(f"{where}: busy or still loading (HTTP {status}: {message}). Try again later, or give the server more room.")
+
+
+class NotACompletionServer(ModelError):
+    """Something answers there, but not as a server of completions does."""
+
+    def __init__(self, where: str, found: str) -> None:
+        super().__init__(f"{where}: no OpenAI-compatible server of completions ({found}). Check address and port; /v1 may be left out.")
+
+
+class AccessRefused(ModelError):
+    """The server wants a key, or another one."""
+
+    def __init__(self, where: str, status: int, key_given: bool) -> None:
+        what = "refuses the key that was sent" if key_given else "wants a key, and none was given"
+        super().__init__(f"{where}: {what} (HTTP {status}). Put the right one into a file or the environment variable ASSAY_API_KEY.")
+
+
+class NoSuchEndpoint(ModelError):
+    """The server does not know the path that was asked."""
+
+    def __init__(self, where: str, path: str, message: str) -> None:
+        super().__init__(f"{where}: has no {path} ({message}). Check the address, or use a server that has it.")
+
+
+class NoSuchServedModel(ModelError):
+    """The server has no model of that name, or several and none was named."""
+
+    def __init__(self, where: str, name: str | None, there: list[str]) -> None:
+        what = "several models are there" if name is None else f'no model "{name}"'
+        super().__init__(f"{where}: {what}. Name one of: {', '.join(there) or 'none at all'}.")
+
+
+class RequestRefused(ModelError):
+    """The server understood the request and will not do it."""
+
+    def __init__(self, where: str, path: str, status: int, message: str) -> None:
+        super().__init__(f"{where}: {path} answered HTTP {status}: {message}. The server's log may say more.")
+
+
+class BadAnswer(ModelError):
+    """The server's answer is not what its interface promises."""
+
+    def __init__(self, where: str, path: str, what: str) -> None:
+        super().__init__(f"{where}: {path} answered with {what}. Check what stands between here and the server, and the server's version.")
+
+
+class AnswerCutOff(ModelError):
+    """The connection broke, or the stream ended, in the middle of an answer."""
+
+    def __init__(self, where: str, path: str, reason: str) -> None:
+        super().__init__(f"{where}: the answer of {path} was cut off ({reason}). The server may have stopped or restarted: ask again.")
+
+
+class RemoteClosed(ModelError):
+    """The connection to the server was closed before."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"{where}: the model is closed. Open it again to use it.")

@@ -13,7 +13,7 @@ from ..calibration.intervals import tail
 from ..calibration.metrics import wilson
 from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
-from ..inference.embedded import open_model
+from ..inference.opening import ModelChoice
 from .line_completion import EVENT, generate, samples, tasks_of, to_stderr, write_all_samples
 from .projects import Project, ProjectError, default_cache, is_fetched, measured_projects
 from .run import GENERATIONS, SCHEMA, Run, RunError
@@ -25,7 +25,7 @@ RESAMPLES = 2000
 def eval_calibration(
     out: Path,
     *,
-    model_path: Path | None = None,
+    choice: ModelChoice | None = None,
     names: Sequence[str] = (),
     per_project: int = 150,
     tasks: Sequence[Task] = ("line", "line_rest", "line_middle"),
@@ -41,7 +41,7 @@ def eval_calibration(
 
     def work() -> None:
         projects = _named(names)
-        _report(study(out, projects, model_path, per_project, tasks, seed, workers, cache or default_cache()), as_json)
+        _report(study(out, projects, choice or ModelChoice(), per_project, tasks, seed, workers, cache or default_cache()), as_json)
 
     return _ended(work)
 
@@ -80,7 +80,7 @@ def _named(names: Sequence[str]) -> list[Project]:
 def study(
     out: Path,
     projects: Sequence[Project],
-    model_path: Path | None,
+    choice: ModelChoice,
     per_project: int,
     tasks: Sequence[Task],
     seed: int,
@@ -89,7 +89,7 @@ def study(
 ) -> Run:
     """The run in `out` with every generation of these projects made. Raises RunError, ProjectError, ModelError and OSError."""
     settings = Settings()
-    with open_model(model_path) as model:
+    with choice.open() as model:
         fingerprint, prompt_id = model.fingerprint, settings.fingerprint(model.layout)
     asked: dict[str, str | int | Sequence[str]] = {
         "schema": SCHEMA,
@@ -109,7 +109,7 @@ def study(
             to_stderr(f"fetching {project.name} {project.version} ({number} of {len(projects)})")
         files += tasks_of(project, cache, per_project, seed, tasks)
     to_stderr(f"{sum(len(f.tasks) for f in files)} gaps in {len(files)} files of {len(projects)} projects")
-    generate(run, files, model_path, settings, workers, to_stderr)
+    generate(run, files, choice, settings, workers, to_stderr)
     return run
 
 

@@ -30,8 +30,8 @@ from ..analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, 
 from ..calibration.measures import measures_of
 from ..calibration.samples import Sample, write_samples
 from ..inference.completion import Settings, Task, complete
-from ..inference.embedded import open_model
 from ..inference.model import Model
+from ..inference.opening import ModelChoice
 from .projects import Project, is_test, sources
 from .run import GENERATIONS, LABELS, Run, RunError
 
@@ -114,10 +114,10 @@ def answer(model: Model, file: FileTasks, settings: Settings) -> list[dict[str, 
 _worker: tuple[Model, Settings] | None = None
 
 
-def _start_worker(model_path: Path | None, settings: Settings) -> None:
+def _start_worker(choice: ModelChoice, settings: Settings) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
-    _worker = open_model(model_path, threads=1), settings
+    _worker = choice.open(), settings
 
 
 def _answer_in_worker(file: FileTasks) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ def _answer_in_worker(file: FileTasks) -> list[dict[str, Any]]:
 
 
 def generate(
-    run: Run, files: Sequence[FileTasks], model_path: Path | None, settings: Settings, workers: int, say: Callable[[str], None]
+    run: Run, files: Sequence[FileTasks], choice: ModelChoice, settings: Settings, workers: int, say: Callable[[str], None]
 ) -> None:
     """Complete what the run does not have yet, in `workers` processes of one thread each, writing as it goes.
 
@@ -140,7 +140,7 @@ def generate(
     total, begun, made, said = sum(len(f.tasks) for f in left), time.monotonic(), 0, 0.0
     if done:
         say(f"{len(done)} generations are there already, {total} are left")
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (model_path, settings)) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (choice.on_one_thread(), settings)) as pool:
         try:
             for records in pool.map(_answer_in_worker, left):
                 run.append(GENERATIONS, records)

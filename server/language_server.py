@@ -17,6 +17,7 @@ from pygls.protocol import default_converter
 from pygls.uris import to_fs_path
 
 from .. import __version__
+from ..inference.opening import ModelChoice
 from .engine import Place
 from .live import LiveModel
 from .loop_lag import LoopLag
@@ -40,7 +41,7 @@ class AssayServer(LanguageServer):
 
     protocol: Protocol
 
-    def __init__(self, model: Path | None) -> None:
+    def __init__(self, model: ModelChoice) -> None:
         super().__init__("assay", __version__, protocol_cls=Protocol, converter_factory=default_converter)
         self.default_model = model
         self.options = Options()
@@ -54,7 +55,7 @@ class AssayServer(LanguageServer):
         """Take the options and start to load the model and the calibrators."""
         self.options = options
         self.lag = LoopLag() if options.diagnostics else None
-        self.live = LiveModel(options.model or self.default_model, project=project, executor=self.executor, on_state=self._on_state)
+        self.live = LiveModel(options.model_or(self.default_model), project=project, executor=self.executor, on_state=self._on_state)
         self._spawn(self.live.start())
         self.executor.submit(self.protocol.warm_up)
 
@@ -168,7 +169,7 @@ def status(ls: AssayServer, _: Any) -> dict[str, Any]:
     return {**(ls.live.status() if ls.live is not None else {"state": "loading"}), "loop_lag": lag}
 
 
-def build_server(model: Path | None) -> AssayServer:
+def build_server(model: ModelChoice) -> AssayServer:
     """A server with its features registered, and nothing started."""
     server = AssayServer(model)
     server.feature(types.INITIALIZE)(initialize)
@@ -200,13 +201,13 @@ async def converse(server: AssayServer, transport: Transport) -> int:
     return server.protocol.exit_code if server.protocol.exit_code is not None else 1
 
 
-def serve(model_path: str | Path | None = None, *, tcp_port: int | None = None) -> int:
+def serve(model: ModelChoice | None = None, *, tcp_port: int | None = None) -> int:
     """Run the language server on stdin and stdout, or for the first client that connects to 127.0.0.1:tcp_port (0: any free one).
 
-    model_path: of a GGUF file, None for the embedded model; the editor's options may name another. Returns the exit code. Raises OSError
+    model: None for the embedded one; the editor's options may name another. Returns the exit code. Raises OSError
     for a port that can't be had, or where stdin or stdout is closed.
     """
-    model = None if model_path is None else Path(model_path)
+    model = model or ModelChoice()
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="assay: %(levelname)s: %(message)s")
     logging.getLogger("pygls").setLevel(logging.ERROR)  # it warns of every cancel that comes after the answer
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_ours)
@@ -223,11 +224,11 @@ def _is_ours(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
-async def _serve_stdio(model: Path | None, stdin: BinaryIO, stdout: BinaryIO) -> int:
+async def _serve_stdio(model: ModelChoice, stdin: BinaryIO, stdout: BinaryIO) -> int:
     return await converse(build_server(model), StdioTransport(stdin, stdout))
 
 
-async def _serve_tcp(model: Path | None, port: int) -> int:
+async def _serve_tcp(model: ModelChoice, port: int) -> int:
     client: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.get_running_loop().create_future()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

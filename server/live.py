@@ -11,6 +11,7 @@ from typing import Any
 from ..calibration.registry import Registry, folders, read_registry
 from ..inference.completion import Settings
 from ..inference.model import StopReason
+from ..inference.opening import ModelChoice
 from .documents import Window
 from .engine import Place, suggestion_of, window
 from .model_process import LoadedModel, ModelProcess, State
@@ -20,10 +21,10 @@ from .suggestion import Suggestion
 class LiveModel:
     """Suggestions from a model in a process of its own."""
 
-    def __init__(self, path: Path | None, *, project: Path | None, executor: Executor, on_state: Callable[[State], None]) -> None:
-        """path: of the model, None for the embedded one; project: root folder, which may hold calibrators of its own; executor: for reading
+    def __init__(self, choice: ModelChoice, *, project: Path | None, executor: Executor, on_state: Callable[[State], None]) -> None:
+        """choice: the model; project: root folder, which may hold calibrators of its own; executor: for reading
         files; on_state: as `ModelProcess`."""
-        self.process = ModelProcess(path, on_state=on_state)
+        self.process = ModelProcess(choice, on_state=on_state)
         self._executor = executor
         self._project = project
         self._settings = Settings()

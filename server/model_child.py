@@ -83,10 +83,10 @@ class _Host:
             self._model.close()
 
     def _load(self, request: dict[str, Any]) -> dict[str, Any]:
-        from ..inference.embedded import open_model
+        from ..inference.opening import open_model
 
         began = time.perf_counter()
-        self._model = open_model(request["path"], **request["options"])
+        self._model = open_model(request["where"], **request["options"])
         self._load_ms = (time.perf_counter() - began) * 1e3
         return self._info()
 

@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from ..inference.completion import Kind
 from ..inference.model import Fingerprint, Generation, Layout
+from ..inference.opening import ModelChoice
 from .wire import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, parse
 
 State = Literal["loading", "ready", "failed", "closed"]
@@ -55,12 +55,11 @@ class LoadedModel:
 class ModelProcess:
     """A model in a process of its own. One request runs at a time; the others wait here, and one that is cancelled never runs."""
 
-    def __init__(self, path: Path | None, *, on_state: Callable[[State], None] | None = None, **options: Any) -> None:
-        """path: of the model, None for the embedded one; options: of `open_model`; on_state: called at each change of `state`."""
+    def __init__(self, choice: ModelChoice, *, on_state: Callable[[State], None] | None = None) -> None:
+        """choice: the model; on_state: called at each change of `state`."""
         self.state: State = "loading"
         self.reason = ""
-        self._path = path
-        self._options = options
+        self._choice = choice
         self._on_state = on_state or (lambda _: None)
         self.requests_sent = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
@@ -173,7 +172,7 @@ class ModelProcess:
 
     async def _load(self) -> None:
         try:
-            data = await self._ask({"op": "load", "path": None if self._path is None else str(self._path), "options": self._options})
+            data = await self._ask({"op": "load", "where": self._choice.where, "options": self._choice.options})
         except ModelRequestFailed as error:
             self._enter("failed", str(error))
             self._hang_up()

@@ -61,9 +61,9 @@ def suggest(
     task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
     is about. Where the registry has no calibrator for these, the confidence is "uncalibrated" and has no number.
     """
-    if not generation.text.strip() or not generation.tokens:
+    if not generation.text.strip():
         return None
-    measures = measures_of(generation)
+    measures = measures_of(generation) if generation.tokens else {}  # none where a server tells no log-probabilities
     chosen = choose(registry, model_id=model_id, prompt_id=prompt_id, event=event, task=task, language=language).calibrator
     return Suggestion(
         id=uuid.uuid4().hex[:12],

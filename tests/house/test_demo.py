@@ -12,7 +12,7 @@ from house.running import assay
 from assay.calibration.samples import Sample, write_samples
 from assay.demo import Answer, Place, load_places, render, render_summary, summarise
 from assay.inference.completion import Settings
-from assay.inference.embedded import open_model
+from assay.inference.opening import open_model
 from assay.terminal import Paint
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")

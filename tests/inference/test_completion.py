@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tiny_gguf import FIM_MIDDLE, FIM_PREFIX, FIM_SUFFIX, TinyModel, scripted
 
 from assay.inference.completion import Kind, Settings, block_indent, complete, prompt_at, task_of, without_overlap
-from assay.inference.embedded import EMBEDDED, open_model
 from assay.inference.llama import LlamaModel
 from assay.inference.model import StopReason
+from assay.inference.opening import EMBEDDED, open_model
 
 from .conftest import OpenTiny
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tiny_gguf import TinyModel, write_tiny_gguf
 
-from assay.inference.embedded import EMBEDDED, open_model
 from assay.inference.errors import (
     ContextTooLong,
     DamagedModel,
@@ -25,6 +24,7 @@ from assay.inference.errors import (
 )
 from assay.inference.llama import LlamaModel
 from assay.inference.model import Prompt
+from assay.inference.opening import EMBEDDED, open_model
 from assay.inference.stops import NONE
 
 
@@ -112,7 +112,7 @@ def test_memory_that_the_system_refuses(tmp_path: Path) -> None:
     program = """
 import resource, sys
 from pathlib import Path
-from assay.inference.embedded import open_model
+from assay.inference.opening import open_model
 from assay.inference.errors import OutOfMemory
 from assay.inference.llama_session import runtime
 runtime()
@@ -177,7 +177,7 @@ def test_a_missing_runtime_says_what_to_install(tiny_gguf: Path) -> None:
     program = """
 import sys
 sys.modules["llama_cpp"] = None
-from assay.inference.embedded import open_model
+from assay.inference.opening import open_model
 from assay.inference.errors import RuntimeMissing
 try:
     open_model(sys.argv[1])
@@ -192,7 +192,7 @@ def test_loading_and_failing_write_nothing_to_the_terminal(tiny_gguf: Path, tmp_
     bad = write_tiny_gguf(tmp_path / "bad.gguf", TinyModel(architecture="nonesuch"))
     program = """
 import sys
-from assay.inference.embedded import open_model
+from assay.inference.opening import open_model
 from assay.inference.errors import ModelError
 from assay.inference.stops import NONE
 with open_model(sys.argv[1], threads=1) as model:

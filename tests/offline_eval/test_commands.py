@@ -12,6 +12,7 @@ from house.running import assay
 from source_distribution import make_sdist
 
 from assay.calibration.samples import read_samples
+from assay.inference.opening import ModelChoice
 from assay.offline_eval.commands import eval_report, rate, study
 from assay.offline_eval.run import GENERATIONS, LABELS, SCHEMA, Run, RunError
 
@@ -39,15 +40,15 @@ def test_a_study_makes_every_generation_once_and_asked_again_makes_none(tmp_path
     cache = tmp_path / "cache"
     projects = [make_sdist(cache, name, functions=3) for name in ("one", "two")]
     for _ in range(2):
-        run = study(tmp_path / "run", projects, tiny_gguf, 2, ["line", "line_rest"], 0, 1, cache)
+        run = study(tmp_path / "run", projects, ModelChoice(str(tiny_gguf)), 2, ["line", "line_rest"], 0, 1, cache)
         assert len(list(run.records(GENERATIONS))) == len(list(run.records(LABELS))) == 8
     assert run.asked()["projects"] == ["one 1.0", "two 1.0"]
     with pytest.raises(RunError, match="asked something else"):
-        study(tmp_path / "run", projects[:1], tiny_gguf, 2, ["line"], 0, 1, cache)
+        study(tmp_path / "run", projects[:1], ModelChoice(str(tiny_gguf)), 2, ["line"], 0, 1, cache)
 
 
 def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(tmp_path: Path, tiny_gguf: Path) -> None:
-    run = study(tmp_path / "run", [make_sdist(tmp_path, functions=1)], tiny_gguf, 1, ["line"], 0, 1, tmp_path)
+    run = study(tmp_path / "run", [make_sdist(tmp_path, functions=1)], ModelChoice(str(tiny_gguf)), 1, ["line"], 0, 1, tmp_path)
     (made,) = run.records(GENERATIONS)
     text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     for file, fields in (("run.toml", run.asked().keys()), (GENERATIONS, made.keys())):

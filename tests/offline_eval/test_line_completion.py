@@ -15,7 +15,7 @@ from source_distribution import make_sdist
 
 from assay.calibration.samples import read_samples
 from assay.inference.completion import Settings, complete, task_of
-from assay.inference.embedded import open_model
+from assay.inference.opening import ModelChoice, open_model
 from assay.offline_eval.commands import eval_report
 from assay.offline_eval.line_completion import answer, generate, samples, tasks_of
 from assay.offline_eval.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
@@ -119,7 +119,7 @@ def test_the_study_measures_what_the_live_engine_would_show(tmp_path: Path, tiny
 def test_a_run_gives_a_samples_file_per_task_with_labels(tmp_path: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = tasks_of(make_sdist(tmp_path / "cache"), tmp_path / "cache", per_project=4, seed=0)
     run = Run.begin(tmp_path / "run", asked())
-    generate(run, files, tiny_gguf, Settings(), workers=1, say=lambda _: None)
+    generate(run, files, ModelChoice(str(tiny_gguf)), Settings(), workers=1, say=lambda _: None)
     assert eval_report(tmp_path / "run", as_json=True) == 0
     summary = json.loads(capsys.readouterr().out)
     found = read_samples([Path(p) for p in summary["samples"]])
@@ -136,6 +136,7 @@ def test_a_killed_run_goes_on_and_nothing_finished_is_done_twice(tmp_path: Path,
     script = f"""
 from pathlib import Path
 from assay.inference.completion import Settings
+from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion import generate, tasks_of
 from assay.offline_eval.projects import Project
 from assay.offline_eval.run import Run
@@ -143,7 +144,7 @@ if __name__ == "__main__":
     projects = {projects!r}
     files = [f for p in projects for f in tasks_of(p, Path({str(cache)!r}), 20, 0)]
     run = Run.begin(Path({str(folder)!r}), {asked()!r})
-    generate(run, files, Path({str(tiny_gguf)!r}), Settings(), 1, print)
+    generate(run, files, ModelChoice({str(tiny_gguf)!r}), Settings(), 1, print)
 """
     program = tmp_path / "program.py"
     program.write_text(script)
@@ -172,9 +173,9 @@ if __name__ == "__main__":
 def test_a_generation_whose_label_was_lost_gets_it_on_the_next_run(tmp_path: Path, tiny_gguf: Path) -> None:
     files = tasks_of(make_sdist(tmp_path / "cache"), tmp_path / "cache", per_project=2, seed=0)
     run = Run.begin(tmp_path / "run", asked())
-    generate(run, files, tiny_gguf, Settings(), workers=1, say=lambda _: None)
+    generate(run, files, ModelChoice(str(tiny_gguf)), Settings(), workers=1, say=lambda _: None)
     (tmp_path / "run" / LABELS).unlink()
-    generate(run, files, tiny_gguf, Settings(), workers=1, say=lambda _: None)
+    generate(run, files, ModelChoice(str(tiny_gguf)), Settings(), workers=1, say=lambda _: None)
     assert [r["id"] for r in run.records(LABELS)] == [r["id"] for r in run.records(GENERATIONS)]
 
 
@@ -216,13 +217,14 @@ def test_an_interrupt_ends_a_study_soon_with_what_is_finished_kept(tmp_path: Pat
     program.write_text(f"""
 from pathlib import Path
 from assay.inference.completion import Settings
+from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion import generate, tasks_of
 from assay.offline_eval.projects import Project
 from assay.offline_eval.run import Run
 if __name__ == "__main__":
     files = [f for p in {projects!r} for f in tasks_of(p, Path({str(cache)!r}), 20, 0)]
     run = Run.begin(Path({str(folder)!r}), {asked()!r})
-    generate(run, files, Path({str(tiny_gguf)!r}), Settings(), 2, print)
+    generate(run, files, ModelChoice({str(tiny_gguf)!r}), Settings(), 2, print)
 """)
     child = subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True, start_new_session=True)
     generations = folder / GENERATIONS

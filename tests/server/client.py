@@ -13,7 +13,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-SERVE = "import sys; from pathlib import Path; from assay.server.language_server import serve; sys.exit(serve(Path(sys.argv[1])))"
+SERVE = """import sys
+from assay.inference.opening import ModelChoice
+from assay.server.language_server import serve
+sys.exit(serve(ModelChoice(sys.argv[1])))"""
 TIMEOUT_S = 30.0
 
 

@@ -302,11 +302,14 @@ async def test_an_option_with_a_wrong_value_is_refused_with_what_it_can_be(tiny_
         ({"kind": "page"}, "initializationOptions.kind is one of line, block, not 'page'"),
         ({"event": "correct"}, "initializationOptions.event is one of exact_match, tests_pass, kept, not 'correct'"),
         ({"event": []}, "initializationOptions.event is one of"),
-        ({"model": 3}, "initializationOptions.model is the path"),
+        ({"model": 3}, "initializationOptions.model is a .gguf file, a folder, a server's address or null"),
         (
             {"model": "~nobody-of-that-name/a.gguf"},
             "initializationOptions.model is '~nobody-of-that-name/a.gguf', and there is no such home",
         ),
+        ({"modelOptions": {"threads": 0}}, "initializationOptions.modelOptions.threads is a number of threads, at least 1"),
+        ({"modelOptions": {"speed": 1}}, "initializationOptions.modelOptions has no 'speed'"),
+        ({"modelOptions": {"keyFile": "~nobody-of-that-name/key"}}, "initializationOptions.modelOptions.keyFile"),
         ({"diagnostics": 1}, "initializationOptions.diagnostics is true or false"),
         ([1], "initializationOptions is an object"),
     ]

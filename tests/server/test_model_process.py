@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from assay.inference.opening import ModelChoice
 from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, RequestSuperseded, State
 from assay.server.wire import frame, read_frame
 
@@ -24,7 +25,7 @@ def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(
     with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        child.stdin.write(frame({"id": 0, "op": "load", "path": str(tiny_gguf), "options": {}}))
+        child.stdin.write(frame({"id": 0, "op": "load", "where": str(tiny_gguf), "options": {}}))
         child.stdin.flush()
         loaded = read_frame(child.stdout)
         assert loaded is not None
@@ -47,7 +48,7 @@ def test_a_request_that_fails_is_answered_with_its_reason_and_the_process_goes_o
     with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        child.stdin.write(frame(complete(0)) + frame({"id": 1, "op": "load", "path": "none.gguf", "options": {}}))
+        child.stdin.write(frame(complete(0)) + frame({"id": 1, "op": "load", "where": "none.gguf", "options": {}}))
         child.stdin.flush()
         first, second = read_frame(child.stdout), read_frame(child.stdout)
         assert first is not None
@@ -78,7 +79,7 @@ def test_prints_of_libraries_do_not_land_among_the_messages() -> None:
 
 
 async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering_gguf: Path) -> None:
-    process = ModelProcess(answering_gguf)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
     await process.start()
     try:
         await process.loaded()
@@ -98,7 +99,7 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
 
 
 async def test_a_request_that_nobody_wants_when_its_turn_comes_never_runs(answering_gguf: Path) -> None:
-    process = ModelProcess(answering_gguf)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
     waiting = [asyncio.create_task(process.complete(f"{n}?", "", kind="line", wanted=lambda: False)) for n in range(20)]
     newest = asyncio.create_task(process.complete("b?", "", kind="line"))
     await process.start()
@@ -115,7 +116,7 @@ async def test_a_request_that_nobody_wants_when_its_turn_comes_never_runs(answer
 @pytest.mark.slow
 async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(answering_gguf: Path) -> None:
     states: list[State] = []
-    process = ModelProcess(answering_gguf, on_state=states.append)
+    process = ModelProcess(ModelChoice(str(answering_gguf)), on_state=states.append)
     await process.start()
     try:
         for _ in range(4):
@@ -135,7 +136,7 @@ async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(a
 
 
 async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_gguf: Path) -> None:
-    process = ModelProcess(tiny_gguf)
+    process = ModelProcess(ModelChoice(str(tiny_gguf)))
     await process.start()
     waiting = asyncio.create_task(process.complete("a", "", kind="line"))
     await asyncio.sleep(0.1)
@@ -150,7 +151,7 @@ async def test_python_files_of_the_folder_that_is_worked_in_are_not_imported(
 ) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
-    process = ModelProcess(answering_gguf)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
     await process.start()
     try:
         assert (await process.complete("a?", "", kind="line")).text == " answer"

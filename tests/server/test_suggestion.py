@@ -15,9 +15,9 @@ from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
 from assay.calibration.registry import Entry, Registry
 from assay.inference.completion import Kind, Settings, prompt_at, task_of
-from assay.inference.embedded import open_model
 from assay.inference.llama import LlamaModel
 from assay.inference.model import Generation, StopReason, Timings, Token
+from assay.inference.opening import open_model
 from assay.server.documents import Document
 from assay.server.engine import suggest_at, window
 from assay.server.positions import Position, Range, position_at

@@ -16,7 +16,10 @@ import pytest
 from assay.server.transport import FramingError, StdioTransport, TcpTransport, body_length
 
 SERVE = [sys.executable, "-m", "assay", "serve"]
-SERVE_TCP = "import sys; from assay.server.language_server import serve; sys.exit(serve(sys.argv[1], tcp_port=0))"
+SERVE_TCP = """import sys
+from assay.inference.opening import ModelChoice
+from assay.server.language_server import serve
+sys.exit(serve(ModelChoice(sys.argv[1]), tcp_port=0))"""
 
 
 def test_the_length_is_found_whatever_the_case_and_the_other_headers() -> None:

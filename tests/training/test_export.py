@@ -16,9 +16,9 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from assay.inference.embedded import EMBEDDED
 from assay.inference.llama import LlamaModel
 from assay.inference.model import Prompt
+from assay.inference.opening import EMBEDDED
 from training.export import LAYER, NAME, TOP, interleave, write_gguf, write_transformers
 from training.model import Llama, Shape
 from training.tokenizer import SPECIAL, bare, for_text, train

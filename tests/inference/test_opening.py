@@ -1,0 +1,68 @@
+"""Which backend runs what a user names, and which options go with it."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.inference.errors import ModelError, OptionDoesNotApply
+from assay.inference.hf import HFModel
+from assay.inference.llama import LlamaModel
+from assay.inference.opening import EMBEDDED, OPTIONS_OF, ModelChoice, ModelOptions, backend_of, open_model
+from assay.inference.remote import RemoteModel
+
+
+@pytest.mark.parametrize(
+    ("where", "backend"),
+    [
+        (None, "llama.cpp"),
+        ("model.gguf", "llama.cpp"),
+        ("http://127.0.0.1:8080", "server"),
+        ("HTTPS://models.example/v1", "server"),
+        ("https.gguf", "llama.cpp"),
+    ],
+)
+def test_an_address_is_a_servers_and_a_file_llama_cpps(where: str | None, backend: str) -> None:
+    assert backend_of(where) == backend
+
+
+def test_a_folder_is_for_transformers(tmp_path: Path) -> None:
+    assert backend_of(tmp_path) == backend_of(str(tmp_path)) == "transformers"
+
+
+def test_every_option_belongs_to_a_backend_whose_model_takes_it() -> None:
+    renamed = {("server", "n_ctx"): "context_length", ("server", "server_model"): "model"}
+    for backend, model in (("llama.cpp", LlamaModel), ("transformers", HFModel), ("server", RemoteModel)):
+        parameters = inspect.signature(model).parameters
+        for option in OPTIONS_OF[backend]:
+            assert renamed.get((backend, option), option) in parameters, (backend, option)
+    assert set().union(*OPTIONS_OF.values()) == set(ModelOptions.__annotations__)
+
+
+def test_an_option_of_another_backend_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(OptionDoesNotApply, match=r'"device" does not apply to .*assay.gguf, which llama.cpp runs. Its options are chunk, '):
+        open_model(device="cuda")
+    with pytest.raises(OptionDoesNotApply, match='"threads" does not apply'):
+        open_model(tmp_path, threads=2)
+
+
+def test_a_folder_without_a_model_and_a_closed_port_are_errors_for_people(tmp_path: Path) -> None:
+    for where in (str(tmp_path), "http://127.0.0.1:9"):
+        with pytest.raises(ModelError) as error:
+            open_model(where)
+        assert where in str(error.value)
+
+
+def test_a_worker_gets_one_thread_of_a_local_model_and_a_server_stays_as_it_is() -> None:
+    assert ModelChoice(None, {"kv_type": "f32"}).on_one_thread().options == {"kv_type": "f32", "threads": 1}
+    remote = ModelChoice("http://127.0.0.1:9")
+    assert remote.on_one_thread() == remote
+
+
+def test_opening_the_embedded_model_imports_neither_torch_nor_an_http_client() -> None:
+    script = "import sys; from assay.inference.opening import open_model; open_model(threads=1).close(); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"torch", "transformers", "httpx"} & set(ran.stdout.split())
+    assert EMBEDDED.is_file()
