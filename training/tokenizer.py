@@ -15,7 +15,12 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-END, PREFIX, MIDDLE, SUFFIX, PAD = SPECIAL = ["<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
+END, PREFIX, MIDDLE, SUFFIX, PAD = FIM = ["<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
+# What else Assay asks of a model stands behind an ordinary prompt for filling in the middle (tasks.py).
+IMPLEMENT, DESCRIBE, FIX, JUDGE = TASKS = ["<|assay_implement|>", "<|assay_describe|>", "<|assay_fix|>", "<|assay_judge|>"]
+# Reserved, so that what is taught later does not change the vocabulary; eight rows also keep the embedding's size a multiple of eight.
+RESERVED = [f"<|assay_reserved_{i}|>" for i in range(4)]
+SPECIAL = [*FIM, *TASKS, *RESERVED]
 QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 

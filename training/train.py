@@ -25,6 +25,7 @@ from assay.offline_eval.projects import measured_projects, sources
 from .corpus import CACHE, is_written_by_a_person
 from .data import Rows, load
 from .model import Llama, Shape
+from .shipped import read as read_shipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def main() -> None:
     parser.add_argument("--tokenizer", type=Path, default=CACHE / "tokenizer.json")
     parser.add_argument("--validation", type=Path, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
     parser.add_argument("--run", type=Path, default=CACHE / "run")
+    parser.add_argument("--start", type=Path, help="a GGUF that export.py wrote, to go on from (its tokenizer: training.shipped)")
+    parser.add_argument("--rate", type=float, default=1.0, help="share of the preset's learning rates, below 1 where --start goes on")
     parser.add_argument("--no-compile", action="store_true")
     args = parser.parse_args()
     preset, budget = PRESETS[args.preset], args.minutes * 60
@@ -96,8 +99,12 @@ def main() -> None:
         torch.optim.Muon(matrices, lr=preset.muon_rate, momentum=0.95, weight_decay=0.01),
         torch.optim.AdamW(others, lr=preset.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
     ]
-    peaks = [preset.muon_rate, preset.adam_rate]
+    peaks = [args.rate * preset.muon_rate, args.rate * preset.adam_rate]
     step, spent = 0, 0.0
+    if args.start:
+        weights, shape, _ = read_shipped(args.start)
+        assert shape == preset.shape, f"{args.start} is {shape}, the preset {preset.shape}"
+        model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
     checkpoint = args.run / "checkpoint.pt"
     if checkpoint.exists():
         state = torch.load(checkpoint, map_location=device, weights_only=True)

@@ -1,0 +1,92 @@
+"""The shipped GGUF as something to go on from: its weights in the trainer's names and order, and its tokenizer.
+
+    python -m training.shipped inference/embedded/assay.gguf --tokenizer .cache/tokenizer.json
+
+The inverse of export.py, but for what q8_0 rounds away (|Δ log p| 0.03 on average).
+Control tokens that the file lacks get ids behind its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import AddedToken, Tokenizer, models
+
+from .export import LAYER, TOP
+from .model import Shape
+from .tokenizer import SPECIAL, bare
+
+NAMES = {theirs: ours for ours, theirs in (LAYER | TOP).items()}
+
+
+def deinterleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Rows of a query or key projection from llama.cpp's pairs to the half-split rotary order; the inverse of export.interleave."""
+    rows, columns = weight.shape
+    return weight.reshape(heads, rows // heads // 2, 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def trainer_name(name: str) -> str:
+    """A tensor's name in model.py."""
+    stem = name.removesuffix(".weight")
+    if stem in NAMES:
+        return f"{NAMES[stem]}.weight"
+    _, number, rest = stem.split(".", 2)
+    return f"layers.{number}.{NAMES[rest]}.weight"
+
+
+def read(path: Path) -> tuple[dict[str, NDArray[np.float32]], Shape, Tokenizer]:
+    """Weights (float32), shape and tokenizer of a GGUF that export.py wrote."""
+    reader = gguf.GGUFReader(path)
+
+    def field(key: str) -> Any:
+        return reader.fields[key].contents()
+
+    names = field("tokenizer.ggml.tokens")
+    merges = [tuple(m.split(" ")) for m in field("tokenizer.ggml.merges")]
+    tokenizer = bare(models.BPE(vocab={name: i for i, name in enumerate(names)}, merges=merges))
+    tokenizer.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in SPECIAL])
+    heads, kv_heads, width = field("llama.attention.head_count"), field("llama.attention.head_count_kv"), field("llama.embedding_length")
+    shape = Shape(
+        vocabulary=tokenizer.get_vocab_size(),
+        width=width,
+        layers=field("llama.block_count"),
+        heads=heads,
+        kv_heads=kv_heads,
+        hidden=field("llama.feed_forward_length"),
+        context=field("llama.context_length"),
+        rope_base=float(field("llama.rope.freq_base")),
+        norm_epsilon=float(f"{field('llama.attention.layer_norm_rms_epsilon'):.6g}"),  # it is kept in 32 bits
+    )
+    weights = {}
+    for tensor in reader.tensors:
+        name = trainer_name(tensor.name)
+        array = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
+        if "q_proj" in name or "k_proj" in name:
+            array = deinterleave(array, heads if "q_proj" in name else kv_heads)
+        weights[name] = array
+    embedding = weights["embed_tokens.weight"]
+    # A new control token begins where the average token is: its first loss is then no worse than a uniform guess.
+    new = np.repeat(embedding.mean(0, keepdims=True), shape.vocabulary - len(embedding), axis=0)
+    weights["embed_tokens.weight"] = np.concatenate([embedding, new])
+    return weights, shape, tokenizer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--tokenizer", type=Path, required=True, help="where to write the tokenizer")
+    args = parser.parse_args()
+    _, shape, tokenizer = read(args.model)
+    args.tokenizer.parent.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(args.tokenizer))
+    print(json.dumps({"vocabulary": shape.vocabulary, "context": shape.context}))
+
+
+if __name__ == "__main__":
+    main()
