@@ -1,0 +1,231 @@
+"""How each family of code models wants to be asked for what stands in the middle: a table of spellings and orders, and two pure functions.
+
+A prompt is made of token ids: control tokens by the table, the text between them as plain text, whatever it spells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Lookup = Callable[[str], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One way to lay a fill-in-the-middle prompt out, and where it is written down.
+
+    prefix, suffix, middle: the control tokens' spellings, middle None where nothing stands before the middle; order: the prompt behind
+    the first token, where "PREFIX" and "SUFFIX" are the texts and all else is a spelling. first: the spelling of the token that every
+    prompt begins with, None for none. dummy_space: the prefix is cut as the beginning of a text, which SentencePiece puts a space
+    before; the suffix never is. file, repository: control tokens before a file and a repository's name. ends: what else ends a text,
+    besides the tokenizer's own end and every spelling above. marks: spellings whose presence tells the family from one with the same
+    three control tokens. names: what a model's name has in it, in lower case, for when there is no vocabulary to look into.
+    """
+
+    name: str
+    prefix: str
+    suffix: str
+    middle: str | None
+    order: tuple[str, ...]
+    source: str
+    first: str | None = None
+    dummy_space: bool = False
+    file: str | None = None
+    repository: str | None = None
+    ends: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def layout(self) -> Literal["psm", "spm"]:
+        """ "psm" where the prefix comes first, "spm" where the suffix does."""
+        return "psm" if self.order.index("PREFIX") < self.order.index("SUFFIX") else "spm"
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The spellings that a vocabulary must have for this family's prompts."""
+        spelled = [part for part in self.order if part not in ("PREFIX", "SUFFIX")]
+        return tuple(spelled if self.first is None else [self.first, *spelled])
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """Every spelling that ends a text when the model says it: those of the prompt, then the others."""
+        others = (self.file, self.repository, *self.ends)
+        return tuple(dict.fromkeys((*self.required, *(spelling for spelling in others if spelling is not None))))
+
+
+def _psm(prefix: str, suffix: str, middle: str) -> tuple[str, ...]:
+    return (prefix, "PREFIX", suffix, "SUFFIX", middle)
+
+
+# Where one family's marks are part of another's vocabulary, the one that says more comes first.
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        name="assay",
+        prefix="<|fim_prefix|>",
+        suffix="<|fim_suffix|>",
+        middle="<|fim_middle|>",
+        # Variant 2 of suffix-prefix-middle: the prompt's end is where the user types.
+        order=("<|fim_prefix|>", "<|fim_suffix|>", "SUFFIX", "<|fim_middle|>", "PREFIX"),
+        ends=("<|endoftext|>", "<|fim_pad|>"),
+        marks=("<|assay_judge|>",),
+        names=("assay-embedded",),
+        source="training/ here; Bavarian et al. 2022, arXiv 2207.14255, section 3, SPM variant 2",
+    ),
+    Family(
+        name="codegemma",
+        prefix="<|fim_prefix|>",
+        suffix="<|fim_suffix|>",
+        middle="<|fim_middle|>",
+        order=_psm("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
+        first="<bos>",
+        file="<|file_separator|>",
+        ends=("<eos>",),
+        marks=("<|file_separator|>",),
+        names=("codegemma",),
+        source="CodeGemma, arXiv 2406.11409, section 2.2; https://ai.google.dev/gemma/docs/codegemma/prompt-structure",
+    ),
+    Family(
+        name="qwen2.5-coder",
+        prefix="<|fim_prefix|>",
+        suffix="<|fim_suffix|>",
+        middle="<|fim_middle|>",
+        order=_psm("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
+        file="<|file_sep|>",
+        repository="<|repo_name|>",
+        ends=("<|endoftext|>", "<|fim_pad|>", "<|im_end|>"),
+        names=("qwen2.5-coder", "qwen3-coder", "qwen-coder"),
+        source="Qwen2.5-Coder, arXiv 2409.12186, section 3; https://github.com/QwenLM/Qwen2.5-Coder examples/Qwen2.5-Coder.md",
+    ),
+    Family(
+        name="starcoder2",
+        prefix="<fim_prefix>",
+        suffix="<fim_suffix>",
+        middle="<fim_middle>",
+        order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
+        file="<file_sep>",
+        repository="<repo_name>",
+        ends=("<|endoftext|>", "<fim_pad>"),
+        marks=("<file_sep>",),
+        names=("starcoder2",),
+        source="StarCoder 2, arXiv 2402.19173, section 5",
+    ),
+    Family(
+        name="starcoder",
+        prefix="<fim_prefix>",
+        suffix="<fim_suffix>",
+        middle="<fim_middle>",
+        order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
+        file="<filename>",
+        repository="<reponame>",
+        ends=("<|endoftext|>", "<fim_pad>"),
+        names=("starcoder",),
+        source="StarCoder, arXiv 2305.06161, sections 3 and 4; model card bigcode/starcoder",
+    ),
+    Family(
+        # Its vocabulary is StarCoder's: only the name tells the two apart, and nothing differs.
+        name="granite-code",
+        prefix="<fim_prefix>",
+        suffix="<fim_suffix>",
+        middle="<fim_middle>",
+        order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
+        file="<filename>",
+        repository="<reponame>",
+        ends=("<|endoftext|>", "<fim_pad>"),
+        names=("granite",),
+        source="Granite Code Models, arXiv 2405.04324, section 4; https://github.com/ibm-granite/granite-code-models",
+    ),
+    Family(
+        name="santacoder",
+        prefix="<fim-prefix>",
+        suffix="<fim-suffix>",
+        middle="<fim-middle>",
+        order=_psm("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),
+        ends=("<|endoftext|>", "<fim-pad>"),
+        names=("santacoder",),
+        source="SantaCoder, arXiv 2301.03988; model card bigcode/santacoder",
+    ),
+    Family(
+        # The token before the suffix is called "hole", the one before the middle "end".
+        name="deepseek-coder",
+        prefix="<｜fim▁begin｜>",
+        suffix="<｜fim▁hole｜>",
+        middle="<｜fim▁end｜>",
+        order=_psm("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
+        first="<｜begin▁of▁sentence｜>",
+        ends=("<｜end▁of▁sentence｜>", "<|EOT|>"),
+        names=("deepseek",),
+        source="DeepSeek-Coder, arXiv 2401.14196, section 3.1; https://github.com/deepseek-ai/DeepSeek-Coder README.md",
+    ),
+    Family(
+        # Encoded by its authors as BOS, ▁<PRE>, the prefix as a text of its own, ▁<SUF>, the suffix without the implicit space, ▁<MID>.
+        name="codellama",
+        prefix="▁<PRE>",
+        suffix="▁<SUF>",
+        middle="▁<MID>",
+        order=_psm("▁<PRE>", "▁<SUF>", "▁<MID>"),
+        first="<s>",
+        dummy_space=True,
+        ends=("▁<EOT>", "</s>"),
+        names=("codellama", "code-llama"),
+        source="Code Llama, arXiv 2308.12950, section 2.3; https://github.com/meta-llama/codellama llama/generation.py",
+    ),
+    Family(
+        name="codestral",
+        prefix="[PREFIX]",
+        suffix="[SUFFIX]",
+        middle=None,
+        order=("[SUFFIX]", "SUFFIX", "[PREFIX]", "PREFIX"),
+        first="<s>",
+        dummy_space=True,
+        ends=("</s>", "[MIDDLE]"),
+        names=("codestral",),
+        source="https://github.com/mistralai/mistral-common InstructTokenizerV2.encode_fim and tests/test_fim.py",
+    ),
+)
+
+
+def family_of(lookup: Lookup, name: str = "") -> Family | None:
+    """The family whose control tokens a vocabulary has, or None: such a model continues a text from left to right.
+
+    lookup: the id of the token with this spelling, None for none. name: the model's own, which decides between families that look alike.
+    """
+    possible = [family for family in FAMILIES if all(lookup(spelling) is not None for spelling in family.required)]
+    named = next((family for family in possible if _is_named(family, name)), None)
+    return named or next((family for family in possible if all(lookup(mark) is not None for mark in family.marks)), None)
+
+
+def family_named(name: str) -> Family | None:
+    """The family that a model's name speaks of, for when nothing else of the model can be seen; None where it speaks of none."""
+    return next((family for family in FAMILIES if _is_named(family, name)), None)
+
+
+def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int]) -> tuple[int, ...]:
+    """The prompt's token ids around those of the two texts. Raises ValueError for a spelling that the vocabulary lacks."""
+    tokens: list[int] = [] if family.first is None else [_id(family, lookup, family.first)]
+    for part in family.order:
+        if part == "PREFIX":
+            tokens += prefix
+        elif part == "SUFFIX":
+            tokens += suffix
+        else:
+            tokens.append(_id(family, lookup, part))
+    return tuple(tokens)
+
+
+def end_tokens(family: Family, lookup: Lookup) -> frozenset[int]:
+    """The ids of all tokens by which a model of this family ends a text, as far as the vocabulary has them."""
+    return frozenset(token for spelling in family.controls if (token := lookup(spelling)) is not None)
+
+
+def _id(family: Family, lookup: Lookup, spelling: str) -> int:
+    token = lookup(spelling)
+    if token is None:
+        raise ValueError(f'{family.name} prompts need the token "{spelling}", which this vocabulary does not have')
+    return token
+
+
+def _is_named(family: Family, name: str) -> bool:
+    return any(part in name.lower() for part in family.names)
