@@ -1,0 +1,93 @@
+"""Build llama-server and llama-bench from the llama.cpp that the installed llama-cpp-python was built from.
+
+    python benchmarks/build_llama_server.py [--jobs N] [--sdist llama_cpp_python-….tar.gz]
+
+pip fetches the source distribution (from its cache where it has it; --sdist needs no network at all), llama.cpp is in it. The two programs
+go into the user's cache, where tests/llama_server.py finds them; nothing is done where they are there. About 20 minutes of one CPU core.
+CMAKE_ARGS of the environment is passed on as pip does, e.g. CMAKE_ARGS=-DGGML_CUDA=ON; give --again to build with others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from llama_server import built_folder  # noqa: E402
+
+PROGRAMS = ("llama-server", "llama-bench")
+OPTIONS = (
+    "-DCMAKE_BUILD_TYPE=Release",
+    "-DBUILD_SHARED_LIBS=OFF",
+    "-DGGML_NATIVE=ON",
+    # Without TLS, a web page and what else a server on the loopback has no use for: nothing is fetched while it is built.
+    "-DLLAMA_OPENSSL=OFF",
+    "-DLLAMA_BUILD_UI=OFF",
+    "-DLLAMA_USE_PREBUILT_UI=OFF",
+    "-DLLAMA_BUILD_TESTS=OFF",
+    "-DLLAMA_BUILD_EXAMPLES=OFF",
+    "-DLLAMA_BUILD_APP=OFF",
+)
+
+
+def fetch(folder: Path) -> Path:
+    """The source distribution, by pip."""
+    name = f"llama-cpp-python=={version('llama-cpp-python')}"
+    command = ["download", "--quiet", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(folder), name]
+    subprocess.run([sys.executable, "-m", "pip", *command], check=True)
+    (sdist,) = folder.glob("llama_cpp_python-*.tar.gz")
+    return sdist
+
+
+def build(sdist: Path, work: Path, jobs: int) -> None:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(work, filter="data")
+    (source,) = work.glob("*/vendor/llama.cpp")
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    given = shlex.split(os.environ.get("CMAKE_ARGS", ""))
+    subprocess.run(["cmake", *generator, "-S", str(source), "-B", str(work / "build"), *OPTIONS, *given], check=True)
+    subprocess.run(["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS], check=True)
+    place(work / "build" / "bin")
+
+
+def place(binaries: Path) -> None:
+    """All of a sudden, so that an interrupted build leaves nothing that looks finished."""
+    folder = built_folder()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
+        whole = Path(beside) / folder.name
+        whole.mkdir()
+        for program in PROGRAMS:
+            shutil.copy2(binaries / program, whole)
+        shutil.rmtree(folder, ignore_errors=True)
+        whole.rename(folder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Build llama-server and llama-bench into the user's cache.")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--sdist", type=Path, help="a source distribution of llama-cpp-python that is already here")
+    parser.add_argument("--again", action="store_true", help="build even where the programs are there")
+    arguments = parser.parse_args()
+    if not arguments.again and all((built_folder() / program).is_file() for program in PROGRAMS):
+        print(f"There already: {built_folder()}")
+        return
+    if not shutil.which("cmake"):
+        sys.exit(f"cmake is missing. Install it with: {sys.executable} -m pip install cmake ninja")
+    with tempfile.TemporaryDirectory(prefix="llama-server-") as work:
+        build(arguments.sdist or fetch(Path(work)), Path(work), arguments.jobs)
+    print(f"Built: {built_folder()}")
+
+
+if __name__ == "__main__":
+    main()
