@@ -1,0 +1,77 @@
+"""Models of a wanted size with random weights, made on the spot: speed does not depend on what a model has learned.
+
+A GGUF (q8_0) and, from the same shape, a folder for transformers (float32). The tokenizer is the embedded model's, filled up to the wanted
+vocabulary with tokens that no text yields.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from assay.inference.opening import EMBEDDED  # noqa: E402
+from training.export import write_gguf, write_transformers  # noqa: E402
+from training.model import Shape  # noqa: E402
+from training.shipped import read  # noqa: E402
+
+SHAPES = {
+    "120M": Shape(vocabulary=32_768, width=768, layers=12, heads=12, kv_heads=4, hidden=2560, context=2048),
+    "500M": Shape(vocabulary=32_768, width=1280, layers=24, heads=20, kv_heads=4, hidden=4096, context=2048),
+}
+
+
+def weights_of(shape: Shape, seed: int = 0) -> dict[str, NDArray[np.float32]]:
+    """Normal weights by the names of training/model.py, scaled so that nothing overflows."""
+    random = np.random.default_rng(seed)
+    kv = shape.width // shape.heads * shape.kv_heads
+
+    def normal(rows: int, columns: int) -> NDArray[np.float32]:
+        return random.standard_normal((rows, columns), dtype=np.float32) * np.float32(columns**-0.5)
+
+    weights = {"embed_tokens.weight": normal(shape.vocabulary, shape.width), "norm.weight": np.ones(shape.width, np.float32)}
+    for layer in range(shape.layers):
+        at = f"layers.{layer}."
+        for name, rows, columns in (
+            ("self_attn.q_proj", shape.width, shape.width),
+            ("self_attn.k_proj", kv, shape.width),
+            ("self_attn.v_proj", kv, shape.width),
+            ("self_attn.o_proj", shape.width, shape.width),
+            ("mlp.gate_proj", shape.hidden, shape.width),
+            ("mlp.up_proj", shape.hidden, shape.width),
+            ("mlp.down_proj", shape.width, shape.hidden),
+        ):
+            weights[f"{at}{name}.weight"] = normal(rows, columns)
+        for name in ("input_layernorm", "post_attention_layernorm"):
+            weights[f"{at}{name}.weight"] = np.ones(shape.width, np.float32)
+    return weights
+
+
+def make(name: str, folder: Path) -> tuple[Path, Path]:
+    """The GGUF and the transformers folder of "embedded" or one of SHAPES, made in `folder` where they are not there yet."""
+    file, hf = EMBEDDED if name == "embedded" else folder / f"{name}.gguf", folder / f"{name}-transformers"
+    if file.is_file() and (hf / "config.json").is_file():
+        return file, hf
+    weights, shape, tokenizer = read(EMBEDDED)
+    described = json.loads(tokenizer.to_str())
+    if name != "embedded":
+        shape = SHAPES[name]
+        vocabulary = described["model"]["vocab"]
+        vocabulary |= {f"<unused {i}>": i for i in range(len(vocabulary), shape.vocabulary)}
+        weights = weights_of(shape)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_gguf(file, weights, shape, described, "q8_0")
+    run = folder / f"{name}-run"
+    run.mkdir(parents=True, exist_ok=True)
+    save_file(weights, run / "weights.safetensors")
+    (run / "tokenizer.json").write_text(json.dumps(described))
+    write_transformers(hf, run, shape, run / "tokenizer.json")
+    (run / "weights.safetensors").unlink()
+    return file, hf

@@ -1,0 +1,121 @@
+"""Does memory stay flat? Requests of every kind, many of them cancelled, and the size of this process after each fifty.
+
+    python benchmarks/soak.py [--requests 5000] [--plot docs/soak.svg]
+
+Prints the resident size at the start of the second half and at the end, and the slope over the second half (least squares) in KiB per 1,000
+requests, with a 95 % interval from 2,000 resamples of ten blocks: the first half fills what is bounded (the cache's parked sequences, the
+allocator's arenas).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from assay.inference.completion import complete, prompt_at  # noqa: E402
+from assay.inference.llama import LlamaModel, physical_cores  # noqa: E402
+from assay.inference.model import Prompt  # noqa: E402
+from assay.inference.opening import EMBEDDED  # noqa: E402
+from assay.inference.stops import LINE  # noqa: E402
+
+EVERY = 50
+
+
+def resident_kib() -> int:
+    """The process's resident size."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+    except OSError:
+        return int(subprocess.run(["ps", "-o", "rss=", "-p", str(os.getpid())], capture_output=True, check=True, text=True).stdout)
+
+
+def request(model: LlamaModel, texts: list[str], random: np.random.Generator) -> bool:
+    """One request such as an editor makes; whether it was cancelled."""
+    text = texts[random.integers(len(texts))]
+    at = int(random.integers(len(text)))
+    flag = threading.Event()
+    timer = threading.Timer(random.exponential(0.02), flag.set) if random.random() < 0.4 else None
+    if timer is not None:
+        timer.start()
+    kind = random.random()
+    if kind < 0.6:  # a line, then what is typed next
+        complete(model, text[:at], text[at:], cancel=flag.is_set)
+        complete(model, text[: at + 1], text[at + 1 :], cancel=flag.is_set)
+    elif kind < 0.75:
+        complete(model, text[:at], text[at:], kind="block", cancel=flag.is_set)
+    else:
+        prompt = prompt_at(model, text[:at], text[at:])
+        made = model.alternatives(prompt, 4, stop=LINE, max_tokens=24, temperature=0.8, cancel=flag.is_set)
+        if made[0].tokens:
+            asked = Prompt((*prompt.tokens, *(t.id for t in made[0].tokens)), prompt.layout)
+            model.next_token_logprobs(asked, ["True", "False"])
+    if timer is not None:
+        timer.cancel()
+    return flag.is_set()
+
+
+def slope(requests: NDArray[np.float64], kib: NDArray[np.float64]) -> tuple[float, float, float]:
+    """KiB per 1,000 requests, and the 95 % interval."""
+    blocks = np.array_split(np.arange(len(kib)), 10)
+    random = np.random.default_rng(0)
+    drawn = []
+    for _ in range(2000):
+        taken = np.concatenate([blocks[i] for i in random.integers(10, size=10)])
+        if np.ptp(requests[taken]) > 0:
+            drawn.append(np.polyfit(requests[taken], kib[taken], 1)[0] * 1000)
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return float(np.polyfit(requests, kib, 1)[0] * 1000), float(low), float(high)
+
+
+def plot(requests: NDArray[np.float64], kib: NDArray[np.float64], file: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+    axes.plot(requests, kib / 1024)
+    axes.set(xlabel="requests", ylabel="resident size, MiB", ylim=(0, None), title="Memory over requests, four in ten with a cancel")
+    figure.savefig(file, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, default=EMBEDDED)
+    parser.add_argument("--requests", type=int, default=5000)
+    parser.add_argument("--threads", type=int, default=physical_cores())
+    parser.add_argument("--plot", type=Path, help="write the curve to this file (SVG)")
+    arguments = parser.parse_args()
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*.py"))]
+    random = np.random.default_rng(0)
+    counts, sizes, cancelled, began = [], [], 0, time.monotonic()
+    with LlamaModel(arguments.model, threads=arguments.threads) as model:
+        for number in range(1, arguments.requests + 1):
+            cancelled += request(model, texts, random)
+            if number % EVERY == 0:
+                counts.append(number)
+                sizes.append(resident_kib())
+        spent = time.monotonic() - began
+    requests, kib = np.array(counts, dtype=np.float64), np.array(sizes, dtype=np.float64)
+    half = len(kib) // 2
+    value, low, high = slope(requests[half:], kib[half:])
+    print(f"{arguments.requests:,} requests, {cancelled:,} cancelled, {spent:.0f} s; {threading.active_count()} threads at the end")
+    print(f"resident: {kib[half] / 1024:.1f} MiB in the middle, {kib[-1] / 1024:.1f} MiB at the end, {kib.max() / 1024:.1f} MiB at most")
+    print(f"slope over the second half: {value:.0f} KiB per 1,000 requests ({low:.0f} to {high:.0f})")
+    if arguments.plot:
+        plot(requests, kib, arguments.plot)
+
+
+if __name__ == "__main__":
+    main()
