@@ -8,26 +8,53 @@ span is cut out by characters, so that a cursor may stand inside a word, and the
 
 SPM is the layout that Assay asks in (GGUF key `assay.fim.layout`): what is typed changes only the prompt's end, and a small model continues
 `before` in place instead of having to find its end again. Pieces are packed into rows of one length.
+
+Given items (tasks.py), a share of the tokens is questions with their answers. What a prompt shows of real code is learned from there as
+anywhere; a line with a bug in it, a model's own text and the control token are never what is to be said, and have weight 0.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from .tokenizer import END, MIDDLE, PREFIX, SUFFIX, for_text
+from .tokenizer import DESCRIBE, END, FIX, IMPLEMENT, JUDGE, MIDDLE, PREFIX, SUFFIX, for_text
+
+if TYPE_CHECKING:
+    from .tasks import Item
 
 FIM_SHARE = 0.5  # of the pieces
 SPM_SHARE = 0.75  # of those that are cut; the rest are PSM, which other tools ask in
 CHARACTERS_PER_TOKEN = 3.5  # only to choose how long a piece to read
+
+TASK_SHARE = 0.28  # of the tokens, where items are given
+# Of the items, by task and kind. Every kind of bug counts the same. In use a model judges its own texts, so those that are right are drawn
+# far more often than they are made: with real lines alone, "unlike my own" would be a reason for True.
+ITEM_SHARES: Mapping[tuple[str, str], float] = {
+    ("implement", ""): 0.15,
+    ("describe", ""): 0.20,
+    ("fix", "comparison"): 0.05,
+    ("fix", "arguments"): 0.05,
+    ("fix", "name"): 0.05,
+    ("fix", "else"): 0.05,
+    ("fix", "off_by_one"): 0.05,
+    ("fix", "none"): 0.05,
+    ("judge", "wrong"): 0.16,
+    ("judge", "right"): 0.12,
+    ("judge", "real"): 0.07,
+}
+CONTROL = {"implement": IMPLEMENT, "describe": DESCRIBE, "fix": FIX, "judge": JUDGE}
+# What a token of an answer counts: a judgement is one token behind some two hundred, a mended line mostly repeats the one shown.
+ANSWER_WEIGHT = {"implement": 1.0, "describe": 3.0, "fix": 4.0, "judge": 16.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +62,14 @@ class Cut:
     before: str
     middle: str
     after: str
+
+
+def behind_word(text: str, place: int) -> int:
+    """The place, or the one before it where a space or tab stands between: white space before a word is part of the word's token.
+
+    What a prompt shows before the cursor never ends with it, neither here nor in inference/completion.py.
+    """
+    return place - 1 if text[place - 1 : place] in (" ", "\t") else place
 
 
 def cut(text: str, rng: random.Random) -> Cut:
@@ -58,23 +93,35 @@ def cut(text: str, rng: random.Random) -> Cut:
     else:
         start = rng.randint(0, len(text))
         end = min(len(text), start + int(rng.expovariate(1 / 150)))
-    # The white space before a word is part of its token: `before` never ends with it, neither here nor in inference/completion.py.
-    if 0 < start < end and text[start - 1] in " \t":
-        start -= 1
+    if start < end:
+        start = behind_word(text, start)
     return Cut(text[:start], text[start:end], text[end:])
 
 
-class Rows:
-    """An endless, seeded stream of rows. One file is drawn in proportion to its length."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Tokens, and what each counts as the token to be said (0: not at all)."""
 
-    def __init__(self, texts: list[str], tokenizer: Tokenizer, length: int, seed: int) -> None:
+    tokens: list[int]
+    weights: list[float]
+
+
+class Rows:
+    """An endless, seeded stream of rows. One file is drawn in proportion to its length; an item by its task, its kind, then evenly."""
+
+    def __init__(self, texts: list[str], tokenizer: Tokenizer, length: int, seed: int, items: Sequence[Item] = ()) -> None:
         self.texts, self.length, self.rng = texts, length, random.Random(seed)
         self.cumulative = np.cumsum([len(t) for t in texts])
         self.tokenizer = tokenizer
         plain = for_text(tokenizer)  # control tokens are placed here by id: a file that spells one is text like any other
         self.encode: Callable[[str], list[int]] = lambda text: list(plain.encode(text).ids)
-        ids = tokenizer.get_vocab()
-        self.end, self.prefix, self.middle, self.suffix = ids[END], ids[PREFIX], ids[MIDDLE], ids[SUFFIX]
+        self.ids = tokenizer.get_vocab()
+        self.end, self.prefix, self.middle, self.suffix = (self.ids[name] for name in (END, PREFIX, MIDDLE, SUFFIX))
+        self.items: dict[tuple[str, str], list[Item]] = {}
+        for item in items:
+            self.items.setdefault((item.task, item.kind), []).append(item)
+        self.groups = [group for group in ITEM_SHARES if group in self.items]
+        self.tokens = self.item_tokens = 0
 
     def text(self, characters: int) -> str:
         """Whole lines of a random file, about so many characters, from the file's start one time in five."""
@@ -90,24 +137,52 @@ class Rows:
             return [self.prefix, self.suffix, *after, self.middle, *before, *middle, self.end]
         return [self.prefix, *before, self.suffix, *after, self.middle, *middle, self.end]
 
-    def row(self) -> list[int]:
-        """length + 1 tokens. A cut piece is never truncated (it would lose its middle): where it does not fit, plain text fills the row."""
-        row: list[int] = []
+    def item(self, item: Item) -> Row:
+        """A question and its answer, as tasks.py lays them out."""
+        before, shown, after, answer = (self.encode(text) for text in (item.before, item.shown, item.after, item.answer))
+        prompt = [self.prefix, self.suffix, *after, self.middle, *before]
+        question = [*shown, self.ids[CONTROL[item.task]]]
+        weight = ANSWER_WEIGHT[item.task]
+        weights = [*[1.0] * len(prompt), *[0.0] * len(question), *[weight] * len(answer), 1.0]
+        return Row([*prompt, *question, *answer, self.end], weights)
+
+    def drawn_item(self) -> Row:
+        (group,) = self.rng.choices(self.groups, [ITEM_SHARES[g] for g in self.groups])
+        return self.item(self.rng.choice(self.items[group]))
+
+    def row(self) -> Row:
+        """length + 1 tokens. What has a middle or an answer is never truncated (it would lose it): where it does not fit, plain text
+        fills the row.
+        """
+        row, weights = list[int](), list[float]()
+        items = 0
         while (room := self.length + 1 - len(row)) > 0:
+            if self.groups and self.item_tokens + items < TASK_SHARE * (self.tokens + len(row) + 1):
+                item = self.drawn_item()
+                if len(item.tokens) <= room:
+                    row += item.tokens
+                    weights += item.weights
+                    items += len(item.tokens)
+                    continue
             if self.rng.random() < FIM_SHARE and room > 64:
                 text = self.text(int(self.rng.uniform(0.1, 0.95) * room * CHARACTERS_PER_TOKEN))
                 if text.strip() and len(piece := self.fim(cut(text, self.rng))) <= room:
                     row += piece
+                    weights += [1.0] * len(piece)
                     continue
             text = self.text(int(self.rng.uniform(0.3, 1.2) * room * CHARACTERS_PER_TOKEN) + 16)
             row += [*self.encode(text), self.end][:room]
-        return row
+            weights += [1.0] * (len(row) - len(weights))
+        self.tokens += len(row)
+        self.item_tokens += items
+        return Row(row, weights)
 
-    def batches(self, size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Inputs and targets, (size, length) each."""
+    def batches(self, size: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Inputs, targets and the targets' weights, (size, length) each."""
         while True:
-            rows = torch.tensor([self.row() for _ in range(size)])
-            yield rows[:, :-1], rows[:, 1:]
+            rows = [self.row() for _ in range(size)]
+            tokens, weights = torch.tensor([r.tokens for r in rows]), torch.tensor([r.weights for r in rows])
+            yield tokens[:, :-1], tokens[:, 1:], weights[:, 1:]
 
 
 def load(corpus: Path) -> list[str]:

@@ -112,7 +112,8 @@ class Llama(nn.Module):
         out: Tensor = self.norm(x)
         return out
 
-    def loss(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Mean −log p of the targets, in nats; targets below 0 do not count."""
+    def loss(self, tokens: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+        """Mean −log p of the targets, in nats, by weight; all (batch, length)."""
         logits = F.linear(self(tokens), self.embed_tokens.weight)
-        return F.cross_entropy(logits.float().view(-1, self.shape.vocabulary), targets.reshape(-1), ignore_index=-1)
+        nats = F.cross_entropy(logits.float().view(-1, self.shape.vocabulary), targets.reshape(-1), reduction="none")
+        return (nats * weights.reshape(-1)).sum() / weights.sum()

@@ -23,9 +23,10 @@ from tokenizers import Tokenizer
 from assay.offline_eval.projects import measured_projects, sources
 
 from .corpus import CACHE, is_written_by_a_person
-from .data import Rows, load
+from .data import Row, Rows, load
 from .model import Llama, Shape
 from .shipped import read as read_shipped
+from .tasks import load as load_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,14 @@ def held_out_texts() -> list[str]:
 
 
 @torch.no_grad()
-def validate(model: Llama, rows: list[list[int]], autocast: torch.autocast) -> float:
+def validate(model: Llama, rows: list[Row], autocast: torch.autocast) -> float:
     """Mean −log p per token over held-out rows, in nats."""
     device = model.embed_tokens.weight.device
+    tokens, weights = torch.tensor([r.tokens for r in rows], device=device), torch.tensor([r.weights for r in rows], device=device)
     model.eval()
     with autocast:
-        losses = [model.loss(r[:, :-1], r[:, 1:]).item() for r in torch.split(torch.tensor(rows, device=device), 8)]
+        parts = zip(tokens.split(8), weights.split(8), strict=True)
+        losses = [model.loss(t[:, :-1], t[:, 1:], w[:, 1:]).item() for t, w in parts]
     model.train()
     return sum(losses) / len(losses)
 
@@ -79,6 +82,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
     parser.add_argument("--tokenizer", type=Path, default=CACHE / "tokenizer.json")
     parser.add_argument("--validation", type=Path, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
+    parser.add_argument("--tasks", type=Path, help="items that tasks.py wrote, to learn among the code (a run may begin without them)")
     parser.add_argument("--run", type=Path, default=CACHE / "run")
     parser.add_argument("--start", type=Path, help="a GGUF that export.py wrote, to go on from (its tokenizer: training.shipped)")
     parser.add_argument("--rate", type=float, default=1.0, help="share of the preset's learning rates, below 1 where --start goes on")
@@ -115,7 +119,8 @@ def main() -> None:
         print(f"goes on from step {step}, {spent / 60:.1f} minutes spent", flush=True)
 
     # A resumed run draws other rows than the first: the seed moves with the step.
-    batches = Rows(load(args.corpus), tokenizer, preset.shape.context, seed=1 + step).batches(preset.rows)
+    items = load_items(args.tasks) if args.tasks else []
+    batches = Rows(load(args.corpus), tokenizer, preset.shape.context, seed=1 + step, items=items).batches(preset.rows)
     validation_texts = load(args.validation) if args.validation else held_out_texts()
     validation = Rows(validation_texts, tokenizer, preset.shape.context, seed=0)
     validation_rows = [validation.row() for _ in range(VALIDATION_ROWS)]
@@ -134,9 +139,9 @@ def main() -> None:
         for o, peak in zip(optimizers, peaks, strict=True):
             for group in o.param_groups:
                 group["lr"] = peak * rate(step, spent / budget)
-        x, y = next(batches)
+        x, y, w = next(batches)
         with autocast:
-            loss = loss_of(x.to(device), y.to(device))
+            loss = loss_of(x.to(device), y.to(device), w.to(device))
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for o in optimizers:

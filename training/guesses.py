@@ -1,0 +1,142 @@
+"""What a model writes at places of real code, and whether it is right: what it learns to judge from (tasks.py).
+
+    python -m training.guesses --model inference/embedded/assay.gguf --minutes 20 --out .cache/guesses.jsonl
+
+A place is one line of a documented function, asked for whole, from inside it, or inside brackets (analysis/lines.py). At each the model
+writes once greedily and a few times at temperature 0.8, all as an editor would ask. Right is what the calibration study calls exact match.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from assay.analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
+from assay.inference.completion import Task, rest_of_line, task_of, without_overlap
+from assay.inference.context import fit
+from assay.inference.llama import LlamaModel
+from assay.inference.stops import LINE
+
+from .corpus import CACHE
+from .data import behind_word
+
+LINES_PER_FILE = 4
+SAMPLED = 3
+TEMPERATURE = 0.8
+MAX_TOKENS = 48
+# Tokens shown before and behind, at most: short prompts make more places to learn from, and an editor's are no other kind of text.
+BEFORE, AFTER = (48, 320), (16, 120)
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A text that the model wrote, as it wrote it: `Place.before` lacks the space that a word begins with.
+
+    logprob: of its tokens and the one that ended it, in nats; tokens: how many those are; greedy: not drawn at random.
+    """
+
+    text: str
+    right: bool
+    greedy: bool
+    logprob: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the model was shown, what really stands between the two, and its guesses: no text twice, none empty."""
+
+    project: str
+    path: str
+    task: Task
+    before: str
+    after: str
+    real: str
+    guesses: tuple[Guess, ...]
+
+
+def gaps_of(source: str, seed: str) -> Iterator[Gap]:
+    """One gap in each of a few documented functions, of a random kind that its line has. Raises UnreadableSource."""
+    rng = random.Random(seed)
+    lines = sample_lines(source, seed)
+    for line in rng.sample(lines, min(LINES_PER_FILE, len(lines))):
+        yield rng.choice([gap for gap in (whole(source, line), rest(source, line, seed), middle(source, line, seed)) if gap is not None])
+
+
+def guess(
+    model: LlamaModel, project: str, path: str, source: str, gap: Gap, *, sampled: int, before_tokens: int, after_tokens: int, seed: int
+) -> Place:
+    """Ask for a gap: once greedily, and `sampled` times at random."""
+    start = behind_word(source, gap.start)
+    held, truth = source[start : gap.start], source[gap.start : gap.end].rstrip()
+    before, after = fit(lambda text: len(model.tokenize(text)), source[:start], source[gap.end :], before_tokens, after_tokens)
+    prompt = model.fim(before, after)
+    task = task_of(source[: gap.start], source[gap.end :], "line")
+    guesses: dict[str, Guess] = {}
+    for i in range(1 + sampled):
+        done = model.generate(prompt, stop=LINE, max_tokens=MAX_TOKENS, temperature=TEMPERATURE if i else 0.0, seed=seed + i)
+        text = done.text.removeprefix(held)
+        space = done.text[: len(done.text) - len(text)]
+        if task == "line_middle":
+            text = without_overlap(text, rest_of_line(source[gap.end :]))
+        text = text.rstrip()
+        if text and space + text not in guesses:
+            logprob = sum(token.logprob for token in done.tokens)
+            guesses[space + text] = Guess(space + text, text == truth, i == 0, round(logprob, 4), len(done.tokens))
+    return Place(project, path, task, before, after, held + truth, tuple(guesses.values()))
+
+
+def places_of(model: LlamaModel, project: str, path: str, source: str, seed: int, sampled: int = SAMPLED) -> Iterator[Place]:
+    """The guesses of a few places of one file, the same for the same seed; nothing for what Python does not parse."""
+    rng = random.Random(f"{seed}:{project}:{path}")
+    try:
+        for gap in gaps_of(source, f"{seed}:{path}"):
+            before_tokens, after_tokens = rng.randint(*BEFORE), rng.randint(*AFTER)
+            budgets = {"before_tokens": before_tokens, "after_tokens": after_tokens}
+            yield guess(model, project, path, source, gap, sampled=sampled, seed=rng.randrange(1 << 30), **budgets)
+    except UnreadableSource:
+        return
+
+
+def read_places(path: Path) -> list[Place]:
+    """What `main` wrote."""
+    with path.open(encoding="utf-8") as f:
+        records = [json.loads(line) for line in f]
+    return [Place(**{**r, "guesses": tuple(Guess(**g) for g in r["guesses"])}) for r in records]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, required=True, help="a GGUF that is asked suffix first or prefix first")
+    parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
+    parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=CACHE / "guesses.jsonl")
+    args = parser.parse_args()
+    files = [json.loads(line) for line in args.corpus.open(encoding="utf-8")]
+    random.Random(args.seed).shuffle(files)
+    end = time.monotonic() + args.minutes * 60
+    temporary = args.out.with_suffix(".tmp")
+    places = count = right = 0
+    with LlamaModel(args.model, n_ctx=1024, threads=args.threads) as model, temporary.open("w", encoding="utf-8") as out:
+        for file in files:
+            if time.monotonic() >= end:
+                break
+            for place in places_of(model, file["project"], file["path"], file["text"], args.seed):
+                out.write(json.dumps(asdict(place)) + "\n")
+                places, count, right = places + 1, count + len(place.guesses), right + sum(g.right for g in place.guesses)
+        out.flush()
+        os.fsync(out.fileno())
+    temporary.rename(args.out)
+    print(f"{count:,} guesses at {places:,} places in {args.out.name}, {right:,} right")
+
+
+if __name__ == "__main__":
+    main()
