@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from .model import Shape
-from .tokenizer import END, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX
+from .tokenizer import DESCRIBE, END, FIX, IMPLEMENT, JUDGE, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX
 
 NAME = "assay-embedded"
 LAYER = {
@@ -101,6 +101,11 @@ def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, object]) -> None:
     w.add_uint32("tokenizer.ggml.fim_mid_token_id", ids[MIDDLE])
     w.add_uint32("tokenizer.ggml.fim_pad_token_id", ids[PAD])
     w.add_string("assay.fim.layout", "spm")
+    # What may be asked behind a prompt for filling in the middle, and how a judgement is answered: the model card's "Tasks".
+    for task, token in (("implement", IMPLEMENT), ("describe", DESCRIBE), ("fix", FIX), ("judge", JUDGE)):
+        w.add_uint32(f"assay.tasks.{task}_token_id", ids[token])
+    w.add_string("assay.tasks.judge_true", str(True))
+    w.add_string("assay.tasks.judge_false", str(False))
 
 
 def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> None:
@@ -112,7 +117,7 @@ def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> N
     save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
     shutil.copy(tokenizer, out / "tokenizer.json")
     (out / "tokenizer_config.json").write_text(
-        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": END, "pad_token": PAD})
+        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": END, "pad_token": PAD, "extra_special_tokens": SPECIAL[1:]})
     )
     config = {
         "architectures": ["LlamaForCausalLM"],

@@ -14,14 +14,15 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
+from assay.inference.gguf_header import read_header
 from assay.inference.llama import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED
 from training.export import LAYER, NAME, TOP, interleave, write_gguf, write_transformers
 from training.model import Llama, Shape
-from training.tokenizer import SPECIAL, bare, for_text, train
+from training.tokenizer import SPECIAL, TASKS, bare, for_text, train
 
 TEXTS = [f"class Point{i}:\n    '''ünïcödé 𝕏'''\n\n    def move(self, x, y={i}):\n        self.x += x\n\n\n" * 4 for i in range(20)]
 STDLIB = [p.read_text(encoding="utf-8") for p in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:60]]
@@ -111,6 +112,29 @@ def test_an_exported_tokenizer_cuts_every_text_as_the_trained_one(tmp_path: Path
     with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
         for text in [*STDLIB, "<|fim_prefix|>x<|endoftext|>", "\r\n\t\x0c\u2028é́𝕏\n\n   \n", ""]:
             assert model.tokenize(text) == plain.encode(text).ids
+
+
+def test_the_file_says_how_its_tasks_are_asked(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
+    write_gguf(tmp_path / "f32.gguf", random_weights(SHAPE), SHAPE, tokenizer, "f32")
+    metadata = read_header(tmp_path / "f32.gguf").metadata
+    ids = tokenizer["model"]["vocab"]
+    assert [metadata[f"assay.tasks.{task}_token_id"] for task in ("implement", "describe", "fix", "judge")] == [ids[t] for t in TASKS]
+    assert (metadata["assay.tasks.judge_true"], metadata["assay.tasks.judge_false"]) == ("True", "False")
+    with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
+        assert [model.token_bytes(ids[token]) for token in SPECIAL] == [b""] * len(SPECIAL)  # none of them is text
+
+
+def test_the_transformers_tokenizer_keeps_control_tokens_whole_and_leaves_them_out_of_text(
+    tmp_path: Path, tokenizer: dict[str, Any]
+) -> None:
+    save_file({k: torch.tensor(v) for k, v in random_weights(SHAPE).items()}, tmp_path / "weights.safetensors")
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    write_transformers(tmp_path / "hf", tmp_path, SHAPE, tmp_path / "tokenizer.json")
+    loaded = AutoTokenizer.from_pretrained(tmp_path / "hf", local_files_only=True)
+    ids = tokenizer["model"]["vocab"]
+    asked = loaded.encode("".join(SPECIAL))
+    assert asked == [ids[token] for token in SPECIAL]
+    assert loaded.decode(asked, skip_special_tokens=True) == ""
 
 
 def test_interleaving_has_an_inverse() -> None:
