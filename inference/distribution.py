@@ -42,11 +42,13 @@ class Distribution:
             mean = float(self.weights[possible] @ self.shifted[possible])
         return max(0.0, self.log_total - mean * math.exp(-self.log_total))
 
-    def ranked(self, rank: int) -> int:
-        """The token that is more probable than all but `rank` others; of equal ones, the lowest id first."""
-        if rank == 0:
-            return self.top
-        return int(np.argsort(-self.shifted, kind="stable")[rank])
+    def most_probable(self, count: int) -> list[int]:
+        """The most probable tokens, most probable first and the lowest id first of equal ones; only such as can come."""
+        count = min(count, int(np.count_nonzero(self.weights)))
+        least = np.partition(self.shifted, len(self.shifted) - count)[len(self.shifted) - count]
+        candidates = np.flatnonzero(self.shifted >= least)
+        order = np.argsort(-self.shifted[candidates], kind="stable")[:count]
+        return [int(token) for token in candidates[order]]
 
     def sample(self, temperature: float, top_p: float, random: np.random.Generator) -> int:
         """A token drawn from the distribution at `temperature`, cut to the smallest set of most probable tokens that reaches `top_p`.

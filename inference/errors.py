@@ -222,3 +222,98 @@ class RemoteClosed(ModelError):
 
     def __init__(self, where: str) -> None:
         super().__init__(f"{where}: the model is closed. Open it again to use it.")
+
+
+class ExtraMissing(ModelError):
+    """What runs a transformers folder can't be imported."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"the packages of assay[hf] can't be imported ({reason}). "
+            f"Install them with: {sys.executable} -m pip install 'torch>=2.6' 'transformers>=5' 'safetensors>=0.4'"
+        )
+
+
+class NotAModelFolder(ModelError):
+    """The folder holds something else than a model that transformers can load."""
+
+    def __init__(self, path: Path, found: str, advice: str) -> None:
+        super().__init__(f"{path}: not a folder of a transformers model ({found}). {advice}")
+
+
+class MissingFile(ModelError):
+    """A file that the model needs is not in its folder."""
+
+    def __init__(self, path: Path, what: str, advice: str = "Download or copy the folder again, all files of it.") -> None:
+        super().__init__(f"{path}: missing: {what}. {advice}")
+
+
+class UnsafeWeights(ModelError):
+    """Weights in a format that can run code when it is read."""
+
+    def __init__(self, path: Path, found: str) -> None:
+        super().__init__(
+            f"{path}: the weights are pickled ({found}), and reading such a file can run any code in it. Where you trust its source, convert "
+            "it: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), then copy the tokenizer's files over."
+        )
+
+
+class RemoteCode(ModelError):
+    """The model needs Python code that came with it, which is never run."""
+
+    def __init__(self, path: Path, model_type: str) -> None:
+        super().__init__(
+            f'{path}: the architecture "{model_type}" is not in the installed transformers, only in Python files that came with the model, '
+            "and these are never run. Choose a model that transformers knows, or a GGUF file of this one."
+        )
+
+
+class UnsupportedFolder(ModelError):
+    """A sound folder whose model can't be run to generate text here."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path}: {what}. Choose a text-generating model that the installed transformers knows, or update transformers.")
+
+
+class UnsupportedTokenizer(ModelError):
+    """A tokenizer whose tokens can't be told as bytes."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path}: {what}. Tokenizers of bytes (GPT-2's kind) and of SentencePiece with byte fallback can be used.")
+
+
+class FolderLoadFailed(ModelError):
+    """transformers refused the folder for a reason that has no class of its own."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{path}: transformers can't load the model: {reason}. Check that the folder is complete and transformers up to date."
+        )
+
+
+class NoSuchDevice(ModelError):
+    """torch can't use the device that was asked for."""
+
+    def __init__(self, device: str, reason: str) -> None:
+        super().__init__(f'device "{device}" can\'t be used ({reason}). Use "cpu", or install a build of torch for the device.')
+
+
+class ForwardFailed(ModelError):
+    """torch failed while it computed."""
+
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(f'{path}: torch failed while computing: {detail}. Open the model again; if it comes back, try dtype="float32".')
+
+
+class CacheNotPossible(ModelError):
+    """Keys and values can't be held in the format that was asked for."""
+
+    def __init__(self, path: Path, kv_type: str, reason: str) -> None:
+        super().__init__(f"{path}: a cache of {kv_type} is not possible with this model ({reason}). Use kv_type f16 or f32.")
+
+
+class ShiftNotPossible(ModelError):
+    """Tokens of this model can't change their positions."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: the keys that this architecture caches can't be moved to other positions. Open it without shift_tokens.")

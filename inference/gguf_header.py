@@ -142,7 +142,7 @@ class GGUFHeader:
         value = self.metadata.get(key)
         return value if isinstance(value, int) else default
 
-    def cache_bytes(self, n_ctx: int, bytes_per_number: int) -> int:
+    def cache_bytes(self, n_ctx: int, bytes_per_number: float) -> int:
         """About how much memory the keys and values of n_ctx tokens take; 0 where the metadata does not say."""
         name = self.architecture
         heads = self.number(f"{name}.attention.head_count", 0)
@@ -150,7 +150,7 @@ class GGUFHeader:
         key = self.number(f"{name}.attention.key_length", width)
         value = self.number(f"{name}.attention.value_length", width)
         groups = self.number(f"{name}.attention.head_count_kv", heads)
-        return self.number(f"{name}.block_count", 0) * groups * (key + value) * n_ctx * bytes_per_number
+        return int(self.number(f"{name}.block_count", 0) * groups * (key + value) * n_ctx * bytes_per_number)
 
 
 def read_header(path: Path) -> GGUFHeader:

@@ -1,4 +1,4 @@
-"""A GGUF model in this process: the loop that takes tokens and keeps the exact log-probability of each."""
+"""A GGUF model in this process: the `Model` protocol on llama.cpp."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import functools
 import hashlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .continuation import Continuation
 from .distribution import Distribution, distribution
@@ -20,13 +21,16 @@ from .errors import (
     DecodeFailed,
     ModelClosed,
     OutOfMemory,
+    ShiftNotPossible,
     SplitModel,
     UnknownLayout,
     UnreadableModel,
     UnsupportedArchitecture,
 )
 from .gguf_header import GGUFHeader, read_header
-from .llama_session import CHUNK, KVType, Offload, Session, SessionOptions, runtime_name
+from .llama_cache import Cache, CacheOptions, Reading
+from .llama_generation import Alternative, Watch, alone, greedy_from, sampler, together, watcher
+from .llama_session import BYTES_OF_KV, CHUNK, FORK_CELLS, KVType, Offload, Session, SessionOptions, runtime_name
 from .llama_vocab import Vocabulary
 from .model import (
     Cancel,
@@ -39,7 +43,6 @@ from .model import (
     Prompt,
     StopReason,
     Timings,
-    Token,
 )
 from .stops import Stop
 
@@ -49,8 +52,9 @@ _UNSAID_CONTEXT = 2048
 # Our own key, for models trained to be asked suffix first: what is typed then changes only the prompt's end.
 LAYOUT_KEY = "assay.fim.layout"
 _LAYOUTS: tuple[Layout, ...] = ("psm", "spm")
-# Rows of logits held at once while scoring, in numbers: 16 MiB of float32.
-_LOGITS_AT_ONCE = 1 << 22
+# What is kept of prompts that are not the current one's beginning.
+PARKED_BYTES = 256 << 20
+PARKED_SEQUENCES = 8
 _NOT_CAUSAL = frozenset(
     {
         "bert",
@@ -66,15 +70,20 @@ _NOT_CAUSAL = frozenset(
     }
 )
 
-Watch = Callable[[], StopReason | None]
-Choose = Callable[[Distribution], int]
-
 
 class LlamaModel:
     """The `Model` protocol on llama.cpp. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     n_ctx: tokens of context, None for the model's own (4,096 at most); gpu_layers: how many to offload, "auto" for all where the build
-    can; threads: None for the CPUs that this process may use, hyper-threads not counted; flash_attention: None lets llama.cpp choose.
+    can; threads: None for the CPUs that this process may use, hyper-threads not counted; kv_type: numbers of the cache of keys and values
+    (q8_0 and q4_0 need flash attention and heads of a multiple of 32); flash_attention: None lets llama.cpp choose; chunk: tokens of a
+    prompt that are decoded at once, which a cancel may have to wait for on a GPU; parked_bytes, parked_sequences: how much of prompts
+    that are not the current one's beginning is kept in memory for when they come back.
+
+    shift_tokens: runs of at least so many tokens that stand at other positions than before, because text was inserted or deleted in front
+    of them, are moved instead of computed again. What was computed of them came from the old text, so log-probabilities are then
+    *approximate*, and a calibrator fitted on exact ones does not hold: None, the default, never moves any. `Timings.shifted_tokens` tells.
+
     Raises every class of `errors` but ModelClosed on opening. `offload` says what was offloaded, `header` what the file says.
     """
 
@@ -87,23 +96,41 @@ class LlamaModel:
         threads: int | None = None,
         kv_type: KVType = "f16",
         flash_attention: bool | None = None,
+        chunk: int = CHUNK,
+        shift_tokens: int | None = None,
+        parked_bytes: int = PARKED_BYTES,
+        parked_sequences: int = PARKED_SEQUENCES,
     ) -> None:
         self.path = Path(path)
         for name, value, least in (
             ("n_ctx", n_ctx, 1),
             ("threads", threads, 1),
             ("gpu_layers", None if gpu_layers == "auto" else gpu_layers, 0),
+            ("chunk", chunk, 1),
+            ("shift_tokens", shift_tokens, 1),
+            ("parked_bytes", parked_bytes, 0),
+            ("parked_sequences", parked_sequences, 0),
         ):
             if value is not None and value < least:
                 raise ValueError(f"{name} is {value}, it must be at least {least}")
+        if kv_type not in BYTES_OF_KV:
+            raise ValueError(f"kv_type is {kv_type!r}, it must be one of {', '.join(BYTES_OF_KV)}")
+        if kv_type in ("q8_0", "q4_0") and flash_attention is False:
+            raise ValueError(f"kv_type is {kv_type!r}, which llama.cpp computes with flash attention only: leave flash_attention on")
         self.header = read_header(self.path)
         self._layout = _layout(self.path, self.header)
         self._context_length = _context_length(self.header, n_ctx)
         _refuse_what_can_not_work(self.path, self.header, self._context_length, kv_type)
         layers = None if gpu_layers == "auto" else gpu_layers
-        options = SessionOptions(self._context_length, layers, threads or physical_cores(), kv_type, flash_attention)
-        self._session: Session | None = Session(self.path, options)
-        self._vocabulary = Vocabulary(self._session.llama, self._session.vocab)
+        options = SessionOptions(self._context_length, layers, threads or physical_cores(), kv_type, flash_attention, chunk)
+        session = Session(self.path, options)
+        if shift_tokens and not session.can_shift:
+            session.close()
+            raise ShiftNotPossible(self.path)
+        self._cache: Cache | None = Cache(session, CacheOptions(parked_bytes, parked_sequences, shift_tokens))
+        self._vocabulary = Vocabulary(session.llama, session.vocab)
+        # Where each row of logits becomes a distribution, so that a token costs no new memory.
+        self._work = np.empty((2, session.vocab_size))
 
     def __enter__(self) -> Self:
         return self
@@ -138,7 +165,7 @@ class LlamaModel:
     @property
     def offload(self) -> Offload:
         """What runs on a GPU."""
-        return self._open().offload
+        return self._open().session.offload
 
     @property
     def layout(self) -> Layout:
@@ -149,6 +176,11 @@ class LlamaModel:
         """Token ids of plain text; the spelling of a control token is text like any other."""
         self._open()
         return self._vocabulary.tokenize(text)
+
+    def control(self, name: str) -> int | None:
+        """The id of the control token that is spelled so (e.g. "<|assay_judge|>"); None where the vocabulary has none."""
+        self._open()
+        return self._vocabulary.control(name)
 
     def token_bytes(self, token: int) -> bytes:
         """The bytes that a token stands for; none for a control token."""
@@ -192,8 +224,18 @@ class LlamaModel:
         max_ms counts from the call, the reading of the prompt included; cancel is asked from this thread, between tokens and within a
         chunk of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, DecodeFailed.
         """
+        begun = time.perf_counter()
         _check_sampling(max_tokens, temperature, top_p)
-        return self._generate(prompt, _sampler(temperature, top_p, seed), stop, max_tokens, max_ms, cancel, on_token)
+        most = min(max_tokens, self._room(prompt))
+        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
+        continuation = Continuation(stop, most, on_token)
+        reading, stopped = self._read(prompt, watch)
+        read = time.perf_counter()
+        if stopped is None:
+            choose = sampler(temperature, top_p, seed)
+            stopped = alone(self._open(), choose, continuation, self._vocabulary, self._distribution, watch)
+        timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
+        return continuation.generation(stopped, timings)
 
     def alternatives(
         self,
@@ -209,97 +251,86 @@ class LlamaModel:
         cancel: Cancel | None = None,
         on_token: OnAlternative | None = None,
     ) -> list[Generation]:
-        """`count` generations of one prompt. temperature 0: number i begins with the i-th most likely token. See `Model.alternatives`."""
+        """`count` generations of one prompt, side by side. temperature 0: number i begins with the i-th most likely token.
+
+        Else number i is what `generate` gives with seed + i, up to what other batch sizes change in llama.cpp's rounding. The next prompt
+        finds the first one's tokens in the cache. More: `Model.alternatives`. Raises what `generate` raises.
+        """
+        begun = time.perf_counter()
         _check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
-        begun = time.perf_counter()
-        made = []
-        for number in range(count if temperature > 0 else min(count, self._open().vocab_size)):
-            choose = _sampler(temperature, top_p, seed + number) if temperature > 0 else _greedy_from(number)
-            each = None if on_token is None else functools.partial(on_token, number)
-            left = None if max_ms is None else max_ms - (time.perf_counter() - begun) * 1000
-            made.append(self._generate(prompt, choose, stop, max_tokens, left, cancel, each))
-        return made
-
-    def _generate(
-        self,
-        prompt: Prompt,
-        choose: Choose,
-        stop: Stop,
-        max_tokens: int,
-        max_ms: float | None,
-        cancel: Cancel | None,
-        on_token: OnToken | None,
-    ) -> Generation:
-        begun = time.perf_counter()
-        room = self._room(prompt)
-        watch = _watch(cancel, None if max_ms is None else begun + max_ms / 1000)
-        session = self._open()
-        reused = session.keep_common(prompt.tokens, len(prompt.tokens) - 1)
-        stopped = self._read(prompt.tokens, watch)
+        most = min(max_tokens, self._room(prompt))
+        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
+        reading, stopped = self._read(prompt, watch)
         read = time.perf_counter()
-        continuation = Continuation(stop, min(max_tokens, room), on_token)
-        while stopped is None:
-            row = self._distribution(-1)
-            chosen = choose(row)
-            token = Token(chosen, self._vocabulary.piece(chosen), row.logprob(chosen), row.best_other_logprob(chosen), row.entropy())
-            stopped = continuation.add(token, self._vocabulary.ends(chosen)) or watch()
-            if stopped is None:
-                session.extend([chosen])
-        timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reused)
-        return continuation.generation(stopped, timings)
+        chooses = [sampler(temperature, top_p, seed + number) for number in range(count)]
+        cache = self._open()
+        if temperature == 0 and stopped is None:
+            chooses = [greedy_from(token) for token in self._distribution(cache.row()).most_probable(count)]
+        made = [
+            Alternative(choose, Continuation(stop, most, None if on_token is None else functools.partial(on_token, number)))
+            for number, choose in enumerate(chooses)
+        ]
+        if stopped is None:
+            stopped = together(cache, made, most, self._vocabulary, self._distribution, watch)
+        done = time.perf_counter()
+
+        def timings(ended: float) -> Timings:
+            return Timings((read - begun) * 1000, (ended - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
+
+        # Without a reason of its own, an alternative was ended by what ended all.
+        return [each.continuation.generation(stopped or StopReason.TOKENS, timings(each.ended or done)) for each in made]
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
 
+        Where half of the prompt or more is in the cache, it holds the same afterwards; else the prompt takes its place there.
         Raises ContextTooLong, OutOfMemory, DecodeFailed; ValueError for a token that the vocabulary does not have.
         """
         self._room(prompt, len(continuation))
         if not continuation:
             return []
         self._check_tokens(continuation)
-        session = self._open()
-        before = len(prompt.tokens) - 1
-        session.keep_common(prompt.tokens, before)
-        self._read(prompt.tokens[:before], _unwatched)
-        given = [prompt.tokens[-1], *continuation[:-1]]
-        step = max(1, min(CHUNK, _LOGITS_AT_ONCE // session.vocab_size))
-        scores: list[float] = []
-        for start in range(0, len(given), step):
-            chunk = given[start : start + step]
-            session.extend(chunk, every_row=True)
-            scores += [self._distribution(index).logprob(continuation[start + index]) for index in range(len(chunk))]
-        return scores
+        following = iter(continuation)
+        return self._open().ask(
+            [*prompt.tokens, *continuation[:-1]],
+            len(prompt.tokens) - 1,
+            lambda row: self._distribution(row).logprob(next(following)),
+        )
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
         """log p that the first token of each candidate text comes next, in nats.
 
-        Raises ContextTooLong, OutOfMemory, DecodeFailed; ValueError for an empty candidate.
+        Behind a generation it costs the question's own tokens; as for the cache, see `score`. Raises ContextTooLong, OutOfMemory,
+        DecodeFailed; ValueError for an empty candidate.
         """
         self._room(prompt)
         first = [self._vocabulary.tokenize(candidate)[:1] for candidate in candidates]
         if not all(first):
             raise ValueError("an empty candidate has no first token")
-        self._open().keep_common(prompt.tokens, len(prompt.tokens) - 1)
-        self._read(prompt.tokens, _unwatched)
-        row = self._distribution(-1)
-        return [row.logprob(token) for (token,) in first]
+
+        def take(row: NDArray[np.float32]) -> list[float]:
+            here = self._distribution(row)
+            return [here.logprob(token) for (token,) in first]
+
+        return self._open().ask(prompt.tokens, len(prompt.tokens) - 1, take)[0]
 
     def forget(self) -> None:
-        """Empty the cache, so that the next call decodes its whole prompt."""
-        self._open().keep_common((), 0)
+        """Empty the cache, what is parked included, so that the next call decodes its whole prompt."""
+        self._open().forget()
 
     def close(self) -> None:
         """Give the memory back; the model can't be used after. A second time does nothing."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        if self._cache is not None:
+            self._cache.forget()
+            self._cache.session.close()
+            self._cache = None
 
-    def _open(self) -> Session:
-        if self._session is None:
+    def _open(self) -> Cache:
+        if self._cache is None:
             raise ModelClosed(self.path)
-        return self._session
+        return self._cache
 
     def _room(self, prompt: Prompt, wanted: int = 1) -> int:
         """Tokens that the context has left behind the prompt, at least `wanted`."""
@@ -314,28 +345,26 @@ class LlamaModel:
         return room
 
     def _check_tokens(self, tokens: Sequence[int]) -> None:
-        size = self._open().vocab_size
+        size = self._open().session.vocab_size
         if tokens and not (min(tokens) >= 0 and max(tokens) < size):
             raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
 
-    def _read(self, tokens: Sequence[int], watch: Watch) -> StopReason | None:
-        """Decode what the cache does not hold of `tokens`, chunk by chunk; why it was broken off, or None where all was read."""
-        session = self._open()
+    def _read(self, prompt: Prompt, watch: Watch | None) -> tuple[Reading, StopReason | None]:
+        """Read the prompt until `watch` says why not."""
+        if watch is None:
+            return self._open().read(prompt.tokens), None
         stopped: StopReason | None = None
 
         def interrupted() -> bool:
             nonlocal stopped
-            stopped = watch()
+            stopped = stopped or watch()
             return stopped is not None
 
-        for start in range(len(session.tokens), len(tokens), CHUNK):
-            if interrupted() or not session.extend(tokens[start : start + CHUNK], interrupted if watch is not _unwatched else None):
-                return stopped
-        return watch()
+        reading = self._open().read(prompt.tokens, interrupted)
+        return reading, stopped or watch()
 
-    def _distribution(self, index: int) -> Distribution:
-        session = self._open()
-        row = distribution(session.row(index), session.work)
+    def _distribution(self, logits: NDArray[np.float32]) -> Distribution:
+        row = distribution(logits, self._work)
         if row is None:
             raise DecodeFailed(self.path, "the model's output is not a number")
         return row
@@ -344,36 +373,6 @@ class LlamaModel:
 def _check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
     if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1:
         raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
-
-
-def _sampler(temperature: float, top_p: float, seed: int) -> Choose:
-    """How a generation takes its tokens; temperature 0 is greedy."""
-    if temperature == 0:
-        return lambda row: row.top
-    random = np.random.default_rng(seed)
-    return lambda row: row.sample(temperature, top_p, random)
-
-
-def _greedy_from(rank: int) -> Choose:
-    """The token of this rank first (0 is the most likely), then the most likely each time."""
-    ranks = iter([rank])
-    return lambda row: row.ranked(next(ranks, 0))
-
-
-def _unwatched() -> None:
-    return None
-
-
-def _watch(cancel: Cancel | None, deadline: float | None) -> Watch:
-    if cancel is None and deadline is None:
-        return _unwatched
-
-    def watch() -> StopReason | None:
-        if cancel is not None and cancel():
-            return StopReason.CANCELLED
-        return StopReason.TIME if deadline is not None and time.perf_counter() >= deadline else None
-
-    return watch
 
 
 def _layout(path: Path, header: GGUFHeader) -> Layout:
@@ -400,7 +399,7 @@ def _refuse_what_can_not_work(path: Path, header: GGUFHeader, n_ctx: int, kv_typ
         raise SplitModel(path, header.number("split.count", 1))
     if not hasattr(os, "sysconf"):
         return
-    cache = header.cache_bytes(n_ctx, 4 if kv_type == "f32" else 2)
+    cache = header.cache_bytes(n_ctx + FORK_CELLS, BYTES_OF_KV[kv_type])
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if cache > memory:
         raise OutOfMemory(path, f"the cache of {n_ctx:,} tokens takes {cache / 2**30:,.1f} GiB, this machine has {memory / 2**30:,.1f}")

@@ -1,4 +1,8 @@
-"""llama.cpp through llama-cpp-python's low-level API: the loaded weights, their cache of keys and values, and decoding into it."""
+"""llama.cpp through llama-cpp-python's low-level API: the loaded weights, and a context with cells that sequences of tokens share.
+
+A sequence is a number and the tokens that were decoded for it, at positions 0, 1, 2, …; a cell holds one token's keys and values and may
+belong to several sequences. What is in which of them is for `llama_cache` to know.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +20,24 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
+from .errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
 
-KVType = Literal["f16", "f32"]
+KVType = Literal["f16", "f32", "q8_0", "q4_0"]
 Interrupted = Callable[[], bool]
+State = NDArray[np.uint8]
 
 # A chunk of a prompt: what is decoded between two looks at whether the caller still wants it.
 CHUNK = 128
+# Sequences beside the first, and the cells that they may fill beyond the context's length.
+FORKS = 8
+FORK_CELLS = 512
+# Bytes of a number in the cache: quantised in blocks of 32 with one scale of two bytes.
+BYTES_OF_KV: dict[KVType, float] = {"f32": 4, "f16": 2, "q8_0": 34 / 32, "q4_0": 18 / 32}
+# Rows of logits held at once, in numbers: 16 MiB of float32.
+_LOGITS_AT_ONCE = 1 << 22
 _WARNING, _CONTINUED = 3, 5
 _ABORTED = 2
-_SECONDS_BETWEEN_LOOKS = 0.002
+_SECONDS_BETWEEN_LOOKS = 0.0005
 _MEMORY_WORDS = ("allocate", "out of memory", "bad_alloc", "bad alloc")
 
 
@@ -40,13 +52,17 @@ class Offload:
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """How a model is opened; gpu_layers and flash_attention None leave the choice to what the build can do."""
+    """How a model is opened; gpu_layers and flash_attention None leave the choice to what the build can do.
+
+    n_ctx: tokens of a sequence; chunk: tokens that one decode takes.
+    """
 
     n_ctx: int
     gpu_layers: int | None
     threads: int
     kv_type: KVType
     flash_attention: bool | None
+    chunk: int
 
 
 class _Log:
@@ -98,21 +114,27 @@ def runtime_name() -> str:
 
 
 class Session:
-    """Loaded weights with one sequence in their cache; `tokens` is what the cache holds, always.
+    """Loaded weights and a context of sequences 0 to `forks`.
 
-    Raises RuntimeMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed on opening; OutOfMemory, DecodeFailed while computing.
+    chunk: tokens that one decode takes; rows: logits that it gives; cells: tokens that all sequences hold together; can_cut: whether a
+    sequence can lose its end (a recurrent state can't); can_shift: whether tokens can change their positions.
+    Raises RuntimeMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening; OutOfMemory, DecodeFailed while
+    computing.
     """
 
     def __init__(self, path: Path, options: SessionOptions) -> None:
         self.path = path
         self.llama, self._log = runtime()
-        self.tokens: list[int] = []
         self._model: Any = None
         self._context: Any = None
         self._batch: Any = None
+        self._interrupted: Interrupted | None = None
+        self._raised: list[BaseException] = []
+        self._looked = 0.0
         try:
             self._load(options)
             self._make_context(options)
+            self._make_batch()
         except BaseException:
             self.close()
             raise
@@ -134,6 +156,7 @@ class Session:
         self.offload = Offload(min(wanted, total) if supported else 0, total, supported)
         self.vocab = llama.llama_model_get_vocab(self._model)
         self.vocab_size = int(llama.llama_vocab_n_tokens(self.vocab))
+        self.can_cut = not (llama.llama_model_is_recurrent(self._model) or llama.llama_model_is_hybrid(self._model))
 
     def _refusal(self) -> Exception:
         last = self._log.last()
@@ -145,12 +168,16 @@ class Session:
 
     def _make_context(self, options: SessionOptions) -> None:
         llama = self.llama
+        self.chunk, self.forks = options.chunk, FORKS
+        self.rows = max(1 + FORKS, min(options.chunk, _LOGITS_AT_ONCE // self.vocab_size))
         parameters = llama.llama_context_default_params()
-        parameters.n_ctx = options.n_ctx
-        parameters.n_batch = parameters.n_ubatch = CHUNK
-        parameters.n_seq_max = 1
+        parameters.n_ctx = options.n_ctx + FORK_CELLS
+        parameters.n_batch = parameters.n_ubatch = max(options.chunk, 1 + FORKS)
+        parameters.n_outputs_max = self.rows
+        parameters.n_seq_max = 1 + FORKS
+        parameters.kv_unified = True
         parameters.n_threads = parameters.n_threads_batch = options.threads
-        parameters.type_k = parameters.type_v = {"f32": llama.GGML_TYPE_F32, "f16": llama.GGML_TYPE_F16}[options.kv_type]
+        parameters.type_k = parameters.type_v = getattr(llama, f"GGML_TYPE_{options.kv_type.upper()}")
         parameters.flash_attn_type = -1 if options.flash_attention is None else int(options.flash_attention)
         # Models with sliding windows then keep every position, so that a common prefix can be reused.
         parameters.swa_full = True
@@ -158,114 +185,143 @@ class Session:
         self._log.clear()
         self._context = llama.llama_init_from_model(self._model, parameters)
         if not self._context:
-            raise OutOfMemory(self.path, self._log.last()) if self._log.tells_of_memory() else LoadFailed(self.path, self._log.last())
+            if self._log.tells_of_memory():
+                raise OutOfMemory(self.path, self._log.last())
+            if options.kv_type in ("q8_0", "q4_0"):
+                raise CacheNotPossible(self.path, options.kv_type, self._log.last())
+            raise LoadFailed(self.path, self._log.last())
         self._memory = llama.llama_get_memory(self._context)
-        self._batch = llama.llama_batch_init(CHUNK, 0, 1)
-        self._batch_tokens = np.ctypeslib.as_array(self._batch.token, (CHUNK,))
-        self._batch_positions = np.ctypeslib.as_array(self._batch.pos, (CHUNK,))
-        self._batch_logits = np.ctypeslib.as_array(self._batch.logits, (CHUNK,))
-        np.ctypeslib.as_array(self._batch.n_seq_id, (CHUNK,))[:] = 1
-        for index in range(CHUNK):
-            self._batch.seq_id[index][0] = 0
-        self._work = np.empty((2, self.vocab_size))
+        self.cells = int(llama.llama_n_ctx(self._context))
+        self.can_shift = self.can_cut and bool(llama.llama_memory_can_shift(self._memory))
 
-    def keep_common(self, tokens: Sequence[int], at_most: int) -> int:
-        """Keep of the cache what it has in common with the beginning of `tokens`, and no more than at_most; how many tokens that is."""
-        common = 0
-        for held, wanted in zip(self.tokens, tokens[:at_most], strict=False):
-            if held != wanted:
-                break
-            common += 1
-        self._forget_from(common)
-        return len(self.tokens)
+    def _make_batch(self) -> None:
+        llama = self.llama
+        most = max(self.chunk, 1 + FORKS)
+        self._batch = llama.llama_batch_init(most, 0, 1)
+        self._batch_tokens = np.ctypeslib.as_array(self._batch.token, (most,))
+        self._batch_positions = np.ctypeslib.as_array(self._batch.pos, (most,))
+        self._batch_logits = np.ctypeslib.as_array(self._batch.logits, (most,))
+        np.ctypeslib.as_array(self._batch.n_seq_id, (most,))[:] = 1
+        # llama.cpp has a pointer to each token's sequences; here they point into one array, which is filled at once.
+        self._batch_sequences = np.zeros(most, dtype=np.int32)
+        self._pointers = np.ctypeslib.as_array(ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_size_t)), (most,))
+        self._own_pointers = self._pointers.copy()
+        self._pointers[:] = self._batch_sequences.ctypes.data + np.arange(most) * self._batch_sequences.itemsize
+        self._row_of_logits = ctypes.c_float * self.vocab_size
+        # Made once: ctypes makes machine code for each callback.
+        self._look_callback = llama.ggml_abort_callback(self._look)
+        self._no_callback = llama.ggml_abort_callback()
 
-    def _forget_from(self, position: int) -> None:
-        if self.llama.llama_memory_seq_rm(self._memory, 0, position, -1):
-            del self.tokens[position:]
-        else:
-            # Recurrent states can't be cut: they are computed again from the start.
-            self.llama.llama_memory_clear(self._memory, True)
-            self.tokens.clear()
+    def decode(self, sequence: int, start: int, tokens: Sequence[int], rows_from: int, interrupted: Interrupted | None = None) -> bool:
+        """Decode at most `chunk` tokens of one sequence from position `start`; False where `interrupted` ended it.
 
-    def extend(self, tokens: Sequence[int], interrupted: Interrupted | None = None, *, every_row: bool = False) -> bool:
-        """Decode at most CHUNK tokens behind those in the cache; False where `interrupted` ended it, and the cache is as before.
-
-        Then `row(i)` has the logits after token i of these, if every_row, else only `row(-1)`.
+        After that, and after an exception, the sequence has to be cut back to `start`.
+        Else `row(i)` has the logits after token i of these, from rows_from on.
         """
-        count, start = len(tokens), len(self.tokens)
-        self._batch.n_tokens = count
+        count = len(tokens)
         self._batch_tokens[:count] = tokens
-        self._batch_positions[:count] = np.arange(start, start + count)
-        self._batch_logits[:count] = every_row
-        self._batch_logits[count - 1] = True
+        self._batch_positions[:count] = range(start, start + count) if count < 8 else np.arange(start, start + count)
+        self._batch_sequences[:count] = sequence
+        self._batch_logits[:count] = 0
+        self._batch_logits[rows_from:count] = 1
+        return self._decode(count, interrupted if count > 1 else None)
+
+    def decode_each(self, sequences: Sequence[int], positions: Sequence[int], tokens: Sequence[int]) -> None:
+        """Decode one token for each of several sequences; then `row(i)` has the logits of the i-th."""
+        count = len(tokens)
+        self._batch_tokens[:count] = tokens
+        self._batch_positions[:count] = positions
+        self._batch_sequences[:count] = sequences
+        self._batch_logits[:count] = 1
+        self._decode(count, None)
+
+    def _decode(self, count: int, interrupted: Interrupted | None) -> bool:
+        self._batch.n_tokens = count
         self._log.clear()
-        if interrupted is None or count == 1:
-            status = self.llama.llama_decode(self._context, self._batch)
-        else:
-            status = self._decode_watched(interrupted)
+        status = self._watched(interrupted) if interrupted else int(self.llama.llama_decode(self._context, self._batch))
         if status == 0:
-            self.tokens.extend(tokens)
             return True
-        self._forget_from(start)
         if status == _ABORTED:
             return False
-        raise (
-            OutOfMemory(self.path, self._log.last())
-            if self._log.tells_of_memory()
-            else DecodeFailed(self.path, f"status {status}. {self._log.last()}")
-        )
+        if self._log.tells_of_memory():
+            raise OutOfMemory(self.path, self._log.last())
+        raise DecodeFailed(self.path, f"status {status}. {self._log.last()}")
 
-    def _decode_watched(self, interrupted: Interrupted) -> int:
-        """Decode, and look every few milliseconds whether to abort. The look's own exception is raised here: ctypes would swallow it."""
-        looked = time.monotonic()
-        raised: list[BaseException] = []
-
-        def look(_data: object) -> bool:
-            nonlocal looked
-            now = time.monotonic()
-            if raised or now - looked < _SECONDS_BETWEEN_LOOKS:
-                return bool(raised)
-            looked = now
-            try:
-                return interrupted()
-            except BaseException as error:
-                raised.append(error)
-                return True
-
-        callback = self.llama.ggml_abort_callback(look)
-        self.llama.llama_set_abort_callback(self._context, callback, None)
+    def _watched(self, interrupted: Interrupted) -> int:
+        """Decode, and look between ggml's operations whether to abort. The look's own exception is raised here: ctypes would swallow it."""
+        self._interrupted, self._looked = interrupted, time.monotonic()
+        self.llama.llama_set_abort_callback(self._context, self._look_callback, None)
         try:
             status = int(self.llama.llama_decode(self._context, self._batch))
         finally:
-            self.llama.llama_set_abort_callback(self._context, self.llama.ggml_abort_callback(), None)
-        if raised:
-            if status == 0:
-                self.tokens.extend(self._batch_tokens[: self._batch.n_tokens].tolist())
-            else:
-                self._forget_from(len(self.tokens))
-            raise raised[0]
+            self.llama.llama_set_abort_callback(self._context, self._no_callback, None)
+            self._interrupted = None
+        if self._raised:
+            first = self._raised[0]
+            self._raised.clear()
+            raise first
         return status
 
+    def _look(self, _data: object) -> bool:
+        now = time.monotonic()
+        if self._raised or self._interrupted is None or now - self._looked < _SECONDS_BETWEEN_LOOKS:
+            return bool(self._raised)
+        self._looked = now
+        try:
+            return self._interrupted()
+        except BaseException as error:
+            self._raised.append(error)
+            return True
+
     def row(self, index: int) -> NDArray[np.float32]:
-        """The logits after a token of the last `extend`: a view that the next one overwrites."""
+        """The logits after a token of the last decode: a view that the next one overwrites."""
         pointer = self.llama.llama_get_logits_ith(self._context, index)
         if not pointer:
             raise DecodeFailed(self.path, f"there are no logits. {self._log.last()}")
-        return np.ctypeslib.as_array(pointer, (self.vocab_size,))
+        row: NDArray[np.float32] = np.ctypeslib.as_array(self._row_of_logits.from_address(ctypes.addressof(pointer.contents)))
+        return row
 
-    @property
-    def work(self) -> NDArray[np.float64]:
-        """Room for one `distribution`: 2 by vocabulary."""
-        return self._work
+    def cut(self, sequence: int, start: int) -> bool:
+        """Take a sequence's tokens from position `start` on away; False where the model can't: nothing was taken away then."""
+        return bool(self.llama.llama_memory_seq_rm(self._memory, sequence, start, -1))
+
+    def copy(self, source: int, target: int, start: int = -1, end: int = -1) -> None:
+        """Give the target what the source has from position `start` to `end` (-1: from the first, to the last); no keys are copied."""
+        self.llama.llama_memory_seq_cp(self._memory, source, target, start, end)
+
+    def shift(self, sequence: int, by: int) -> None:
+        """Move a sequence's positions; the keys are turned at the next decode."""
+        self.llama.llama_memory_seq_add(self._memory, sequence, -1, -1, by)
+
+    def clear(self) -> None:
+        """Empty all sequences."""
+        self.llama.llama_memory_clear(self._memory, False)
+
+    def save(self, sequence: int) -> State:
+        """A sequence's keys and values; empty where it can't be had."""
+        size = int(self.llama.llama_state_seq_get_size(self._context, sequence))
+        state = np.empty(size, dtype=np.uint8)
+        written = int(self.llama.llama_state_seq_get_data(self._context, _bytes_at(state), size, sequence))
+        return state[:written]
+
+    def load(self, sequence: int, state: State) -> bool:
+        """Put what `save` gave into an empty sequence; False where it does not fit."""
+        return bool(self.llama.llama_state_seq_set_data(self._context, _bytes_at(state), state.nbytes, sequence))
 
     def close(self) -> None:
         """Free everything; a second time does nothing."""
         llama = self.llama
         if self._batch is not None:
+            self._pointers[:] = self._own_pointers
             llama.llama_batch_free(self._batch)
         if self._context:
             llama.llama_free(self._context)
         if self._model:
             llama.llama_model_free(self._model)
         self._batch = self._context = self._model = None
-        self.tokens.clear()
+        # The callback refers to this object: it would outlive its last user until a collection of cycles.
+        self._look_callback = None
+
+
+def _bytes_at(state: State) -> Any:
+    return ctypes.cast(state.ctypes.data, ctypes.POINTER(ctypes.c_uint8))

@@ -48,6 +48,17 @@ class Vocabulary:
             count = int(self._llama.llama_tokenize(self._vocab, data, len(data), ids, room, False, False))
         return ids[:count]
 
+    def control(self, name: str) -> int | None:
+        """The id of the control token that is spelled so; None where there is none."""
+        llama, data = self._llama, name.encode("utf-8", "replace")
+        ids = (ctypes.c_int32 * (len(data) + 8))()
+        # Only here are control tokens read from text.
+        if int(llama.llama_tokenize(self._vocab, data, len(data), ids, len(ids), False, True)) != 1:
+            return None
+        token = int(ids[0])
+        is_it = llama.llama_vocab_is_control(self._vocab, token) and llama.llama_vocab_get_text(self._vocab, token) == data
+        return token if is_it else None
+
     def _ends(self, token: int) -> bool:
         """Whether a token ends the text: the model's own ends, and every other control token, which begins something that is not text."""
         llama = self._llama

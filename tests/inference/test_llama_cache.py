@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.llama import LlamaModel
-from assay.inference.llama_session import CHUNK, Session
+from assay.inference.llama_session import CHUNK
 from assay.inference.model import Prompt, StopReason
 from assay.inference.stops import NONE
 
@@ -122,11 +122,10 @@ def test_a_chunk_is_broken_off_while_it_is_decoded(tmp_path: Path, monkeypatch: 
     """ggml asks between the operations of one decode, so that a large model's chunk of a second need not end first."""
     monkeypatch.setattr("assay.inference.llama_session._SECONDS_BETWEEN_LOOKS", 0.0)
     with open_exact(write_tiny_gguf(tmp_path / "model.gguf", TinyModel(seed=2))) as model:
-        session = model._open()
-        assert isinstance(session, Session)
+        cache = model._open()
         asked = itertools.count()
-        assert session.extend([97] * CHUNK, lambda: next(asked) >= 3) is False
-        assert session.tokens == []
+        assert cache.extend([97] * CHUNK, lambda: next(asked) >= 3) is False
+        assert cache.tokens == []
         assert next(asked) == 4
         prompt = Prompt((97, 98, 99), "left_to_right")
         used = model.next_token_logprobs(prompt, ["a"])
