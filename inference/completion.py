@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from .context import fit
 from .model import Cancel, Generation, Layout, Model, Prompt
@@ -23,6 +23,15 @@ _CONTROL_TOKENS = 4
 _LINE_END = re.compile(r"[\r\n]")
 _OPENS_A_BLOCK = re.compile(r":[ \t]*(#.*)?$")
 _OPENING = {")": "(", "]": "[", "}": "{"}
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model that counts tokens with less ado than by giving them out: one behind a server, where each text would be a request."""
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +135,8 @@ def prompt_at(model: Model, prefix: str, suffix: str, *, kind: Kind = "line", se
     before, after, _ = _budgets(model, settings or Settings(), kind)
     prefix = prefix.removesuffix(_held_back(prefix))
     suffix = "" if model.layout == "left_to_right" else suffix
-    shown_prefix, shown_suffix = fit(lambda text: len(model.tokenize(_newlines(text))), prefix, suffix, before, after)
+    count = model.count_tokens if isinstance(model, CountsTokens) else lambda text: len(model.tokenize(text))
+    shown_prefix, shown_suffix = fit(lambda text: count(_newlines(text)), prefix, suffix, before, after)
     return model.fim(_newlines(shown_prefix), _newlines(shown_suffix))
 
 

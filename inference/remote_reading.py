@@ -1,0 +1,109 @@
+"""One generation of a server as it comes, event by event."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+from .continuation import Continuation
+from .errors import AnswerCutOff, BadAnswer, Unavailable
+from .model import Generation, Prompt, StopReason, Timings, Token
+from .remote_formats import Heard, Sampling
+from .remote_requests import Requests
+
+
+class Reading:
+    """A prompt that was sent, how its tokens are taken, and the text that has come. most: tokens to ask the server for."""
+
+    def __init__(self, requests: Requests, prompt: Prompt, continuation: Continuation, sampling: Sampling, most: int) -> None:
+        self.prompt, self.continuation = prompt, continuation
+        self._requests, self._sampling, self._most = requests, sampling, most
+        self._given = len(continuation.tokens)
+        self._counted = self._reused = 0
+        self._first_at: float | None = None
+        self._ended: StopReason | None = None
+
+    def body(self) -> dict[str, Any]:
+        """What is sent."""
+        return self._requests.body(self.prompt, self._most, self._sampling)
+
+    def take(self, event: dict[str, Any] | None) -> bool:
+        """Take in an event, None for the end of the stream; whether the text has ended by its own rules.
+
+        Raises AnswerCutOff where the stream ends before the server said why.
+        """
+        if event is None:
+            if self._ended is None:
+                raise AnswerCutOff(self._requests.where, self._requests.path(self.prompt), "the stream ended without its last event")
+            return True
+        for heard in self._requests.heard(event):
+            if self._first_at is None:
+                self._first_at = time.perf_counter()
+            if self._add(heard):
+                return True
+        if (ended := _server_end(event)) is None:
+            return False
+        self._ended = ended
+        missing = int(event.get("tokens_predicted") or 0) - self._counted
+        if missing > 0 and self._requests.served.kind == "llama-server" and self._requests.served.top:
+            self._fill(missing, None)
+        return self.continuation.stopped is not None
+
+    def generation(self, otherwise: StopReason | None, begun: float, done: float) -> Generation:
+        """What was produced. otherwise: why the caller broke it off; begun, done: seconds of `time.perf_counter`."""
+        first = self._first_at or done
+        timings = Timings((first - begun) * 1000, (done - first) * 1000, len(self.prompt.tokens) - self._given, self._reused)
+        return self.continuation.generation(self._ended or otherwise or StopReason.TOKENS, timings)
+
+    def _add(self, heard: Heard) -> bool:
+        self._reused = heard.reused or self._reused
+        if heard.count is not None:
+            lost = heard.count - self._counted - 1
+            self._counted = heard.count
+            if lost > 0:
+                text = self._fill(lost, heard.text)
+                if text is None:
+                    return True
+                heard = replace(heard, text=text)
+        if heard.logprob is None and self._requests.served.top:
+            raise Unavailable(
+                "log-probability of a token that it sampled", self._requests.where, "Start it without speculative decoding, if it drafts."
+            )
+        logprob = math.nan if heard.logprob is None else heard.logprob
+        token = Token(-1 if heard.id is None else heard.id, heard.text, logprob, heard.best_other, None)
+        return self.continuation.add(token, heard.ends) is not None
+
+    def _fill(self, lost: int, text: bytes | None) -> bytes | None:
+        """Ask again for so many tokens that are parts of a character, and give back what they leave of it; None where the text ended.
+
+        text: the whole character, as the token that completes it brought it; None where the budget came first. Greedy decoding takes the
+        most likely token, so that its distribution tells which it was; a sampled one is lost.
+        """
+        if self._sampling.temperature > 0 or not self.prompt.tokens:
+            raise Unavailable(
+                "log-probabilities of tokens that are parts of a character",
+                self._requests.where,
+                "Use temperature 0 and a known layout, or another server.",
+            )
+        for _ in range(lost):
+            behind = tuple(token.id for token in self.continuation.tokens[self._given :])
+            best, *others = self._requests.row((*self.prompt.tokens, *behind), 2)
+            if best.id is None or not best.text or not (text is None or text.startswith(best.text)):
+                raise BadAnswer(self._requests.where, "/completion", "another token than in the stream, asked for the same place again")
+            text = text and text.removeprefix(best.text)
+            token = Token(best.id, best.text, best.logprob, others[0].logprob if others else None, None)
+            if self.continuation.add(token, ends=False):
+                return None
+        return text
+
+
+def _server_end(event: dict[str, Any]) -> StopReason | None:
+    """Why the server itself ended the text, None where it goes on."""
+    if event.get("stop") is True:
+        return StopReason.END if event.get("stop_type") == "eos" else StopReason.TOKENS
+    for choice in event.get("choices") or ():
+        if reason := choice.get("finish_reason"):
+            return StopReason.END if reason in ("stop", "eos_token") else StopReason.TOKENS
+    return None
