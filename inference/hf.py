@@ -1,0 +1,480 @@
+"""A folder of a transformers model in this process: the same exact numbers as from llama.cpp, on any device of torch."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .continuation import Continuation
+from .errors import ContextTooLong, ExtraMissing, ForwardFailed, ModelClosed, NoSuchModel
+from .hf_folder import Folder, read_folder
+from .model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings, Token
+from .stops import Stop
+
+try:
+    import torch
+    import transformers
+    from torch import Tensor
+
+    from .hf_cache import Batch, Reader
+    from .hf_network import Network
+    from .hf_numbers import Choose, chooser, exact, facts, logprobs_of
+    from .hf_tokenizer import TextTokenizer
+except ImportError as missing:
+    raise ExtraMissing(str(missing)) from missing
+
+# A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory.
+DEFAULT_CONTEXT = 4096
+_UNSAID_CONTEXT = 2048
+# Logits held at once while scoring, in numbers: 256 MiB of float32.
+_LOGITS_AT_ONCE = 1 << 26
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
+Watch = Callable[[], StopReason | None]
+
+
+class HFModel:
+    """The `Model` protocol on transformers. One call at a time; a call leaves its tokens in the cache for the next to reuse.
+
+    path: a folder with config.json, tokenizer.json and *.safetensors, or a model hub's id ("organisation/name"), which is looked for among
+    what was downloaded before, and downloaded only if allow_download. Code that comes with a model is never run, pickled weights are
+    never read. dtype: "auto" (bfloat16 or float16 on CUDA, float16 on mps, float32 on a CPU), "float32", "float16", "bfloat16". device:
+    "auto" (the first of cuda, mps, cpu) or torch's name of one. n_ctx: tokens of context, None for the model's own (4,096 at most).
+
+    Raises on opening: NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder,
+    UnsupportedTokenizer, DamagedModel, TruncatedModel, UnreadableModel, NoSuchDevice, OutOfMemory, FolderLoadFailed, ContextTooLong.
+    """
+
+    def __init__(
+        self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None, allow_download: bool = False
+    ) -> None:
+        if n_ctx is not None and n_ctx < 1:
+            raise ValueError(f"n_ctx is {n_ctx}, it must be at least 1")
+        self.folder = read_folder(_located(path, allow_download))
+        self.path = self.folder.path
+        self._context_length = _context_length(self.folder, n_ctx)
+        self._tokenizer = TextTokenizer(self.folder)
+        self._network: Network | None = Network(self.folder, dtype, device)
+        self._reader: Reader = Reader(self._network)
+        # How many of the tokens that the reader holds were the last prompt's.
+        self._prompt_held = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def context_length(self) -> int:
+        """Tokens that prompt and generation may have together."""
+        return self._context_length
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the model is; the files are hashed at the first call (a second or so for each 2 GB). Raises UnreadableModel."""
+        network, folder = self._open(), self.folder
+        dtype = str(network.dtype).removeprefix("torch.")
+        method = (folder.config.get("quantization_config") or {}).get("quant_method")
+        return Fingerprint(
+            name=folder.name,
+            architecture=folder.model_type,
+            parameters=folder.parameters,
+            quantisation=f"{method} {dtype}" if method else dtype,
+            weights=folder.weights_hash,
+            tokenizer=folder.tokenizer_hash,
+            runtime=f"transformers {transformers.__version__} torch {torch.__version__}",
+        )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Everything; a suffix is used where the tokenizer has fill-in-the-middle tokens of a known family."""
+        return Capabilities(fim=self._tokenizer.family is not None)
+
+    @property
+    def device(self) -> str:
+        """Where it runs: torch's name of the device."""
+        return str(self._open().device)
+
+    @property
+    def layout(self) -> Layout:
+        """As the model's family (families.py) lays a prompt out; "left_to_right" where it has none."""
+        return self._tokenizer.layout
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of plain text as it stands in the middle of another; the spelling of a control token is text like any other."""
+        self._open()
+        return self._tokenizer.tokenize(text)
+
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes that a token stands for; none for a control token."""
+        return self._tokenizer.piece(token)
+
+    def fim(self, prefix: str, suffix: str) -> Prompt:
+        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout)."""
+        self._open()
+        return self._tokenizer.fim(prefix, suffix)
+
+    def generate(
+        self,
+        prompt: Prompt,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnToken | None = None,
+    ) -> Generation:
+        """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
+
+        max_ms counts from the call, the reading of the prompt included; cancel is asked from this thread, between tokens and between
+        chunks of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, ForwardFailed.
+        """
+        begun = time.perf_counter()
+        _check_sampling(max_tokens, temperature, top_p)
+        most = min(max_tokens, self._room(prompt))
+        watch = _watch(cancel, None if max_ms is None else begun + max_ms / 1000)
+        reused, logits, stopped = self._read(prompt.tokens, watch)
+        read = time.perf_counter()
+        one = Continuation(stop, most, on_token)
+        choose = chooser(temperature, top_p, seed)
+        while stopped is None:
+            (token,) = self._tokens(logits, [choose])
+            if (stopped := one.add(token, token.id in self._tokenizer.ends) or watch()) is None:
+                logits = self._reader.extend([token.id]).logits[:, -1]
+        done = time.perf_counter()
+        return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
+
+    def alternatives(
+        self,
+        prompt: Prompt,
+        count: int,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnAlternative | None = None,
+    ) -> list[Generation]:
+        """`count` generations of one prompt, which is read once; one step serves all that have not ended. See `Model.alternatives`.
+
+        Afterwards the cache holds the prompt. Raises as `generate` does, and ValueError for a count below 1.
+        """
+        begun = time.perf_counter()
+        _check_sampling(max_tokens, temperature, top_p)
+        if count < 1:
+            raise ValueError(f"count is {count}, it must be at least 1")
+        most = min(max_tokens, self._room(prompt))
+        watch = _watch(cancel, None if max_ms is None else begun + max_ms / 1000)
+        reused, logits, stopped = self._read(prompt.tokens, watch)
+        read = time.perf_counter()
+        count = min(count, self._open().vocabulary) if temperature == 0 else count
+        # Greedy ones differ by their first token alone: number i begins with the i-th most likely.
+        choosers = [chooser(temperature, top_p, seed + i, first=i) for i in range(count)]
+        growing = [Continuation(stop, most, _for_one(on_token, i)) for i in range(count)]
+        otherwise = stopped or StopReason.CANCELLED
+        if stopped is None:
+            otherwise = self._grow(self._reader.fork(count), logits.expand(count, -1), choosers, growing, watch)
+        done = time.perf_counter()
+        timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
+        return [one.generation(otherwise, timings) for one in growing]
+
+    def generate_batch(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        stop: Stop,
+        max_tokens: int,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        batch_size: int = 8,
+        cancel: Cancel | None = None,
+    ) -> list[Generation]:
+        """A generation for each prompt, number i as `generate` gives it with seed + i, `batch_size` prompts in each step.
+
+        Prompts of like length share a batch. The cache keeps nothing. Timings are the batch's. Raises as `generate` does.
+        """
+        _check_sampling(max_tokens, temperature, top_p)
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
+        most = [min(max_tokens, self._room(prompt)) for prompt in prompts]
+        watch = _watch(cancel, None)
+        by_length = sorted(range(len(prompts)), key=lambda i: len(prompts[i].tokens))
+        results: dict[int, Generation] = {}
+        for start in range(0, len(prompts), batch_size):
+            which = by_length[start : start + batch_size]
+            begun = time.perf_counter()
+            growing = [Continuation(stop, most[i]) for i in which]
+            otherwise, read = watch(), begun
+            if otherwise is None:
+                batch, logits = Batch.read(self._open(), [prompts[i].tokens for i in which])
+                read = time.perf_counter()
+                choosers = [chooser(temperature, top_p, seed + i) for i in which]
+                otherwise = self._grow(batch, logits, choosers, growing, watch)
+            done = time.perf_counter()
+            for i, one in zip(which, growing, strict=True):
+                timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompts[i].tokens), 0)
+                results[i] = one.generation(otherwise, timings)
+        return [results[i] for i in range(len(prompts))]
+
+    def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
+        """log p of each continuation token given the prompt and those before it, in nats.
+
+        Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for a token that the vocabulary does not have.
+        """
+        self._room(prompt, len(continuation))
+        self._check_tokens(continuation)
+        if not continuation:
+            return []
+        network = self._open()
+        given = [prompt.tokens[-1], *continuation[:-1]]
+        step = max(1, min(network.chunk, _LOGITS_AT_ONCE // network.vocabulary))
+        scores: list[float] = []
+        with self._question(prompt.tokens):
+            self._read_on(prompt.tokens[:-1], _unwatched)
+            for start in range(0, len(given), step):
+                chunk = given[start : start + step]
+                logits = exact(self._reader.extend(chunk, keep=len(chunk)).logits[0])
+                scores += logprobs_of(logits, network.tensor(continuation[start : start + len(chunk)]))
+        return self._numbers(scores)
+
+    def score_batch(self, pairs: Sequence[tuple[Prompt, Sequence[int]]], *, batch_size: int = 8) -> list[list[float]]:
+        """What `score` gives for each pair of prompt and continuation, `batch_size` pairs at once.
+
+        Pairs of like length share a batch; the shorter are filled up behind, where no token sees it. The cache keeps nothing of them.
+        Raises as `score` does.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
+        for prompt, continuation in pairs:
+            self._room(prompt, len(continuation))
+            self._check_tokens(continuation)
+        results: list[list[float]] = [[] for _ in pairs]
+        waiting = sorted((i for i, (_, continuation) in enumerate(pairs) if continuation), key=lambda i: sum(map(len, _ids_of(pairs[i]))))
+        while waiting:
+            which = waiting[:batch_size]
+            while len(which) > 1 and self._logits_of([pairs[i] for i in which]) > _LOGITS_AT_ONCE:
+                which = which[: len(which) // 2]
+            waiting = waiting[len(which) :]
+            if self._logits_of([pairs[i] for i in which]) > _LOGITS_AT_ONCE:
+                results[which[0]] = self.score(*pairs[which[0]])
+            else:
+                for i, scores in zip(which, self._score_at_once([pairs[i] for i in which]), strict=True):
+                    results[i] = scores
+        return results
+
+    def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
+        """log p that the first token of each candidate text comes next, in nats.
+
+        Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for an empty candidate.
+        """
+        self._room(prompt)
+        first = [self._tokenizer.tokenize(candidate)[:1] for candidate in candidates]
+        if not all(first):
+            raise ValueError("an empty candidate has no first token")
+        with self._question(prompt.tokens):
+            logits, _ = self._read_on(prompt.tokens, _unwatched)
+            row = exact(logits).expand(len(first), -1)
+            return self._numbers(logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
+
+    def hidden_states(self, prompt: Prompt, continuation: Sequence[int], layers: Sequence[int]) -> NDArray[np.float32]:
+        """What chosen layers made of each continuation token, read behind the prompt: (layers, continuation tokens, width).
+
+        Layer 0 is the embedding, layer n the output of block n; -1 is the last, which transformers gives behind the final norm. The row
+        of a token is the state after it was read, from which the next is predicted: for what predicts the first, move the prompt's last
+        token into the continuation. Raises as `score` does, and IndexError for a layer that the network does not have.
+        """
+        self._room(prompt, len(continuation))
+        self._check_tokens(continuation)
+        network = self._open()
+        if wrong := [layer for layer in layers if not -network.layers - 1 <= layer <= network.layers]:
+            raise IndexError(f"layer {wrong[0]}: the network has layers 0 to {network.layers}")
+        parts: list[NDArray[np.float32]] = [np.empty((len(layers), 0, network.width), np.float32)]
+        with self._question(prompt.tokens):
+            self._read_on(prompt.tokens, _unwatched)
+            for start in range(0, len(continuation), network.chunk):
+                states = self._reader.extend(continuation[start : start + network.chunk], hidden=True).hidden_states
+                parts += [torch.stack([states[layer][0] for layer in layers]).float().cpu().numpy()] if layers else []
+        return np.concatenate(parts, axis=1)
+
+    def forget(self) -> None:
+        """Empty the cache, so that the next call reads its whole prompt."""
+        self._open()
+        self._reader.keep_common((), 0)
+
+    def close(self) -> None:
+        """Give the memory back; the model can't be used after. A second time does nothing."""
+        if self._network is not None:
+            self._reader.keep_common((), 0)
+            self._network.close()
+            self._network = None
+
+    def _open(self) -> Network:
+        if self._network is None:
+            raise ModelClosed(self.path)
+        return self._network
+
+    def _room(self, prompt: Prompt, wanted: int = 1) -> int:
+        """Tokens that the context has left behind the prompt, at least `wanted`."""
+        self._check_tokens(prompt.tokens)
+        if not prompt.tokens:
+            raise ValueError("the prompt has no tokens: there is nothing to continue")
+        room = self._context_length - len(prompt.tokens)
+        if room < wanted:
+            what = f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
+            raise ContextTooLong(len(prompt.tokens) + wanted, self._context_length, what)
+        return room
+
+    def _check_tokens(self, tokens: Sequence[int]) -> None:
+        size = self._open().vocabulary
+        if tokens and not (min(tokens) >= 0 and max(tokens) < size):
+            raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
+
+    def _read(self, tokens: Sequence[int], watch: Watch) -> tuple[int, Tensor, StopReason | None]:
+        """Read a generation's prompt: how much of it was held, the logits behind it, why it was broken off (the logits then are none)."""
+        reused = self._reader.keep_common(tokens, len(tokens) - 1)
+        self._prompt_held = len(tokens) - 1
+        return reused, *self._read_on(tokens, watch)
+
+    def _read_on(self, tokens: Sequence[int], watch: Watch) -> tuple[Tensor, StopReason | None]:
+        """Read what is not held of `tokens`, chunk by chunk."""
+        chunk = self._open().chunk
+        logits = torch.empty(0)
+        for start in range(len(self._reader.tokens), len(tokens), chunk):
+            if stopped := watch():
+                return logits, stopped
+            logits = self._reader.extend(tokens[start : start + chunk]).logits[:, -1]
+        return logits, watch()
+
+    @contextlib.contextmanager
+    def _question(self, tokens: Sequence[int]) -> Iterator[None]:
+        """Ask behind `tokens`. Where they continue the last prompt, all that was held for its generation is held again afterwards."""
+        held = self._reader.held()
+        common = self._reader.keep_common(tokens, len(tokens) - 1)
+        yield
+        if held.tokens and common >= self._prompt_held:
+            self._reader.put_back(held)
+        else:
+            self._prompt_held = len(tokens) - 1
+
+    def _grow(self, batch: Batch, logits: Tensor, choosers: Sequence[Choose], growing: Sequence[Continuation], watch: Watch) -> StopReason:
+        """Grow every continuation until each has ended by its own rules or `watch` ends them: why those end that have not."""
+        live = list(range(len(growing)))
+        while True:
+            tokens = self._tokens(logits, [choosers[i] for i in live])
+            going = [
+                at
+                for at, (i, token) in enumerate(zip(live, tokens, strict=True))
+                if growing[i].add(token, token.id in self._tokenizer.ends) is None
+            ]
+            if not going:
+                return StopReason.CANCELLED
+            if stopped := watch():
+                return stopped
+            if len(going) < len(live):
+                batch.keep(going)
+            live = [live[at] for at in going]
+            logits = batch.extend([tokens[at].id for at in going])
+
+    def _tokens(self, logits: Tensor, choosers: Sequence[Choose]) -> list[Token]:
+        """A token for each row of logits (rows, vocabulary), chosen by its own rule."""
+        rows = exact(logits)
+        chosen = torch.stack([choose(row) for choose, row in zip(choosers, rows, strict=True)])
+        found = facts(rows, chosen)
+        self._numbers([logprob for _, logprob, _, _ in found])
+        return [Token(token, self._tokenizer.piece(token), *numbers) for token, *numbers in found]
+
+    def _numbers(self, logprobs: list[float]) -> list[float]:
+        if any(map(math.isnan, logprobs)):
+            raise ForwardFailed(self.path, "the model's output is not a number")
+        return logprobs
+
+    def _logits_of(self, pairs: Sequence[tuple[Prompt, Sequence[int]]]) -> int:
+        """How many numbers the logits of these pairs are together."""
+        first, last = _wanted(pairs)
+        return len(pairs) * (last - first) * self._open().vocabulary
+
+    def _score_at_once(self, pairs: Sequence[tuple[Prompt, Sequence[int]]]) -> Iterator[list[float]]:
+        network = self._open()
+        first, last = _wanted(pairs)
+        rows = [[*prompt, *continuation[:-1]] for prompt, continuation in map(_ids_of, pairs)]
+        filled = network.tensor([row + [0] * (last - len(row)) for row in rows])
+        logits = network(filled, keep=network.tensor(range(first, last))).logits
+        for index, (prompt, continuation) in enumerate(map(_ids_of, pairs)):
+            begin = len(prompt) - 1 - first
+            own = exact(logits[index, begin : begin + len(continuation)])
+            yield self._numbers(logprobs_of(own, network.tensor(continuation)))
+
+
+def _located(path: str | Path, allow_download: bool) -> Path:
+    """The folder that a path or a hub's id names."""
+    if Path(path).exists() or not _HUB_ID.fullmatch(str(path)):
+        return Path(path)
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(str(path), local_files_only=not allow_download, allow_patterns=["*.json", "*.safetensors"]))
+    except Exception as error:  # its errors come from several libraries
+        advice = (
+            f"The hub did not give it either ({error})."
+            if allow_download
+            else "Nor was a model of that name downloaded before. Nothing is downloaded unless allow_download is true."
+        )
+        raise NoSuchModel(Path(path), advice) from error
+
+
+def _context_length(folder: Folder, n_ctx: int | None) -> int:
+    trained = folder.context_length
+    if n_ctx is None:
+        return min(trained or _UNSAID_CONTEXT, DEFAULT_CONTEXT)
+    if trained is not None and n_ctx > trained:
+        raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
+    return n_ctx
+
+
+def _check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
+    if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1:
+        raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
+
+
+def _for_one(on_token: OnAlternative | None, number: int) -> OnToken | None:
+    return None if on_token is None else lambda token, text: on_token(number, token, text)
+
+
+def _unwatched() -> None:
+    return None
+
+
+def _watch(cancel: Cancel | None, deadline: float | None) -> Watch:
+    def watch() -> StopReason | None:
+        if cancel is not None and cancel():
+            return StopReason.CANCELLED
+        return StopReason.TIME if deadline is not None and time.perf_counter() >= deadline else None
+
+    return watch
+
+
+def _ids_of(pair: tuple[Prompt, Sequence[int]]) -> tuple[Sequence[int], Sequence[int]]:
+    return pair[0].tokens, pair[1]
+
+
+def _wanted(pairs: Sequence[tuple[Prompt, Sequence[int]]]) -> tuple[int, int]:
+    """The positions, from and to, whose logits score these pairs: from the shortest prompt's last token on."""
+    first = min(len(prompt) - 1 for prompt, _ in map(_ids_of, pairs))
+    return first, max(len(prompt) + len(continuation) - 1 for prompt, continuation in map(_ids_of, pairs))

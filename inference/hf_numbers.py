@@ -1,0 +1,78 @@
+"""Rows of logits as distributions over the next token, computed where they lie: a few numbers of each are moved, not the row.
+
+The formulas are those of distribution.py, here on torch tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Choose = Callable[[Tensor], Tensor]
+
+
+def exact(logits: Tensor) -> Tensor:
+    """Logits in the widest float that their device has: float64, on mps float32. Shape as given."""
+    return logits.to(torch.float32 if logits.device.type == "mps" else torch.float64)
+
+
+def facts(logits: Tensor, chosen: Tensor) -> list[tuple[int, float, float, float]]:
+    """For each row its chosen token, the log p of it and of the best other token, and the entropy, in nats.
+
+    logits: (rows, vocabulary), as `exact` gives them; chosen: (rows). A vocabulary of one has -inf as its best other.
+    """
+    logprobs = torch.log_softmax(logits, -1)
+    best = torch.topk(logprobs, min(2, logprobs.shape[-1]), -1)
+    second = best.values[:, 1] if best.values.shape[-1] == 2 else torch.full_like(best.values[:, 0], -torch.inf)
+    other = torch.where(best.indices[:, 0] == chosen, second, best.values[:, 0])
+    entropy = torch.special.entr(logprobs.exp()).sum(-1).clamp(min=0)
+    own = logprobs.gather(-1, chosen[:, None])[:, 0]
+    # One transfer for all: the ids are exact in a float as well, for no vocabulary has 2^24 tokens.
+    rows = torch.stack([chosen.to(own.dtype), own, other, entropy], -1).tolist()
+    return [(int(token), logprob, best_other, spread) for token, logprob, best_other, spread in rows]
+
+
+def logprobs_of(logits: Tensor, tokens: Tensor) -> list[float]:
+    """log p of one token for each row, in nats; shapes as in `facts`."""
+    values: list[float] = torch.log_softmax(logits, -1).gather(-1, tokens[:, None])[:, 0].tolist()
+    return values
+
+
+def sample(row: Tensor, temperature: float, top_p: float, uniform: float) -> Tensor:
+    """The token that a number drawn evenly from [0, 1) chooses at `temperature`, from the smallest set that reaches `top_p`.
+
+    row: (vocabulary), as `exact` gives it. The same number chooses the same token as in distribution.py.
+    """
+    weights = torch.exp((row - row.max()) / temperature)
+    if top_p >= 1.0:
+        return _draw(weights, uniform)
+    order = torch.argsort(weights, descending=True, stable=True)
+    reached = weights[order].cumsum(-1)
+    count = torch.searchsorted(reached, top_p * reached[-1:]) + 1
+    nucleus = order[: int(count)]
+    return nucleus[_draw(weights[nucleus], uniform)]
+
+
+def chooser(temperature: float, top_p: float, seed: int, first: int = 0) -> Choose:
+    """What takes a token from a row of logits: drawn at a temperature, or at temperature 0 the `first`-th most likely, then the best."""
+    if temperature > 0:
+        random = np.random.default_rng(seed)
+        return lambda row: sample(row, temperature, top_p, random.random())
+    rank = first
+
+    def greedy(row: Tensor) -> Tensor:
+        nonlocal rank
+        chosen = torch.argsort(row, descending=True, stable=True)[rank] if rank else row.argmax()
+        rank = 0
+        return chosen
+
+    return greedy
+
+
+def _draw(weights: Tensor, uniform: float) -> Tensor:
+    reached = weights.cumsum(-1)
+    index = torch.searchsorted(reached, uniform * reached[-1:], right=True)[0]
+    return torch.minimum(index, torch.nonzero(weights)[-1, 0])
