@@ -153,10 +153,12 @@ class Cache:
         session = self.session
         for fork, run in enumerate(runs, 1):
             session.copy(LIVE, fork, run.held, run.held + run.length)
+        # A cell has one position for all sequences that share it: only when the live one has let go may it change.
+        self.cut(common)
+        for fork, run in enumerate(runs, 1):
             if run.held != run.wanted:
                 session.shift(fork, run.wanted - run.held)
                 self._unturned = True
-        self.cut(common)
         for fork, run in enumerate(runs, 1):
             if not self._extend_by(wanted[len(self.tokens) : run.wanted], interrupted, row=False):
                 return False
@@ -201,7 +203,7 @@ class Cache:
         wanted = list(tokens)
         session = self.session
         common = self._choose(wanted[:first])
-        if common * 2 < first + 1:
+        if common * 2 < first:
             if len(self.tokens) - common >= WORTH:
                 self._park()
             self.cut(common)
@@ -266,6 +268,9 @@ class Cache:
 
     def _choose(self, wanted: list[int]) -> int:
         """Make the sequence live that has most in common with the beginning of `wanted`; how many tokens that is."""
+        if self.session.can_cut and self.session.first_position(LIVE) > 0:
+            # A sliding window's cells may be used again for newer tokens.
+            self._clear()
         common = self._usable(self.tokens, wanted)
         others = [self._usable(parked.tokens, wanted) for parked in self._parked]
         best = max(range(len(others)), key=lambda index: others[index], default=None)

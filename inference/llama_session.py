@@ -80,6 +80,10 @@ class _Log:
         if self._level >= _WARNING:
             self._lines.append(text.decode("utf-8", "replace").strip())
 
+    def first_position(self, sequence: int) -> int:
+        """The position of a sequence's first token, -1 of an empty one."""
+        return int(self.llama.llama_memory_seq_pos_min(self._memory, sequence))
+
     def clear(self) -> None:
         self._lines.clear()
 
@@ -292,6 +296,10 @@ class Session:
     def shift(self, sequence: int, by: int) -> None:
         """Move a sequence's positions; the keys are turned at the next decode."""
         self.llama.llama_memory_seq_add(self._memory, sequence, -1, -1, by)
+
+    def first_position(self, sequence: int) -> int:
+        """The position of a sequence's first token, -1 of an empty one."""
+        return int(self.llama.llama_memory_seq_pos_min(self._memory, sequence))
 
     def clear(self) -> None:
         """Empty all sequences."""
