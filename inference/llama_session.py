@@ -80,10 +80,6 @@ class _Log:
         if self._level >= _WARNING:
             self._lines.append(text.decode("utf-8", "replace").strip())
 
-    def first_position(self, sequence: int) -> int:
-        """The position of a sequence's first token, -1 of an empty one."""
-        return int(self.llama.llama_memory_seq_pos_min(self._memory, sequence))
-
     def clear(self) -> None:
         self._lines.clear()
 
