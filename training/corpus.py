@@ -96,6 +96,12 @@ def select(
     return kept, reasons
 
 
+def held_out_files() -> list[SourceFile]:
+    """The files of the measured projects that a person wrote. Raises ProjectError where an archive can't be had."""
+    files = (file for project in measured_projects() for file in sources(project, CACHE / "sdists"))
+    return [file for file in files if is_written_by_a_person(file.text)]
+
+
 def held_out_names() -> set[str]:
     """Names of projects that nothing is trained on."""
     return {p.name for p in measured_projects()} | set(tomllib.loads((HERE / "held_out.toml").read_text())["names"])

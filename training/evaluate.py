@@ -1,9 +1,14 @@
-"""What the model card says of a trained model, measured on the held-out projects. No file of theirs was trained on.
+"""What the model card says of a model: measured on the held-out projects, of which no file was trained on, beside a baseline.
 
-    python -m training.evaluate --run .cache/run --tokenizer .cache/tokenizer.json
+    python -m training.evaluate inference/embedded/assay.gguf --against f16.gguf --json evaluation.json
 
-Prints bits per byte; whether the GGUF tokenizer cuts every held-out file as the trained one does; and how far the log-probabilities of f32,
-f16 and q8_0 files in llama.cpp are from float32 in torch.
+The model is asked through llama.cpp, as it is in use. Every figure has its 95 % interval from resamples of whole projects.
+
+    bits per byte     of the beginnings of files, as much as the context holds
+    next line         one line of a documented function, its indentation given: exact match, edit similarity (scores.edit_similarity)
+    span              what data.cut takes out of a piece of a file, up to 64 tokens: exact match to the character
+    tasks             implement, describe, fix and judge (task_scores.py)
+    quantisation      --against the same weights in another type
 """
 
 from __future__ import annotations
@@ -11,84 +16,209 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import tempfile
+import random
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
-import torch
-import torch.nn.functional as F
-from numpy.typing import NDArray
-from safetensors.numpy import load_file
-from tokenizers import Tokenizer
 
+from assay.analysis.lines import UnreadableSource, sample_lines, whole
+from assay.inference.completion import complete
 from assay.inference.llama import LlamaModel
 from assay.inference.model import Prompt
+from assay.inference.stops import NONE
+from assay.offline_eval.projects import SourceFile, is_test
 
-from .export import write_gguf
-from .model import Llama, Shape
-from .tokenizer import for_text
-from .train import held_out_texts
+from .corpus import CACHE, held_out_files
+from .data import behind_word, cut
+from .ngram import NGrams
+from .scores import Figure, edit_similarity, mean, ratio
+from .task_scores import task_figures
+from .tokenizer import END
 
-VARIANTS = (("f32", "f32"), ("f32", "f16"), ("f16", "f16"), ("q8_0", "f16"))
-
-
-@torch.no_grad()
-def logprobs(model: Llama, ids: list[int]) -> NDArray[np.float64]:
-    """log p of ids[1:] given what stands before each, in nats."""
-    logits = F.linear(model(torch.tensor([ids])), model.embed_tokens.weight)[0]
-    chosen = torch.log_softmax(logits.double(), -1)[:-1].gather(1, torch.tensor(ids[1:])[:, None])
-    return chosen[:, 0].numpy()
+Figures = dict[str, Figure]
+PIECE = 2500  # characters of a file that a span is cut from
+SPAN_TOKENS = 64
+LINE_TOKENS = 64
+COMPARED_TEXTS, COMPARED_TOKENS, TOP_EVERY = 40, 512, 16
 
 
-def bits_per_byte(model: Llama, plain: Tokenizer, texts: list[str], context: int) -> tuple[NDArray[np.float64], int, float]:
-    """Value, low and high of the bits per byte over the beginnings of texts, as much as one context holds; tokens; nats per token.
+def in_turn(files: Iterable[SourceFile], seed: int) -> list[SourceFile]:
+    """One file of each project in turn, each project's in random order: the first n are of as many projects as can be."""
+    by_project: dict[str, list[SourceFile]] = {}
+    for file in files:
+        by_project.setdefault(file.project, []).append(file)
+    ranked = []
+    for name, members in sorted(by_project.items()):
+        random.Random(f"{seed}:{name}").shuffle(members)
+        ranked += [(rank, name, file) for rank, file in enumerate(members)]
+    return [file for _, _, file in sorted(ranked, key=lambda r: r[:2])]
 
-    The interval is 95 %, from 2,000 resamples of texts.
-    """
-    nats, sizes, tokens = [], [], 0
+
+def train_ngrams(model: LlamaModel, corpus: Path, megabytes: float) -> NGrams:
+    """The baseline, of about so much of the corpus: every so many-th file."""
+    end = model.control(END)
+    assert end is not None, "a model of ours has its end token"
+    every = max(1, round(corpus.stat().st_size / 1e6 / megabytes))
+    tokens: list[int] = []
+    with corpus.open(encoding="utf-8") as f:
+        for number, line in enumerate(f):
+            if number % every == 0:
+                tokens += [end, *model.tokenize(json.loads(line)["text"])]
+    return NGrams(tokens, model.header.number("llama.vocab_size", 0))
+
+
+def language_figures(model: LlamaModel, ngrams: NGrams | None, files: Sequence[SourceFile]) -> Figures:
+    nats, baseline, sizes, tokens, projects = [], [], [], [], []
+    for file in files:
+        ids = model.tokenize(file.text)[: model.context_length]
+        nats.append(-sum(model.score(Prompt(tuple(ids[:1]), "left_to_right"), ids[1:])))
+        baseline.append(-sum(ngrams.score(ids)) if ngrams else math.nan)
+        sizes.append(sum(len(model.token_bytes(token)) for token in ids[1:]))
+        tokens.append(len(ids) - 1)
+        projects.append(file.project)
+    bits = np.log(2) * np.array(sizes)
+    found = {"bits per byte": ratio(nats, bits, projects, "files")}
+    if ngrams:
+        found["bits per byte, n-gram"] = ratio(baseline, bits, projects, "files")
+    found["nats per token"] = replace(ratio(nats, tokens, projects, "tokens"), n=sum(tokens))
+    return found
+
+
+def line_figures(model: LlamaModel, ngrams: NGrams | None, files: Sequence[SourceFile], most: int) -> Figures:
+    texts: dict[str, list[tuple[str, str]]] = {"with suffix": [], "without suffix": [], "n-gram": []}
+    projects: list[str] = []
+    for file in files:
+        if len(projects) == most:
+            break
+        try:
+            lines = sample_lines(file.text, file.path)
+        except UnreadableSource:
+            continue
+        if not lines:
+            continue
+        gap = whole(file.text, random.Random(file.path).choice(lines))
+        before, after, real = file.text[: gap.start], file.text[gap.end :], file.text[gap.start : gap.end]
+        projects.append(file.project)
+        texts["with suffix"].append((complete(model, before, after).text.rstrip(), real))
+        texts["without suffix"].append((complete(model, before, "").text.rstrip(), real))
+        if ngrams:
+            begun = behind_word(before, len(before))
+            line = ngrams.line(model.tokenize(before[max(0, begun - 200) : begun]), model.token_bytes, LINE_TOKENS)
+            texts["n-gram"].append((line.removeprefix(before[begun:]).rstrip(), real))
+    found = {}
+    for name, pairs in texts.items():
+        if pairs:
+            found[f"next line {name}: exact match"] = mean([a == b for a, b in pairs], projects, "lines")
+            found[f"next line {name}: edit similarity"] = mean([edit_similarity(a, b) for a, b in pairs], projects, "lines")
+    return found
+
+
+def spans(model: LlamaModel, files: Iterable[SourceFile]) -> Iterator[tuple[str, str, str]]:
+    """Project, what the model fills in, and what was there, for one span of each file."""
+    for file in files:
+        rng = random.Random(file.path)
+        start = file.text.rfind("\n", 0, rng.randrange(max(1, len(file.text) - PIECE))) + 1
+        piece = file.text[start : start + PIECE]
+        if not piece.strip():
+            continue
+        parts = cut(piece, rng)
+        if parts.middle.strip() and len(model.tokenize(parts.middle)) <= SPAN_TOKENS:
+            yield (
+                file.project,
+                model.generate(model.fim(parts.before, parts.after), stop=NONE, max_tokens=SPAN_TOKENS + 1).text,
+                parts.middle,
+            )
+
+
+def span_figures(model: LlamaModel, files: Sequence[SourceFile], most: int) -> Figures:
+    rows = [row for row, _ in zip(spans(model, files), range(most), strict=False)]
+    projects = [project for project, _, _ in rows]
+    return {
+        "span: exact match": mean([a == b for _, a, b in rows], projects, "spans"),
+        "span: edit similarity": mean([edit_similarity(a, b) for _, a, b in rows], projects, "spans"),
+    }
+
+
+def compared(model: LlamaModel, texts: Sequence[str]) -> tuple[list[list[float]], list[list[int]]]:
+    """For each text the log-probabilities of its tokens, and at some places the most likely token."""
+    scores, tops = [], []
     for text in texts:
-        ids = plain.encode(text).ids[:context]
-        if len(ids) > 1:
-            nats.append(-float(logprobs(model, ids).sum()))
-            sizes.append(len(plain.decode(ids[1:]).encode()))
-            tokens += len(ids) - 1
-    bits, bytes_ = np.array(nats) / math.log(2), np.array(sizes)
-    drawn = np.random.default_rng(0).integers(len(bits), size=(2000, len(bits)))
-    low, high = np.percentile(bits[drawn].sum(1) / bytes_[drawn].sum(1), [2.5, 97.5])
-    return np.array([bits.sum() / bytes_.sum(), low, high]), tokens, sum(nats) / tokens
+        ids = model.tokenize(text)[:COMPARED_TOKENS]
+        scores.append(model.score(Prompt(tuple(ids[:1]), "left_to_right"), ids[1:]))
+        prompts = [Prompt(tuple(ids[:end]), "left_to_right") for end in range(TOP_EVERY, len(ids), TOP_EVERY)]
+        tops.append([model.generate(prompt, stop=NONE, max_tokens=1).tokens[0].id for prompt in prompts])
+    return scores, tops
+
+
+def quantisation_figures(model: LlamaModel, other: LlamaModel, files: Sequence[SourceFile]) -> Figures:
+    texts = [file.text for file in files]
+    (scores, tops), (other_scores, other_tops) = compared(model, texts), compared(other, texts)
+    projects = [file.project for file in files]
+    differences = [float(np.abs(np.subtract(a, b)).sum()) for a, b in zip(scores, other_scores, strict=True)]
+    same = [sum(x == y for x, y in zip(a, b, strict=True)) for a, b in zip(tops, other_tops, strict=True)]
+    names = f"{model.fingerprint.quantisation} against {other.fingerprint.quantisation}"
+    mean_difference = ratio(differences, [len(s) for s in scores], projects, "tokens")
+    agreement = ratio(same, [len(t) for t in tops], projects, "tokens")
+    return {
+        f"{names}: mean |Δ log p|": replace(mean_difference, n=sum(map(len, scores))),
+        f"{names}: same most likely token": replace(agreement, n=sum(map(len, tops))),
+    }
+
+
+def table(figures: Figures) -> str:
+    """Markdown, as it stands in the model card."""
+    rows = ["| figure | value | 95 % interval | n |", "|---|---:|:---:|---:|"]
+    rows += [f"| {name} | {f.value:.3f} | {f.low:.3f} to {f.high:.3f} | {f.n:,} {f.unit} |" for name, f in figures.items()]
+    return "\n".join(rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument("--files", type=int, default=200, help="held-out files for bits per byte (default: %(default)s)")
+    parser.add_argument("model", type=Path, help="a GGUF that export.py wrote")
+    parser.add_argument("--against", type=Path, help="the same weights in another type (export.py --type f16)")
+    parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl", help="what the n-gram baseline learns from")
+    parser.add_argument("--ngram-megabytes", type=float, default=30, help="of the corpus; 0: no baseline (default: %(default)s)")
+    parser.add_argument("--files", type=int, default=200, help="for bits per byte (default: %(default)s)")
+    parser.add_argument("--lines", type=int, default=300, help="to complete (default: %(default)s)")
+    parser.add_argument("--spans", type=int, default=300, help="to fill in (default: %(default)s)")
+    parser.add_argument(
+        "--items", type=int, default=200, help="of each task; of fix, this many with each kind of bug (default: %(default)s)"
+    )
+    parser.add_argument("--places", type=int, default=600, help="to judge (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path, help="where to write every figure as JSON")
     args = parser.parse_args()
-    shape = Shape(**json.loads((args.run / "shape.json").read_text()))
-    weights = load_file(args.run / "weights.safetensors")  # read once: a training that still runs replaces the file
-    model = Llama(shape).eval()
-    model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
-    plain = for_text(Tokenizer.from_file(str(args.tokenizer)))
-    texts = held_out_texts()
+    files = held_out_files()
+    written = in_turn([file for file in files if not is_test(file.path)], seed=0)
+    some = list(files)
+    random.Random(0).shuffle(some)  # the files that the training's validation loss is of
+    figures: Figures = {}
+    begun = time.monotonic()
 
-    (bits, low, high), tokens, nats = bits_per_byte(model, plain, texts[: args.files], shape.context)
-    print(f"held-out loss: {bits:.3f} bits per byte ({low:.3f} to {high:.3f}), {nats:.3f} nats per token", end=" ")
-    print(f"({tokens:,} tokens of {min(args.files, len(texts))} files)")
-    with tempfile.TemporaryDirectory() as folder:
-        for kind, cache in VARIANTS:
-            path = Path(folder) / f"{kind}.gguf"
-            write_gguf(path, weights, shape, json.loads(args.tokenizer.read_text()), kind)
-            with LlamaModel(path, kv_type="f32" if cache == "f32" else "f16", flash_attention=None if cache == "f16" else False) as gguf:
-                if kind == cache == "f32":
-                    cut = [(plain.encode(t).ids, gguf.tokenize(t)) for t in texts]
-                    differing, total = sum(a != b for a, b in cut), sum(len(a) for a, _ in cut)
-                    print(f"tokenizer: {differing} of {len(texts)} held-out files ({total:,} tokens) are cut differently by the GGUF")
-                deltas = []
-                for text in texts[:40]:
-                    ids = plain.encode(text).ids[: shape.context]
-                    deltas.append(np.abs(np.array(gguf.score(Prompt(tuple(ids[:1]), "left_to_right"), ids[1:])) - logprobs(model, ids)))
-                delta = np.concatenate(deltas)
-                print(f"weights {kind}, cache {cache}: |Δ log p| mean {delta.mean():.1e}, max {delta.max():.1e} ({len(delta):,} tokens)")
+    def say(found: Figures) -> None:
+        figures.update(found)
+        for name, figure in found.items():
+            print(f"{time.monotonic() - begun:5.0f} s  {name}: {figure}", file=sys.stderr, flush=True)
+
+    with LlamaModel(args.model, threads=args.threads) as model:
+        ngrams = train_ngrams(model, args.corpus, args.ngram_megabytes) if args.ngram_megabytes else None
+        say(language_figures(model, ngrams, some[: args.files]))
+        say(line_figures(model, ngrams, written, args.lines))
+        say(span_figures(model, written, args.spans))
+        for found in task_figures(model, written, args.items, args.places):
+            say(found)
+        if args.against:
+            with LlamaModel(args.against, threads=args.threads) as other:
+                say(quantisation_figures(model, other, some[:COMPARED_TEXTS]))
+        fingerprint = asdict(model.fingerprint)
+    print(table(figures))
+    if args.json:
+        document = {"model": fingerprint, "figures": {name: asdict(figure) for name, figure in figures.items()}}
+        args.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -85,13 +85,17 @@ def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape,
 def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, object]) -> None:
     model = tokenizer["model"]
     assert isinstance(model, dict)
-    vocabulary = sorted(model["vocab"], key=model["vocab"].__getitem__)
+    # A tokenizer that was given control tokens later (shipped.py) names them beside its model.
+    added = tokenizer.get("added_tokens", [])
+    assert isinstance(added, list)
+    later = {token["content"]: token["id"] for token in added}
+    ids, control = model["vocab"] | later, {*SPECIAL, *later}
+    vocabulary = sorted(ids, key=ids.__getitem__)
     w.add_tokenizer_model("gpt2")
     w.add_tokenizer_pre("qwen2")
     w.add_token_list(vocabulary)
-    w.add_token_types([gguf.TokenType.CONTROL if t in SPECIAL else gguf.TokenType.NORMAL for t in vocabulary])
+    w.add_token_types([gguf.TokenType.CONTROL if t in control else gguf.TokenType.NORMAL for t in vocabulary])
     w.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in model["merges"]])
-    ids = model["vocab"]
     w.add_bos_token_id(ids[END])
     w.add_eos_token_id(ids[END])
     w.add_pad_token_id(ids[PAD])

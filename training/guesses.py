@@ -92,12 +92,21 @@ def guess(
     return Place(project, path, task, before, after, held + truth, tuple(guesses.values()))
 
 
-def places_of(model: LlamaModel, project: str, path: str, source: str, seed: int, sampled: int = SAMPLED) -> Iterator[Place]:
+def places_of(
+    model: LlamaModel,
+    project: str,
+    path: str,
+    source: str,
+    seed: int,
+    sampled: int = SAMPLED,
+    before: tuple[int, int] = BEFORE,
+    after: tuple[int, int] = AFTER,
+) -> Iterator[Place]:
     """The guesses of a few places of one file, the same for the same seed; nothing for what Python does not parse."""
     rng = random.Random(f"{seed}:{project}:{path}")
     try:
         for gap in gaps_of(source, f"{seed}:{path}"):
-            before_tokens, after_tokens = rng.randint(*BEFORE), rng.randint(*AFTER)
+            before_tokens, after_tokens = rng.randint(*before), rng.randint(*after)
             budgets = {"before_tokens": before_tokens, "after_tokens": after_tokens}
             yield guess(model, project, path, source, gap, sampled=sampled, seed=rng.randrange(1 << 30), **budgets)
     except UnreadableSource:

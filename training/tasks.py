@@ -48,7 +48,8 @@ DESCRIPTION = range(12, 121)  # characters
 class Item:
     """One question and its answer. kind: the bug's (fix; "none" where the line is right); "real", "right" or "wrong" (judge); else "".
 
-    "right" and "wrong" are a model's own texts. before + shown + after is what a document holds when the question is asked.
+    "right" and "wrong" are a model's own texts. before + shown + after is what a document holds when the question is asked. function: the
+    name of the function that it is about ("" for judge).
     """
 
     task: Task
@@ -58,6 +59,7 @@ class Item:
     shown: str
     after: str
     answer: str
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,9 @@ def implement(source: Source, function: Function, rng: random.Random) -> Item | 
     if end - start > MAX_BODY or start - top > CONTEXT:
         return None
     before = above(source, top, rng.randint(0, CONTEXT - (start - top))) + source.text[top:start]
-    return Item("implement", "", source.project, before, "", below(source, end, rng.randint(0, CONTEXT // 3)), source.text[start:end])
+    return Item(
+        "implement", "", source.project, before, "", below(source, end, rng.randint(0, CONTEXT // 3)), source.text[start:end], function.name
+    )
 
 
 def describe(source: Source, function: Function, rng: random.Random) -> Item | None:
@@ -154,7 +158,7 @@ def describe(source: Source, function: Function, rng: random.Random) -> Item | N
         return None
     before = above(source, source.starts[function.lineno - 1], rng.randint(0, CONTEXT // 2)) + code
     after = below(source, source.line_end(function.end_lineno or function.lineno), rng.randint(0, CONTEXT // 4))
-    return Item("describe", "", source.project, before, "", after, line)
+    return Item("describe", "", source.project, before, "", after, line, function.name)
 
 
 def fix(source: Source, function: Function, rng: random.Random) -> Item | None:
@@ -177,7 +181,7 @@ def fix(source: Source, function: Function, rng: random.Random) -> Item | None:
     shown = start - top if start - top <= CONTEXT else 0
     before = above(source, start, rng.randint(shown, CONTEXT)) + source.text[start:begun]
     after = below(source, source.line_end(number), rng.randint(CONTEXT // 8, CONTEXT // 2))
-    return Item("fix", kind, source.project, before, wrong[begun - start :], after, right[begun - start :])
+    return Item("fix", kind, source.project, before, wrong[begun - start :], after, right[begun - start :], function.name)
 
 
 def items_of(project: str, text: str, seed: str) -> Iterator[Item]:

@@ -20,9 +20,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
-from assay.offline_eval.projects import measured_projects, sources
-
-from .corpus import CACHE, is_written_by_a_person
+from .corpus import CACHE, held_out_files
 from .data import Row, Rows, load
 from .model import Llama, Shape
 from .shipped import read as read_shipped
@@ -55,9 +53,7 @@ def rate(step: int, progress: float) -> float:
 
 def held_out_texts() -> list[str]:
     """Files of the projects that nothing is trained on, shuffled: what the loss is validated on."""
-    texts = []
-    for project in measured_projects():
-        texts += [f.text for f in sources(project, CACHE / "sdists") if is_written_by_a_person(f.text)]
+    texts = [file.text for file in held_out_files()]
     random.Random(0).shuffle(texts)
     return texts
 

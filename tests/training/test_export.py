@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,16 @@ def test_the_file_says_how_its_tasks_are_asked(tmp_path: Path, tokenizer: dict[s
     assert (metadata["assay.tasks.judge_true"], metadata["assay.tasks.judge_false"]) == ("True", "False")
     with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
         assert [model.token_bytes(ids[token]) for token in SPECIAL] == [b""] * len(SPECIAL)  # none of them is text
+
+
+def test_control_tokens_that_a_tokenizer_was_given_later_are_in_the_file(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
+    grown = Tokenizer.from_str(json.dumps(tokenizer))
+    grown.add_special_tokens(["<|assay_later|>"])
+    shape = replace(SHAPE, vocabulary=grown.get_vocab_size())
+    write_gguf(tmp_path / "f32.gguf", random_weights(shape), shape, json.loads(grown.to_str()), "f32")
+    with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
+        assert model.control("<|assay_later|>") == SHAPE.vocabulary
+        assert model.tokenize("<|assay_later|>") != [SHAPE.vocabulary]
 
 
 def test_the_transformers_tokenizer_keeps_control_tokens_whole_and_leaves_them_out_of_text(

@@ -1,0 +1,93 @@
+"""Figures with their intervals, and how alike two texts are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from assay.calibration.metrics import auc
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value with its 95 % interval. n: what was counted (`unit`); projects: how many of them it comes from."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    unit: str
+    projects: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f}), {self.n:,} {self.unit} of {self.projects} projects"
+
+
+def ratio(numerators: ArrayLike, denominators: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
+    """Σ numerators / Σ denominators, all (n,); the interval is the percentiles of 2,000 resamples of whole projects."""
+    index, count = _numbered(projects)
+    above = np.bincount(index, np.asarray(numerators, float), count)
+    below = np.bincount(index, np.asarray(denominators, float), count)
+    weights = _resamples(count)
+    with np.errstate(invalid="ignore"):
+        low, high = np.nanpercentile(weights @ above / (weights @ below), [2.5, 97.5])
+    return Figure(float(above.sum() / below.sum()), float(low), float(high), len(projects), unit, count)
+
+
+def mean(values: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
+    """The mean of values (n,), with the interval of `ratio`."""
+    return ratio(values, np.ones(len(projects)), projects, unit)
+
+
+def area(scores: ArrayLike, labels: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
+    """P(a positive's score is above a negative's), ties half; scores (n,) in [0, 1], labels (n,). Interval: resamples of whole projects.
+
+    Pairs across projects count like those within one. nan where one of the labels is missing.
+    """
+    s, y = np.asarray(scores, float), np.asarray(labels, bool)
+    index, count = _numbered(projects)
+    members = [np.flatnonzero(index == i) for i in range(count)]
+    values = []
+    for weights in _resamples(count)[: RESAMPLES // 4]:
+        drawn = np.concatenate([np.tile(m, int(w)) for m, w in zip(members, weights, strict=True)])
+        if 0 < y[drawn].sum() < len(drawn):
+            values.append(auc(s[drawn], y[drawn]))
+    if not 0 < y.sum() < len(y):
+        return Figure(np.nan, np.nan, np.nan, len(y), unit, count)
+    low, high = np.percentile(values, [2.5, 97.5])
+    return Figure(auc(s, y), float(low), float(high), len(y), unit, count)
+
+
+def _numbered(projects: Sequence[str]) -> tuple[NDArray[np.intp], int]:
+    names, index = np.unique(np.asarray(projects), return_inverse=True)
+    return index, len(names)
+
+
+def _resamples(count: int) -> NDArray[np.float64]:
+    """How often each of `count` projects is drawn, (RESAMPLES, count)."""
+    return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
+
+
+def edit_similarity(a: str, b: str) -> float:
+    """1 - Levenshtein distance / length of the longer text, in characters: 1 for equal texts, 0 where nothing can stay."""
+    if not a or not b:
+        return float(a == b)
+    row, letters = np.arange(len(b) + 1), np.array(list(b))
+    columns = np.arange(len(b) + 1)
+    for i, letter in enumerate(a, 1):
+        row = np.concatenate(([i], np.minimum(row[1:] + 1, row[:-1] + (letters != letter))))
+        row = np.minimum.accumulate(row - columns) + columns  # what is best by inserting from the left
+    return 1 - float(row[-1]) / max(len(a), len(b))
+
+
+def word_f1(a: str, b: str) -> float:
+    """Harmonic mean of the shares of each text's words that the other has too, counted with repeats, letter case aside."""
+    left, right = (Counter(text.lower().split()) for text in (a, b))
+    common = (left & right).total()
+    return 2 * common / (left.total() + right.total()) if common else 0.0
