@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .continuation import Continuation
-from .errors import ContextTooLong, ExtraMissing, ForwardFailed, ModelClosed, NoSuchModel
-from .hf_folder import Folder, read_folder
+from .errors import ContextTooLong, ExtraMissing, ForwardFailed, ModelClosed
+from .hf_folder import context_for, located, read_folder
 from .model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings, Token
 from .stops import Stop
 
@@ -32,12 +31,8 @@ try:
 except ImportError as missing:
     raise ExtraMissing(str(missing)) from missing
 
-# A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory.
-DEFAULT_CONTEXT = 4096
-_UNSAID_CONTEXT = 2048
 # Logits held at once while scoring, in numbers: 256 MiB of float32.
 _LOGITS_AT_ONCE = 1 << 26
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 Watch = Callable[[], StopReason | None]
 
@@ -59,9 +54,9 @@ class HFModel:
     ) -> None:
         if n_ctx is not None and n_ctx < 1:
             raise ValueError(f"n_ctx is {n_ctx}, it must be at least 1")
-        self.folder = read_folder(_located(path, allow_download))
+        self.folder = read_folder(located(path, allow_download))
         self.path = self.folder.path
-        self._context_length = _context_length(self.folder, n_ctx)
+        self._context_length = context_for(self.folder, n_ctx)
         self._tokenizer = TextTokenizer(self.folder)
         self._network: Network | None = Network(self.folder, dtype, device)
         self._reader: Reader = Reader(self._network)
@@ -420,32 +415,6 @@ class HFModel:
             begin = len(prompt) - 1 - first
             own = exact(logits[index, begin : begin + len(continuation)])
             yield self._numbers(logprobs_of(own, network.tensor(continuation)))
-
-
-def _located(path: str | Path, allow_download: bool) -> Path:
-    """The folder that a path or a hub's id names."""
-    if Path(path).exists() or not _HUB_ID.fullmatch(str(path)):
-        return Path(path)
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(str(path), local_files_only=not allow_download, allow_patterns=["*.json", "*.safetensors"]))
-    except Exception as error:  # its errors come from several libraries
-        advice = (
-            f"The hub did not give it either ({error})."
-            if allow_download
-            else "Nor was a model of that name downloaded before. Nothing is downloaded unless allow_download is true."
-        )
-        raise NoSuchModel(Path(path), advice) from error
-
-
-def _context_length(folder: Folder, n_ctx: int | None) -> int:
-    trained = folder.context_length
-    if n_ctx is None:
-        return min(trained or _UNSAID_CONTEXT, DEFAULT_CONTEXT)
-    if trained is not None and n_ctx > trained:
-        raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
-    return n_ctx
 
 
 def _check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:

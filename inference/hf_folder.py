@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
+from .errors import ContextTooLong, DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
 from .llama import file_sha256
 
+# A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory.
+DEFAULT_CONTEXT = 4096
+_UNSAID_CONTEXT = 2048
 _INDEX = "model.safetensors.index.json"
 _WEIGHTS = "model.safetensors"
+_HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 # A header that announces more is damaged: the format's own readers allow no more than this.
 _LARGEST_HEADER = 100_000_000
@@ -72,6 +77,33 @@ class Folder:
     def weights_hash(self) -> str:
         """SHA-256 in hex over the hashes of all weight files, in the order of their names. Raises UnreadableModel."""
         return hashlib.sha256("".join(file_sha256(path) for path in self.weights).encode()).hexdigest()
+
+
+def located(path: str | Path, allow_download: bool) -> Path:
+    """The folder that a path or a model hub's id names. Raises NoSuchModel for an id that can't be had."""
+    if not _HUB_ID.fullmatch(str(path)) or Path(path).exists():
+        return Path(path)
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(str(path), local_files_only=not allow_download, allow_patterns=["*.json", "*.safetensors"]))
+    except Exception as error:  # its errors come from several libraries
+        advice = (
+            f"The hub did not give it either ({error})."
+            if allow_download
+            else "Nor was a model of that name downloaded before. Nothing is downloaded unless allow_download is true."
+        )
+        raise NoSuchModel(Path(path), advice) from error
+
+
+def context_for(folder: Folder, n_ctx: int | None) -> int:
+    """Tokens of context: n_ctx, None for the model's own (DEFAULT_CONTEXT at most). Raises ContextTooLong."""
+    trained = folder.context_length
+    if n_ctx is None:
+        return min(trained or _UNSAID_CONTEXT, DEFAULT_CONTEXT)
+    if trained is not None and n_ctx > trained:
+        raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
+    return n_ctx
 
 
 def read_folder(path: Path) -> Folder:

@@ -70,8 +70,7 @@ def sentencepiece(controls: tuple[str, ...] = (), legacy: bool = False, leading_
     legacy: the leading space is put by the normalizer, as in older files, else by the pre-tokenizer.
     """
     tokenizer = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>", fuse_unk=True))
-    scheme = "first" if leading_space else "never"
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme=scheme, split=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="first", split=False)
     trainer = trainers.BpeTrainer(
         vocab_size=420,
         special_tokens=["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))],
@@ -81,6 +80,8 @@ def sentencepiece(controls: tuple[str, ...] = (), legacy: bool = False, leading_
     content = json.loads(tokenizer.to_str())
     content["added_tokens"] = content["added_tokens"][:3]
     tokenizer = Tokenizer.from_str(json.dumps(content))
+    scheme = "first" if leading_space else "never"
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme=scheme, split=False)
     if legacy:
         tokenizer.pre_tokenizer = None  # type: ignore[assignment]
         prepend = [normalizers.Prepend("▁")] if leading_space else []
