@@ -24,12 +24,15 @@ def facts(logits: Tensor, chosen: Tensor) -> list[tuple[int, float, float, float
 
     logits: (rows, vocabulary), as `exact` gives them; chosen: (rows). A vocabulary of one has -inf as its best other.
     """
-    logprobs = torch.log_softmax(logits, -1)
-    best = torch.topk(logprobs, min(2, logprobs.shape[-1]), -1)
-    second = best.values[:, 1] if best.values.shape[-1] == 2 else torch.full_like(best.values[:, 0], -torch.inf)
-    other = torch.where(best.indices[:, 0] == chosen, second, best.values[:, 0])
-    entropy = torch.special.entr(logprobs.exp()).sum(-1).clamp(min=0)
-    own = logprobs.gather(-1, chosen[:, None])[:, 0]
+    shifted = logits - logits.amax(-1, keepdim=True)
+    weights = shifted.exp()
+    total = weights.sum(-1)
+    log_total = total.log()
+    index = chosen[:, None]
+    own = shifted.gather(-1, index)[:, 0] - log_total
+    other = shifted.scatter(-1, index, -torch.inf).amax(-1) - log_total
+    # A token of probability 0 adds 0, not 0 times infinity.
+    entropy = (log_total - (weights * shifted.clamp(min=-1e30)).sum(-1) / total).clamp(min=0)
     # One transfer for all: the ids are exact in a float as well, for no vocabulary has 2^24 tokens.
     rows = torch.stack([chosen.to(own.dtype), own, other, entropy], -1).tolist()
     return [(int(token), logprob, best_other, spread) for token, logprob, best_other, spread in rows]

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from tiny_hf import CONFIGS, END, write_tiny_hf
 from transformers import AutoModelForCausalLM
 
+from assay.inference.distribution import distribution
+from assay.inference.errors import ForwardFailed
 from assay.inference.hf import HFModel
 from assay.inference.hf_cancel import CancelCriteria
-from assay.inference.hf_numbers import sample
+from assay.inference.hf_numbers import facts, sample
 from assay.inference.model import Generation, Prompt, StopReason
 from assay.inference.stops import LINE, NONE, Stop
 
@@ -182,8 +184,6 @@ def test_a_seed_fixes_the_sample(open_hf: Open) -> None:
 
 @pytest.mark.parametrize("top_p", [1.0, 0.7])
 def test_a_draw_is_the_one_that_llama_cpps_backend_makes(top_p: float) -> None:
-    from assay.inference.distribution import distribution
-
     logits = np.random.default_rng(0).standard_normal((50, 40)).astype(np.float32) * 3
     for index, row in enumerate(logits):
         own = distribution(row)
@@ -418,9 +418,18 @@ def test_entropy_and_logprobs_are_of_one_distribution(open_hf: Open) -> None:
         assert math.exp(token.logprob) + math.exp(token.best_other_logprob) <= 1 + 1e-9
 
 
-def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
-    from assay.inference.errors import ForwardFailed
+@given(st.lists(st.floats(-60, 60) | st.just(-math.inf), min_size=1, max_size=12), st.data())
+def test_the_facts_of_a_row_are_those_of_distribution(row: list[float], data: st.DataObject) -> None:
+    logits = np.array([max(row[0], -60), *row[1:]], np.float32)
+    own = distribution(logits)
+    assert own is not None
+    chosen = data.draw(st.integers(0, len(row) - 1))
+    ((token, logprob, other, entropy),) = facts(torch.from_numpy(logits)[None].double(), torch.tensor([chosen]))
+    assert (token, logprob) == (chosen, pytest.approx(own.logprob(chosen), abs=1e-9))
+    assert (other, entropy) == (pytest.approx(own.best_other_logprob(chosen), abs=1e-9), pytest.approx(own.entropy(), abs=1e-9))
 
+
+def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
     with HFModel(write_tiny_hf(tmp_path / "m"), device="cpu") as model:
         with torch.no_grad():
             model._open()._model.model.norm.weight.fill_(math.nan)
