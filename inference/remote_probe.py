@@ -28,6 +28,7 @@ _TEXT = "def add(a, b):\n    return"
 # What differs by less is the same distribution computed in another batch.
 _SAME = 0.1
 _HOT = Sampling(temperature=2.0, seed=1)
+_DRAWS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,9 @@ def _llama(connection: Connection, model: str, told: Mapping[str, Any], props: M
     if tokenizer is None:
         raise NotACompletionServer(connection.where, "a llama-server without /tokenize")
     prompt = {"prompt": [*tokenizer.beginning, *tokenizer.encode(_TEXT)]}
-    cold, hot = (_llama_token(connection, prompt, sampling) for sampling in (Sampling(), _HOT))
+    # A token that is a part of a character is not told of: then others are drawn, at two temperatures again.
+    cold = _llama_token(connection, prompt, [Sampling(), *(Sampling(1e3, seed=seed) for seed in range(_DRAWS))])
+    hot = _llama_token(connection, prompt, [_HOT, *(Sampling(1e6, seed=seed) for seed in range(_DRAWS))])
     known = ("n_vocab", "n_ctx_train", "n_embd", "n_params", "size", "ftype", "vocab_type")
     served = Served(
         kind="llama-server",
@@ -127,10 +130,13 @@ def _llama(connection: Connection, model: str, told: Mapping[str, Any], props: M
     return served, tokenizer
 
 
-def _llama_token(connection: Connection, prompt: Mapping[str, Any], sampling: Sampling) -> Heard | None:
-    answer = connection.post("/completion", llama_request(prompt, most=1, top=5, sampling=sampling, stream=False))
-    told = answer.get("completion_probabilities") if isinstance(answer, dict) else None
-    return llama_token(told[0]) if told and "top_logprobs" in told[0] and "bytes" in told[0] else None
+def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: Sequence[Sampling]) -> Heard | None:
+    """The first token of the prompt's continuation that the server tells of, sampled in the first of these ways that gives one."""
+    for sampling in samplings:
+        answer = connection.post("/completion", llama_request(prompt, most=1, top=5, sampling=sampling, stream=False))
+        if told := answer.get("completion_probabilities") if isinstance(answer, dict) else None:
+            return llama_token(told[0]) if "top_logprobs" in told[0] and "bytes" in told[0] else None
+    return None
 
 
 def _has_infill(connection: Connection) -> bool:

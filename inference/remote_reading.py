@@ -76,10 +76,10 @@ class Reading:
         return self.continuation.add(token, heard.ends) is not None
 
     def _fill(self, lost: int, text: bytes | None) -> bytes | None:
-        """Ask again for so many tokens that are parts of a character, and give back what they leave of it; None where the text ended.
+        """Ask again for so many tokens, parts of a character or behind one, and give back what they leave of it; None where the text ended.
 
-        text: the whole character, as the token that completes it brought it; None where the budget came first. Greedy decoding takes the
-        most likely token, so that its distribution tells which it was; a sampled one is lost.
+        text: what the token behind them brought, theirs included; None where the text ended before. Greedy decoding takes the most likely
+        token, so that its distribution tells which it was; a sampled one is lost.
         """
         if self._sampling.temperature > 0 or not self.prompt.tokens:
             raise Unavailable(
@@ -90,11 +90,11 @@ class Reading:
         for _ in range(lost):
             behind = tuple(token.id for token in self.continuation.tokens[self._given :])
             best, *others = self._requests.row((*self.prompt.tokens, *behind), 2)
-            if best.id is None or not best.text or not (text is None or text.startswith(best.text)):
+            if best.id is None or best.text is None or not (text is None or text.startswith(best.text)):
                 raise BadAnswer(self._requests.where, "/completion", "another token than in the stream, asked for the same place again")
             text = text and text.removeprefix(best.text)
             token = Token(best.id, best.text, best.logprob, others[0].logprob if others else None, None)
-            if self.continuation.add(token, ends=False):
+            if self.continuation.add(token, self._requests.ends_text(best.id, best.text)):
                 return None
         return text
 
