@@ -28,8 +28,9 @@ from pathlib import Path
 
 from assay.offline_eval.projects import ProjectError, SourceFile, fetch, measured_projects, python_files, sources
 
+from .paths import CACHE
+
 HERE = Path(__file__).parent
-CACHE = HERE.parent / ".cache"
 PERMISSIVE = re.compile(
     r"\b(MIT|BSD|Apache|ISC|PSF|Python Software Foundation|HPND|Zope|ZPL|0BSD|Unlicense|Public Domain|BSL-1)\b", re.IGNORECASE
 )

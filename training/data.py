@@ -9,7 +9,7 @@ span is cut out by characters, so that a cursor may stand inside a word, and the
 SPM is the layout that Assay asks in (GGUF key `assay.fim.layout`): what is typed changes only the prompt's end, and a small model continues
 `before` in place instead of having to find its end again. Pieces are packed into rows of one length.
 
-Given items (tasks.py), a share of the tokens is questions with their answers. What a prompt shows of real code is learned from there as
+Given items (tasks.py), item_share of the tokens is questions with their answers. What a prompt shows of real code is learned from there as
 anywhere; a line with a bug in it, a model's own text and the control token are never what is to be said, and have weight 0.
 """
 
@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.utils.data import IterableDataset, get_worker_info
 
 from .tokenizer import DESCRIBE, END, FIX, IMPLEMENT, JUDGE, MIDDLE, PREFIX, SUFFIX, for_text
 
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 FIM_SHARE = 0.5  # of the pieces
 SPM_SHARE = 0.75  # of those that are cut; the rest are PSM, which other tools ask in
 CHARACTERS_PER_TOKEN = 3.5  # only to choose how long a piece to read
+WORKER_SEEDS = 10_000_019  # between the seeds of two workers: more than a run has steps
 
-TASK_SHARE = 0.28  # of the tokens, where items are given
 # Of the items, by task and kind. Every kind of bug counts the same. In use a model judges its own texts, so those that are right are drawn
 # far more often than they are made: with real lines alone, "unlike my own" would be a reason for True.
 ITEM_SHARES: Mapping[tuple[str, str], float] = {
@@ -107,10 +108,15 @@ class Row:
 
 
 class Rows:
-    """An endless, seeded stream of rows. One file is drawn in proportion to its length; an item by its task, its kind, then evenly."""
+    """An endless, seeded stream of rows. One file is drawn in proportion to its length; an item by its task and kind, then evenly.
 
-    def __init__(self, texts: list[str], tokenizer: Tokenizer, length: int, seed: int, items: Sequence[Item] = ()) -> None:
-        self.texts, self.length, self.rng = texts, length, random.Random(seed)
+    item_share: of the tokens; 0 where there are no items.
+    """
+
+    def __init__(
+        self, texts: list[str], tokenizer: Tokenizer, length: int, seed: int, items: Sequence[Item] = (), item_share: float = 0.0
+    ) -> None:
+        self.texts, self.length, self.rng, self.item_share = texts, length, random.Random(seed), item_share
         self.cumulative = np.cumsum([len(t) for t in texts])
         self.tokenizer = tokenizer
         plain = for_text(tokenizer)  # control tokens are placed here by id: a file that spells one is text like any other
@@ -157,7 +163,7 @@ class Rows:
         row, weights = list[int](), list[float]()
         items = 0
         while (room := self.length + 1 - len(row)) > 0:
-            if self.groups and self.item_tokens + items < TASK_SHARE * (self.tokens + len(row) + 1):
+            if self.groups and self.item_tokens + items < self.item_share * (self.tokens + len(row) + 1):
                 item = self.drawn_item()
                 if len(item.tokens) <= room:
                     row += item.tokens
@@ -183,6 +189,17 @@ class Rows:
             rows = [self.row() for _ in range(size)]
             tokens, weights = torch.tensor([r.tokens for r in rows]), torch.tensor([r.weights for r in rows])
             yield tokens[:, :-1], tokens[:, 1:], weights[:, 1:]
+
+
+class Batches(IterableDataset[tuple[Tensor, Tensor, Tensor]]):
+    """Rows.batches(size) for a DataLoader: each of its workers draws rows of its own, the same for the same seed and number of workers."""
+
+    def __init__(self, rows: Callable[..., Rows], seed: int, size: int) -> None:
+        self.rows, self.seed, self.size = rows, seed, size
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        worker = get_worker_info()  # type: ignore[no-untyped-call]
+        return self.rows(seed=self.seed + (worker.id * WORKER_SEEDS if worker else 0)).batches(self.size)
 
 
 def load(corpus: Path) -> list[str]:

@@ -32,9 +32,10 @@ from assay.inference.model import Prompt
 from assay.inference.stops import NONE
 from assay.offline_eval.projects import SourceFile, is_test
 
-from .corpus import CACHE, held_out_files
+from .corpus import held_out_files
 from .data import behind_word, cut
 from .ngram import NGrams
+from .paths import CACHE
 from .scores import Figure, edit_similarity, mean, ratio
 from .task_scores import task_figures
 from .tokenizer import END

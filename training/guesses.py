@@ -14,17 +14,18 @@ import os
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from assay.analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
-from assay.inference.completion import Task, rest_of_line, task_of, without_overlap
+from assay.inference.completion import rest_of_line, task_of, without_overlap
 from assay.inference.context import fit
 from assay.inference.llama import LlamaModel
 from assay.inference.stops import LINE
 
-from .corpus import CACHE
 from .data import behind_word
+from .paths import CACHE
+from .places import Guess, Place
 
 LINES_PER_FILE = 4
 SAMPLED = 3
@@ -32,33 +33,6 @@ TEMPERATURE = 0.8
 MAX_TOKENS = 48
 # Tokens shown before and behind, at most: short prompts make more places to learn from, and an editor's are no other kind of text.
 BEFORE, AFTER = (48, 320), (16, 120)
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """A text that the model wrote, as it wrote it: `Place.before` lacks the space that a word begins with.
-
-    logprob: of its tokens and the one that ended it, in nats; tokens: how many those are; greedy: not drawn at random.
-    """
-
-    text: str
-    right: bool
-    greedy: bool
-    logprob: float
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What the model was shown, what really stands between the two, and its guesses: no text twice, none empty."""
-
-    project: str
-    path: str
-    task: Task
-    before: str
-    after: str
-    real: str
-    guesses: tuple[Guess, ...]
 
 
 def gaps_of(source: str, seed: str) -> Iterator[Gap]:
@@ -111,13 +85,6 @@ def places_of(
             yield guess(model, project, path, source, gap, sampled=sampled, seed=rng.randrange(1 << 30), **budgets)
     except UnreadableSource:
         return
-
-
-def read_places(path: Path) -> list[Place]:
-    """What `main` wrote."""
-    with path.open(encoding="utf-8") as f:
-        records = [json.loads(line) for line in f]
-    return [Place(**{**r, "guesses": tuple(Guess(**g) for g in r["guesses"])}) for r in records]
 
 
 def main() -> None:

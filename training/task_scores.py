@@ -21,8 +21,9 @@ from assay.inference.stops import LINE, NONE
 from assay.offline_eval.projects import SourceFile
 
 from .data import CONTROL
-from .guesses import Place, places_of
+from .guesses import places_of
 from .mutate import KINDS, parse
+from .places import Place
 from .scores import Figure, area, edit_similarity, mean, word_f1
 from .tasks import Item, items_of
 

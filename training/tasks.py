@@ -24,14 +24,15 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from .corpus import CACHE
 from .data import behind_word
-from .guesses import Place, read_places
 from .mutate import Function, bug, edits, parse
+from .paths import CACHE
+from .places import Place, read_places
 
 Task = Literal["implement", "describe", "fix", "judge"]
 # Of one file, so that no file's habits rule a task.
@@ -203,6 +204,11 @@ def items_of(project: str, text: str, seed: str) -> Iterator[Item]:
         rng.shuffle(functions)
 
 
+def all_items(project: str, text: str, seed: str) -> list[Item]:
+    """`items_of`, for another process."""
+    return list(items_of(project, text, seed))
+
+
 def judge(place: Place) -> Iterator[Item]:
     """Is this right here: the real text, and each of the model's own."""
 
@@ -226,6 +232,7 @@ def main() -> None:
     parser.add_argument("--guesses", type=Path, help="what guesses.py wrote; without it there is no item to judge")
     parser.add_argument("--items", type=int, default=60_000, help="from code alone, at most; every guess is an item besides")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1, help="processes (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=CACHE / "tasks.jsonl")
     args = parser.parse_args()
     with args.corpus.open(encoding="utf-8") as f:
@@ -239,11 +246,14 @@ def main() -> None:
             out.write(json.dumps(asdict(item)) + "\n")
             counts[f"{item.task} {item.kind}".strip()] += 1
 
-        for file in files:
-            if counts.total() >= args.items:
-                break
-            for item in items_of(file["project"], file["text"], f"{args.seed}:{file['path']}"):
-                write(item)
+        seeds = [f"{args.seed}:{file['path']}" for file in files]
+        with ProcessPoolExecutor(args.workers) as pool:
+            for items in pool.map(all_items, *zip(*((f["project"], f["text"]) for f in files), strict=True), seeds, chunksize=16):
+                if counts.total() >= args.items:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    break
+                for item in items:
+                    write(item)
         for place in read_places(args.guesses) if args.guesses else []:
             for item in judge(place):
                 write(item)

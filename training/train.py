@@ -14,16 +14,17 @@ import math
 import random
 import time
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
+from torch.utils.data import DataLoader
 
-from .corpus import CACHE, held_out_files
-from .data import Row, Rows, load
+from .data import Batches, Row, Rows, load
 from .model import Llama, Shape
-from .shipped import read as read_shipped
+from .paths import CACHE
 from .tasks import load as load_items
 
 
@@ -33,12 +34,13 @@ class Preset:
     rows: int  # a step's rows of shape.context tokens
     muon_rate: float
     adam_rate: float
+    task_share: float  # of the tokens, where there are items: what a small model learns in one pass, a larger one would repeat often
 
 
 PRESETS = {
-    "cpu": Preset(Shape(8192, 256, 8, 4, 2, 704, 1024), rows=8, muon_rate=0.02, adam_rate=4e-3),
-    "gpu": Preset(Shape(16384, 512, 8, 8, 4, 1408, 2048), rows=64, muon_rate=0.02, adam_rate=3e-3),
-    "dry-run": Preset(Shape(8192, 64, 2, 2, 1, 128, 256), rows=4, muon_rate=0.02, adam_rate=4e-3),
+    "cpu": Preset(Shape(8192, 256, 8, 4, 2, 704, 1024), rows=8, muon_rate=0.02, adam_rate=4e-3, task_share=0.28),
+    "gpu": Preset(Shape(16384, 512, 8, 8, 4, 1408, 2048), rows=64, muon_rate=0.02, adam_rate=3e-3, task_share=0.10),
+    "dry-run": Preset(Shape(8192, 64, 2, 2, 1, 128, 256), rows=4, muon_rate=0.02, adam_rate=4e-3, task_share=0.28),
 }
 WARM_UP_STEPS = 40
 DECAY = 0.45  # of the budget
@@ -53,6 +55,8 @@ def rate(step: int, progress: float) -> float:
 
 def held_out_texts() -> list[str]:
     """Files of the projects that nothing is trained on, shuffled: what the loss is validated on."""
+    from .corpus import held_out_files  # fetches with pip, which a machine that only trains does not need
+
     texts = [file.text for file in held_out_files()]
     random.Random(0).shuffle(texts)
     return texts
@@ -82,9 +86,11 @@ def main() -> None:
     parser.add_argument("--run", type=Path, default=CACHE / "run")
     parser.add_argument("--start", type=Path, help="a GGUF that export.py wrote, to go on from (its tokenizer: training.shipped)")
     parser.add_argument("--rate", type=float, default=1.0, help="share of the preset's learning rates, below 1 where --start goes on")
+    parser.add_argument("--call-minutes", type=float, default=math.inf, help="end this run after so long, to be gone on with by another")
+    parser.add_argument("--workers", type=int, default=0, help="processes that prepare rows; 0: this one (default: %(default)s)")
     parser.add_argument("--no-compile", action="store_true")
     args = parser.parse_args()
-    preset, budget = PRESETS[args.preset], args.minutes * 60
+    preset, budget, call_end = PRESETS[args.preset], args.minutes * 60, time.monotonic() + args.call_minutes * 60
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     autocast = torch.autocast(device.type, dtype=torch.bfloat16)  # 3 times as fast as float32 where the CPU has AVX-512 BF16
     args.run.mkdir(parents=True, exist_ok=True)
@@ -100,8 +106,10 @@ def main() -> None:
         torch.optim.AdamW(others, lr=preset.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
     ]
     peaks = [args.rate * preset.muon_rate, args.rate * preset.adam_rate]
-    step, spent = 0, 0.0
+    step, spent, cold = 0, 0.0, 0  # cold: the step at which the optimisers began
     if args.start:
+        from .shipped import read as read_shipped  # needs gguf
+
         weights, shape, _ = read_shipped(args.start)
         assert shape == preset.shape, f"{args.start} is {shape}, the preset {preset.shape}"
         model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
@@ -109,21 +117,31 @@ def main() -> None:
     if checkpoint.exists():
         state = torch.load(checkpoint, map_location=device, weights_only=True)
         model.load_state_dict(state["model"])
-        for o, s in zip(optimizers, state["optimizers"], strict=True):
-            o.load_state_dict(s)
         step, spent = state["step"], state["spent"]
+        if "optimizers" in state:
+            for o, s in zip(optimizers, state["optimizers"], strict=True):
+                o.load_state_dict(s)
+        else:
+            cold = step  # weights out of pieces.py
         print(f"goes on from step {step}, {spent / 60:.1f} minutes spent", flush=True)
 
     # A resumed run draws other rows than the first: the seed moves with the step.
     items = load_items(args.tasks) if args.tasks else []
-    batches = Rows(load(args.corpus), tokenizer, preset.shape.context, seed=1 + step, items=items).batches(preset.rows)
+    rows = partial(Rows, load(args.corpus), tokenizer, preset.shape.context, items=items, item_share=preset.task_share)
+    batches = iter(DataLoader(Batches(rows, 1 + step, preset.rows), batch_size=None, num_workers=args.workers))
     validation_texts = load(args.validation) if args.validation else held_out_texts()
     validation = Rows(validation_texts, tokenizer, preset.shape.context, seed=0)
     validation_rows = [validation.row() for _ in range(VALIDATION_ROWS)]
     loss_of = model.loss if args.no_compile else torch.compile(model.loss)
 
     def save() -> None:
-        state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step, "spent": spent}
+        state: dict[str, object] = {
+            "model": model.state_dict(),
+            "optimizers": [o.state_dict() for o in optimizers],
+            "step": step,
+            "spent": spent,
+        }
+        state |= {"shape": asdict(preset.shape)}
         torch.save(state, checkpoint.with_suffix(".tmp"))
         checkpoint.with_suffix(".tmp").rename(checkpoint)
         save_file({k: v.contiguous() for k, v in model.state_dict().items()}, args.run / "weights.safetensors.tmp")
@@ -131,10 +149,10 @@ def main() -> None:
         (args.run / "shape.json").write_text(json.dumps(asdict(preset.shape), indent=1) + "\n")
 
     mean, last_save, begun = math.nan, time.monotonic(), time.monotonic() - spent
-    while (spent := time.monotonic() - begun) < budget:
+    while (spent := time.monotonic() - begun) < budget and time.monotonic() < call_end:
         for o, peak in zip(optimizers, peaks, strict=True):
             for group in o.param_groups:
-                group["lr"] = peak * rate(step, spent / budget)
+                group["lr"] = peak * rate(step - cold, spent / budget)
         x, y, w = next(batches)
         with autocast:
             loss = loss_of(x.to(device), y.to(device), w.to(device))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from training.data import ANSWER_WEIGHT, CONTROL, ITEM_SHARES, TASK_SHARE, Rows, behind_word, cut
+from training.data import ANSWER_WEIGHT, CONTROL, ITEM_SHARES, Rows, behind_word, cut
 from training.tasks import Item
 from training.tokenizer import SPECIAL, train
 
@@ -93,10 +93,10 @@ def test_an_item_is_a_prompt_the_shown_line_the_tasks_token_and_an_answer_that_a
 
 
 def test_items_take_their_share_of_the_tokens_and_each_kind_its_share_of_the_items(tokenizer: Tokenizer) -> None:
-    rows = Rows(TEXTS, tokenizer, 256, seed=0, items=ITEMS)
+    rows = Rows(TEXTS, tokenizer, 256, seed=0, items=ITEMS, item_share=0.28)
     drawn = [rows.row().tokens for _ in range(300)]
     assert {len(r) for r in drawn} == {257}
-    assert rows.item_tokens / rows.tokens == pytest.approx(TASK_SHARE, abs=0.01)
+    assert rows.item_tokens / rows.tokens == pytest.approx(0.28, abs=0.01)
     count = {task: sum(r.count(tokenizer.token_to_id(name)) for r in drawn) for task, name in CONTROL.items()}
     expected = {task: sum(share for group, share in ITEM_SHARES.items() if group in rows.items and group[0] == task) for task in CONTROL}
     for task in CONTROL:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.guesses import Guess, Place
 from training.mutate import Function
+from training.places import Guess, Place
 from training.tasks import Item, docstring_lines, items_of, judge, load, read, without_docstring
 
 ROOT = Path(__file__).parents[2]

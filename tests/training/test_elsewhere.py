@@ -1,0 +1,71 @@
+"""The recipe for a machine that is lent for minutes, on this one and with the dry-run preset."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from training.data import load
+from training.elsewhere import sampled
+from training.pieces import MOST
+from training.tokenizer import train
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_training_needs_neither_assay_nor_what_reads_and_fetches_models() -> None:
+    code = (
+        "import sys, training.train, training.tasks, training.pieces, training.elsewhere\n"
+        "print([name for name in ('assay', 'llama_cpp', 'gguf', 'platformdirs') if name in sys.modules])"
+    )
+    assert run("-c", code).strip() == "[]"
+
+
+def test_a_sample_of_the_corpus_has_about_its_size_and_whole_lines(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps({"text": "x" * 100 * (i % 7)}) + "\n" for i in range(1000)))
+    part = sampled(corpus, corpus.stat().st_size / 3e6)
+    assert 0.3 < len(part) / corpus.stat().st_size < 0.37
+    assert set(part.splitlines()) <= set(corpus.read_bytes().splitlines())
+    assert sampled(corpus, 1e6) == corpus.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_from_call_to_call_and_from_pieces_on_a_fresh_machine(tmp_path: Path) -> None:
+    files = sorted((ROOT / "examples").glob("*.py"))
+    corpus, out = tmp_path / "corpus.jsonl", tmp_path / "out"
+    corpus.write_text("".join(json.dumps({"project": "examples", "path": f.name, "text": f.read_text()}) + "\n" for f in files))
+    train(iter(load(corpus)), 8192).save(str(tmp_path / "tokenizer.json"))
+    packed, here = tmp_path / "packed", tmp_path / "run"
+    given = ["--corpus", str(corpus), "--tokenizer", str(tmp_path / "tokenizer.json"), "--packed", str(packed), "--effort", "0"]
+    run("-m", "training.elsewhere", "pack", *given, "--validation", str(corpus))
+    assert all(path.stat().st_size <= MOST for path in packed.iterdir())
+
+    there = ["--packed", str(packed), "--run", str(here), "--out", str(out), "--preset", "dry-run", "--workers", "1", "--no-compile"]
+    run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.62")
+    first = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
+    assert first[-1]["step"] > 0
+    assert all(path.stat().st_size <= MOST for path in out.iterdir())
+
+    shutil.rmtree(here)  # the machine was given back
+    run("-m", "training.elsewhere", "pack", *given, "--validation", str(corpus), "--weights", str(out))
+    run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.62")
+    second = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
+    assert second[0]["step"] > first[-1]["step"]
+    assert second[-1]["minutes"] > first[-1]["minutes"]
+    run("-m", "training.pieces", "join", str(out), str(tmp_path / "joined"))
+    assert (tmp_path / "joined" / "weights.safetensors").exists()
