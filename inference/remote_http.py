@@ -114,7 +114,8 @@ class Connection:
             self.warnings = (f"The key goes to {self.where} unencrypted: everyone on the way can read it. Use https, or a tunnel.",)
         headers = {"User-Agent": "assay", "Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         times = httpx.Timeout(timeouts.silence, connect=timeouts.connect, pool=None)
-        self._client = httpx.AsyncClient(headers=headers, timeout=times, trust_env=not is_loopback(host), follow_redirects=False)
+        encrypted = self.where.startswith("https:")  # else no certificates are read, which takes longer than the first answer
+        self._client = httpx.AsyncClient(headers=headers, timeout=times, verify=encrypted, trust_env=not is_loopback(host))
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=f"assay {self.where}", daemon=True)
         self._thread.start()

@@ -1,0 +1,216 @@
+"""A small HTTP server that speaks as vLLM, TGI or OpenAI do, over a distribution that a test can compute itself.
+
+Written from vLLM's vllm/entrypoints/openai/completion/{protocol,serving}.py, TGI's router/src/{lib,server}.rs and OpenAI's reference of
+`/v1/completions`. A token is an ASCII character, its id the character's code; below 8 are control tokens.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from typing import Any
+
+END, PRE, SUF, MID = 0, 1, 2, 3
+CONTROL = {"<|endoftext|>": END, "<|fim_prefix|>": PRE, "<|fim_suffix|>": SUF, "<|fim_middle|>": MID}
+SPELLING = {number: spelling for spelling, number in CONTROL.items()}
+NAME = "acme/Qwen2.5-Coder-tiny"
+# What is most likely behind each character; "!" is followed by the end.
+FOLLOWS = {"a": "b", "b": "c", "c": "\n", "\n": "a", "!": None, chr(MID): "a"}
+
+
+def logprobs(last: int, temperature: float = 1.0) -> list[float]:
+    """log p of every id behind a token, at a temperature."""
+    following = FOLLOWS.get(chr(last), "a")
+    best = END if following is None else ord(following)
+    logits = [-0.25 * ((number - best) % 128) / temperature for number in range(128)]
+    total = math.log(sum(math.exp(logit) for logit in logits))
+    return [logit - total for logit in logits]
+
+
+def encode(text: str) -> list[int]:
+    """As a tokenizer of Hugging Face does it: the spelling of a control token becomes the token."""
+    parts = re.split("(" + "|".join(map(re.escape, CONTROL)) + ")", text)
+    return [number for part in parts for number in ([CONTROL[part]] if part in CONTROL else [ord(c) % 128 for c in part])]
+
+
+@dataclass
+class Speech:
+    """How a server speaks, and what it was asked. fail: answers given instead, in turn: (status, headers, body)."""
+
+    kind: str = "vllm"
+    processed: bool = False
+    key: str | None = None
+    token_names: bool = True
+    scoring: bool = True
+    most_logprobs: int = 20
+    pause_s: float = 0.0
+    cut_after: int | None = None
+    bundle: int = 1
+    fail: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
+    asked: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    broken_off: threading.Event = field(default_factory=threading.Event)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    speech: Speech
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.answer({})
+
+    def do_POST(self) -> None:
+        self.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def answer(self, body: dict[str, Any]) -> None:
+        speech = self.speech
+        speech.asked.append((self.command, self.path, body))
+        speech.headers.append(dict(self.headers))
+        if speech.fail:
+            status, headers, data = speech.fail.pop(0)
+            self.close_connection = "Content_Length" in headers
+            if status == 0:
+                self.close_connection = True
+                self.connection.close()
+                return
+            self.send(status, data, **headers)
+            return
+        if speech.key and self.headers.get("Authorization") != f"Bearer {speech.key}":
+            self.send_json({"error": {"message": f"wrong key {self.headers.get('Authorization')}"}}, 401)
+            return
+        known = {"/v1/models": self.models, "/v1/completions": self.completions}
+        if speech.kind == "vllm":
+            known |= {"/tokenize": self.tokenize, "/detokenize": self.detokenize, "/version": lambda _: {"version": "0.11.0"}}
+        if speech.kind == "tgi":
+            info = {"model_id": NAME, "max_total_tokens": 400, "version": "3.3.4"}
+            known |= {"/info": lambda _: info, "/tokenize": lambda b: [{"id": n, "text": chr(n)} for n in encode(b["inputs"])]}
+        if self.path not in known:
+            self.send_json({"detail": "Not Found"}, 404)
+            return
+        if (answer := known[self.path](body)) is not None:
+            self.send_json(answer)
+
+    def send(self, status: int, data: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content_Length": str(len(data)), **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def send_json(self, answer: object, status: int = 200) -> None:
+        self.send(status, json.dumps(answer).encode(), Content_Type="application/json")
+
+    def models(self, _: dict[str, Any]) -> object:
+        entry = {"id": NAME, "object": "model", "owned_by": self.speech.kind, "created": int(time.time())}
+        return {"object": "list", "data": [entry | ({"max_model_len": 500} if self.speech.kind == "vllm" else {})]}
+
+    def tokenize(self, body: dict[str, Any]) -> object:
+        tokens = encode(body["prompt"])
+        return {"count": len(tokens), "max_model_len": 500, "tokens": tokens}
+
+    def detokenize(self, body: dict[str, Any]) -> object:
+        return {"prompt": "".join(SPELLING.get(number, chr(number)) for number in body["tokens"])}
+
+    def completions(self, body: dict[str, Any]) -> object | None:
+        speech = self.speech
+        if isinstance(body["prompt"], list) and speech.kind != "vllm":
+            return self.send_json({"error": {"message": "prompt must be a string", "type": "invalid_request_error"}}, 400)
+        if speech.kind == "openai" and (unknown := body.keys() - OPENAI_FIELDS):
+            return self.send_json({"error": {"message": f"Unrecognized request argument supplied: {min(unknown)}"}}, 400)
+        if (body.get("logprobs") or 0) > speech.most_logprobs:
+            return self.send_json({"error": {"message": f"logprobs: at most {speech.most_logprobs}"}}, 400)
+        prompt = encode(body["prompt"]) if isinstance(body["prompt"], str) else body["prompt"]
+        tokens = list(generated(prompt, body["max_tokens"]))
+        if body["stream"]:
+            return self.stream(body, prompt, tokens)
+        choice = self.choice(body, prompt, tokens, done=True)
+        if speech.scoring and body.get("prompt_logprobs") is not None:
+            places = [{str(b): {"logprob": logprobs(a)[b], "rank": 1}} for a, b in pairwise(prompt)]
+            choice["prompt_logprobs"] = [None, *places]
+        return {"id": "cmpl-1", "object": "text_completion", "choices": [choice]}
+
+    def stream(self, body: dict[str, Any], prompt: list[int], tokens: list[int]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Connection", "close")
+        self.close_connection = True
+        self.end_headers()
+        size = self.speech.bundle
+        try:
+            for start in range(0, len(tokens), size):
+                if self.speech.cut_after is not None and start >= self.speech.cut_after:
+                    return
+                time.sleep(self.speech.pause_s)
+                done = start + size >= len(tokens)
+                choice = self.choice(body, [*prompt, *tokens[:start]], tokens[start : start + size], done=done)
+                self.wfile.write(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
+            self.wfile.write(b'data: {"choices": [], "usage": {}}\n\ndata: [DONE]\n\n')
+        except OSError:
+            self.speech.broken_off.set()
+
+    def choice(self, body: dict[str, Any], before: Sequence[int], tokens: Sequence[int], done: bool) -> dict[str, Any]:
+        ended = bool(tokens) and tokens[-1] == END
+        reason = ("stop" if ended else "length") if done else None if self.speech.kind != "tgi" else ""
+        text = "".join(chr(number) for number in tokens if number not in SPELLING)
+        choice: dict[str, Any] = {"index": 0, "text": text, "finish_reason": reason, "logprobs": None}
+        if body.get("logprobs") is None or self.speech.kind == "tgi":
+            return choice
+        temperature = body["temperature"] if self.speech.processed and body["temperature"] > 0 else 1.0
+        rows = [logprobs(last, temperature) for last in [*before, *tokens][len(before) - 1 : -1]]
+        named = self.speech.token_names and body.get("return_tokens_as_token_ids")
+
+        def name(number: int) -> str:
+            return f"token_id:{number}" if named else SPELLING.get(number, chr(number))
+
+        wanted = body.get("logprob_token_ids")
+        tops = [wanted or sorted(range(128), key=lambda n, row=row: -row[n])[: body["logprobs"]] for row in rows]
+        choice["logprobs"] = {
+            "tokens": [name(number) for number in tokens],
+            "token_logprobs": [row[number] for row, number in zip(rows, tokens, strict=True)],
+            "top_logprobs": [{name(n): row[n] for n in {*top, number}} for row, top, number in zip(rows, tops, tokens, strict=True)],
+        }
+        return choice
+
+
+OPENAI_FIELDS = {"model", "prompt", "max_tokens", "temperature", "top_p", "seed", "stream", "logprobs", "echo"}
+
+
+def generated(prompt: Sequence[int], most: int) -> Iterator[int]:
+    """What comes greedily."""
+    last = prompt[-1]
+    for _ in range(most):
+        row = logprobs(last)
+        last = row.index(max(row))
+        yield last
+        if last == END:
+            return
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 64
+    daemon_threads = True
+
+
+@contextmanager
+def serving(speech: Speech, port: int = 0) -> Iterator[str]:
+    """The server, in a thread; its address."""
+    server = Server(("127.0.0.1", port), type("Speaking", (Handler,), {"speech": speech}))
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
