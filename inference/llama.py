@@ -130,7 +130,7 @@ class LlamaModel:
         self._cache: Cache | None = Cache(session, CacheOptions(parked_bytes, parked_sequences, shift_tokens))
         self._vocabulary = Vocabulary(session.llama, session.vocab)
         # Where each row of logits becomes a distribution, so that a token costs no new memory.
-        self._work = np.empty((2, session.vocab_size))
+        self._work = np.empty((2, session.vocab_size), dtype=np.float32)
 
     def __enter__(self) -> Self:
         return self

@@ -278,8 +278,9 @@ class Session:
         pointer = self.llama.llama_get_logits_ith(self._context, index)
         if not pointer:
             raise DecodeFailed(self.path, f"there are no logits. {self._log.last()}")
-        row: NDArray[np.float32] = np.ctypeslib.as_array(self._row_of_logits.from_address(ctypes.addressof(pointer.contents)))
-        return row
+        # Several times faster than numpy.ctypeslib's way.
+        memory: Any = self._row_of_logits.from_address(ctypes.addressof(pointer.contents))
+        return np.frombuffer(memory, dtype=np.float32)
 
     def cut(self, sequence: int, start: int) -> bool:
         """Take a sequence's tokens from position `start` on away; False where the model can't: nothing was taken away then."""
