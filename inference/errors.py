@@ -317,3 +317,12 @@ class ShiftNotPossible(ModelError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path}: the keys that this architecture caches can't be moved to other positions. Open it without shift_tokens.")
+
+
+class HttpxMissing(ModelError):
+    """What asks a server can't be imported."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"the package of assay[remote] can't be imported ({reason}). Install it with: {sys.executable} -m pip install 'httpx>=0.27'"
+        )

@@ -194,7 +194,7 @@ class RemoteModel:
         self._check_sampling(max_tokens, temperature, top_p)
         watch = _watching(cancel, max_ms, begun)
         most = min(max_tokens, self._room(prompt))
-        reading = Reading(self._requests, prompt, Continuation(stop, most, on_token), Sampling(temperature, top_p, seed), most)
+        reading = Reading(self._requests, prompt, Continuation(stop, most, on_token), Sampling(temperature, top_p, seed), most, watch)
         return self._read([reading], watch, begun)[0]
 
     def alternatives(
@@ -224,7 +224,7 @@ class RemoteModel:
         texts = [Continuation(stop, most, _numbered(on_token, number)) for number in range(count)]
         if temperature > 0:
             samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
-            readings = [Reading(self._requests, prompt, text, how, most) for text, how in zip(texts, samplings, strict=True)]
+            readings = [Reading(self._requests, prompt, text, how, most, watch) for text, how in zip(texts, samplings, strict=True)]
             return self._read(readings, watch, begun)
         try:
             first = self._first_tokens(prompt, count, watch)
@@ -235,7 +235,7 @@ class RemoteModel:
         for text, token in zip(texts, first, strict=False):
             text.add(token, self._requests.ends_text(token.id, token.text))
             behind = Prompt((*prompt.tokens, token.id), prompt.layout)
-            readings.append(Reading(self._requests, behind, text, Sampling(), most - 1))
+            readings.append(Reading(self._requests, behind, text, Sampling(), most - 1, watch))
         return self._read(readings, watch, begun)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:

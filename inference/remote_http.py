@@ -19,13 +19,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import httpx
-
 from .errors import (
     AccessRefused,
     AnswerCutOff,
     BadAnswer,
     BadServerAddress,
+    HttpxMissing,
     ModelError,
     NoSuchEndpoint,
     NotACompletionServer,
@@ -37,6 +36,11 @@ from .errors import (
 )
 from .model import StopReason
 from .remote_events import EventStream
+
+try:
+    import httpx
+except ImportError as missing:
+    raise HttpxMissing(str(missing)) from missing
 
 POLL_S = 0.005
 _FIRST_RETRY_S = 0.1
@@ -115,7 +119,10 @@ class Connection:
         headers = {"User-Agent": "assay", "Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         times = httpx.Timeout(timeouts.silence, connect=timeouts.connect, pool=None)
         encrypted = self.where.startswith("https:")  # else no certificates are read, which takes longer than the first answer
-        self._client = httpx.AsyncClient(headers=headers, timeout=times, verify=encrypted, trust_env=not is_loopback(host))
+        try:
+            self._client = httpx.AsyncClient(headers=headers, timeout=times, verify=encrypted, trust_env=not is_loopback(host))
+        except (ImportError, ValueError, httpx.InvalidURL, OSError) as error:
+            raise ServerUnreachable(self.where, f"a proxy or certificate of the environment can't be used: {error}") from error
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=f"assay {self.where}", daemon=True)
         self._thread.start()

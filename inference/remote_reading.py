@@ -11,15 +11,16 @@ from .continuation import Continuation
 from .errors import AnswerCutOff, BadAnswer, Unavailable
 from .model import Generation, Prompt, StopReason, Timings, Token
 from .remote_formats import Heard, Sampling
+from .remote_http import Watch
 from .remote_requests import Requests
 
 
 class Reading:
     """A prompt that was sent, how its tokens are taken, and the text that has come. most: tokens to ask the server for."""
 
-    def __init__(self, requests: Requests, prompt: Prompt, continuation: Continuation, sampling: Sampling, most: int) -> None:
+    def __init__(self, requests: Requests, prompt: Prompt, continuation: Continuation, sampling: Sampling, most: int, watch: Watch) -> None:
         self.prompt, self.continuation = prompt, continuation
-        self._requests, self._sampling, self._most = requests, sampling, most
+        self._requests, self._sampling, self._most, self._watch = requests, sampling, most, watch
         self._given = len(continuation.tokens)
         self._counted = self._reused = 0
         self._first_at: float | None = None
@@ -32,7 +33,7 @@ class Reading:
     def take(self, event: dict[str, Any] | None) -> bool:
         """Take in an event, None for the end of the stream; whether the text has ended by its own rules.
 
-        Raises AnswerCutOff where the stream ends before the server said why.
+        Raises AnswerCutOff where the stream ends before the server said why, Interrupted where the caller ends a question it needs.
         """
         if event is None:
             if self._ended is None:
@@ -89,7 +90,7 @@ class Reading:
             )
         for _ in range(lost):
             behind = tuple(token.id for token in self.continuation.tokens[self._given :])
-            best, *others = self._requests.row((*self.prompt.tokens, *behind), 2)
+            best, *others = self._requests.row((*self.prompt.tokens, *behind), 2, self._watch)
             if best.id is None or best.text is None or not (text is None or text.startswith(best.text)):
                 raise BadAnswer(self._requests.where, "/completion", "another token than in the stream, asked for the same place again")
             text = text and text.removeprefix(best.text)

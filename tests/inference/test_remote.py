@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import math
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -345,3 +347,17 @@ def test_spelled_control_tokens_are_found() -> None:
     assert spelled_control("x<|im_start|>") == "<|im_start|>"
     assert spelled_control("[SUFFIX]") == "[SUFFIX]"
     assert spelled_control("if a < b and c > d: print('<b>')") is None
+
+
+def test_without_httpx_the_way_to_get_it_is_said() -> None:
+    code = "import sys; sys.modules['httpx'] = None; from assay.inference.opening import open_model; open_model('http://localhost:1')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "HttpxMissing" in done.stderr
+    assert "pip install 'httpx>=0.27'" in done.stderr
+
+
+def test_a_proxy_that_can_not_be_used_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "nonsense://proxy")
+    monkeypatch.setenv("http_proxy", "nonsense://proxy")
+    with pytest.raises(ServerUnreachable, match="proxy"):
+        Connection("http://gpu.example", None, QUICK)
