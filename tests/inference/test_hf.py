@@ -30,6 +30,8 @@ from assay.inference.stops import LINE, NONE, Stop
 Open = Callable[..., HFModel]
 CODE = "def area(width, height):\n    return width * height\n\n\nclass Point:\n    pass\n\n\nresult = "
 EXACT = 1e-5
+# A batch, or a prompt read in other pieces, is another order of the same float32 sums.
+REORDERED = 1e-4
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -102,19 +104,19 @@ def test_whatever_was_asked_before_the_numbers_are_those_of_a_fresh_cache(open_h
             case "generate":
                 generation = model.generate(prompt, stop=NONE, max_tokens=data.draw(st.integers(1, 8)), temperature=1.0)
                 fresh = fresh_scores(model, prompt, ids(generation))
-                assert [token.logprob for token in generation.tokens] == pytest.approx(fresh, abs=EXACT)
+                assert [token.logprob for token in generation.tokens] == pytest.approx(fresh, abs=REORDERED)
             case "cancel":
                 calls = iter(range(data.draw(st.integers(0, 3))))
                 assert model.generate(prompt, stop=NONE, max_tokens=9, cancel=lambda left=calls: next(left, None) is None)
             case "alternatives":
                 for one in model.alternatives(prompt, 3, stop=NONE, max_tokens=4):
-                    assert [t.logprob for t in one.tokens] == pytest.approx(fresh_scores(model, prompt, ids(one)), abs=EXACT)
+                    assert [t.logprob for t in one.tokens] == pytest.approx(fresh_scores(model, prompt, ids(one)), abs=REORDERED)
             case "score":
                 wanted = data.draw(st.lists(st.integers(0, 299), max_size=5))
-                assert model.score(prompt, wanted) == pytest.approx(fresh_scores(model, prompt, wanted), abs=EXACT)
+                assert model.score(prompt, wanted) == pytest.approx(fresh_scores(model, prompt, wanted), abs=REORDERED)
             case "question":
                 (asked,) = model.next_token_logprobs(prompt, [" x"])
-                assert [asked] == pytest.approx(fresh_scores(model, prompt, model.tokenize(" x")[:1]), abs=EXACT)
+                assert [asked] == pytest.approx(fresh_scores(model, prompt, model.tokenize(" x")[:1]), abs=REORDERED)
             case _:
                 assert model.hidden_states(prompt, tail, [1]).shape == (1, len(tail), 32)
 
@@ -202,7 +204,7 @@ def test_sampled_alternatives_are_generations_of_the_seeds_that_follow(open_hf: 
         alone = model.generate(prompt, stop=NONE, max_tokens=10, temperature=1.0, seed=5 + i)
         assert ids(one) == ids(alone)
         assert one.text == alone.text
-        assert [t.entropy for t in one.tokens] == pytest.approx([t.entropy for t in alone.tokens], abs=EXACT)
+        assert [t.entropy for t in one.tokens] == pytest.approx([t.entropy for t in alone.tokens], abs=REORDERED)
     assert len({tuple(ids(one)) for one in together}) == 4
 
 
@@ -258,7 +260,7 @@ def test_scores_in_a_batch_are_those_of_one_at_a_time(
     model = open_hf(architecture)
     asked = [(Prompt(tuple(prompt), "left_to_right"), continuation) for prompt, continuation in pairs]
     for batched, (prompt, continuation) in zip(model.score_batch(asked, batch_size=batch_size), asked, strict=True):
-        assert batched == pytest.approx(model.score(prompt, continuation), abs=1e-4)
+        assert batched == pytest.approx(model.score(prompt, continuation), abs=REORDERED)
 
 
 @pytest.mark.parametrize("architecture", CONFIGS)
@@ -270,8 +272,8 @@ def test_generations_in_a_batch_are_those_of_one_at_a_time(open_hf: Open, archit
     for i, (prompt, one) in enumerate(zip(prompts, together, strict=True)):
         alone = model.generate(prompt, stop=NONE, max_tokens=8, temperature=1.0, seed=3 + i)
         assert (ids(one), one.text, one.stopped_by) == (ids(alone), alone.text, alone.stopped_by)
-        assert [t.logprob for t in one.tokens] == pytest.approx([t.logprob for t in alone.tokens], abs=1e-4)
-        assert [t.entropy for t in one.tokens] == pytest.approx([t.entropy for t in alone.tokens], abs=1e-4)
+        assert [t.logprob for t in one.tokens] == pytest.approx([t.logprob for t in alone.tokens], abs=REORDERED)
+        assert [t.entropy for t in one.tokens] == pytest.approx([t.entropy for t in alone.tokens], abs=REORDERED)
 
 
 def test_a_large_batch_of_scores_is_cut_to_what_fits(open_hf: Open, monkeypatch: pytest.MonkeyPatch) -> None:
