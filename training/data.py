@@ -198,7 +198,7 @@ class Batches(IterableDataset[tuple[Tensor, Tensor, Tensor]]):
         self.rows, self.seed, self.size = rows, seed, size
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        worker = get_worker_info()  # type: ignore[no-untyped-call]
+        worker = get_worker_info()
         return self.rows(seed=self.seed + (worker.id * WORKER_SEEDS if worker else 0)).batches(self.size)
 
 

@@ -127,12 +127,10 @@ def spans(model: LlamaModel, files: Iterable[SourceFile]) -> Iterator[tuple[str,
         if not piece.strip():
             continue
         parts = cut(piece, rng)
-        if parts.middle.strip() and len(model.tokenize(parts.middle)) <= SPAN_TOKENS:
-            yield (
-                file.project,
-                model.generate(model.fim(parts.before, parts.after), stop=NONE, max_tokens=SPAN_TOKENS + 1).text,
-                parts.middle,
-            )
+        prompt = model.fim(parts.before, parts.after)
+        room = model.context_length - len(prompt.tokens)
+        if parts.middle.strip() and len(model.tokenize(parts.middle)) <= SPAN_TOKENS < room:
+            yield file.project, model.generate(prompt, stop=NONE, max_tokens=SPAN_TOKENS + 1).text, parts.middle
 
 
 def span_figures(model: LlamaModel, files: Sequence[SourceFile], most: int) -> Figures:

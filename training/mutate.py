@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 Kind = Literal["comparison", "arguments", "name", "else", "off_by_one"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -183,7 +183,7 @@ def _names(function: Function, columns: _Columns) -> Iterator[Edit]:
             yield Edit("name", node.lineno, end - len(node.attr), end, tuple(sorted(of_self - {node.attr})))
 
 
-def _is_of_self(node: ast.AST) -> bool:
+def _is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 

@@ -69,8 +69,9 @@ def words_of(name: str) -> str:
     return " ".join(_WORD.findall(name)).lower()
 
 
-def collected(files: Iterable[SourceFile], most: int) -> dict[tuple[str, str], list[Item]]:
-    """By task and kind at most so many items, one of each from a file."""
+def collected(model: LlamaModel, files: Iterable[SourceFile], most: int) -> dict[tuple[str, str], list[Item]]:
+    """By task and kind at most so many items, one of each from a file, that leave room for an answer."""
+    longest = model.context_length - LINE_TOKENS
     found: dict[tuple[str, str], list[Item]] = {
         ("implement", ""): [],
         ("describe", ""): [],
@@ -80,7 +81,7 @@ def collected(files: Iterable[SourceFile], most: int) -> dict[tuple[str, str], l
         taken = set()
         for item in items_of(file.project, file.text, file.path):
             group = (item.task, item.kind)
-            if group not in taken and len(found[group]) < most:
+            if group not in taken and len(found[group]) < most and len(question(model, item).tokens) <= longest:
                 found[group].append(item)
                 taken.add(group)
         if all(len(items) == most for items in found.values()):
@@ -170,7 +171,7 @@ def task_figures(model: LlamaModel, files: Sequence[SourceFile], items: int, pla
     """Task after task; nothing for a model that has no such tokens."""
     if not can_be_asked(model):
         return
-    found = collected(files, items)
+    found = collected(model, files, items)
     yield judge_figures(model, files, places)
     yield implement_figures(model, found[("implement", "")])
     yield describe_figures(model, found[("describe", "")])

@@ -69,7 +69,7 @@ def validate(model: Llama, rows: list[Row], autocast: torch.autocast) -> float:
     tokens, weights = torch.tensor([r.tokens for r in rows], device=device), torch.tensor([r.weights for r in rows], device=device)
     model.eval()
     with autocast:
-        parts = zip(tokens.split(8), weights.split(8), strict=True)
+        parts = zip(torch.split(tokens, 8), torch.split(weights, 8), strict=True)
         losses = [model.loss(t[:, :-1], t[:, 1:], w[:, 1:]).item() for t, w in parts]
     model.train()
     return sum(losses) / len(losses)
