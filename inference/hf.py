@@ -178,7 +178,8 @@ class HFModel:
         watch = _watch(cancel, None if max_ms is None else begun + max_ms / 1000)
         reused, logits, stopped = self._read(prompt.tokens, watch)
         read = time.perf_counter()
-        count = min(count, self._open().vocabulary) if temperature == 0 else count
+        if stopped is None and temperature == 0:
+            count = max(1, min(count, int((logits > -math.inf).sum())))
         # Greedy ones differ by their first token alone: number i begins with the i-th most likely.
         choosers = [chooser(temperature, top_p, seed + i, first=i) for i in range(count)]
         growing = [Continuation(stop, most, _for_one(on_token, i)) for i in range(count)]

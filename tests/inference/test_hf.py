@@ -222,6 +222,19 @@ def test_greedy_alternatives_begin_with_the_most_likely_tokens_and_go_on_greedil
     assert len(model.alternatives(prompt, 10_000, stop=NONE, max_tokens=1)) == len(first_row)
 
 
+def test_a_token_that_can_not_come_begins_no_alternative(tmp_path: Path) -> None:
+    with HFModel(write_tiny_hf(tmp_path / "m"), device="cpu") as model:
+
+        def forbid(_module: object, _given: object, logits: torch.Tensor) -> torch.Tensor:
+            logits[..., 3:] = -math.inf
+            return logits
+
+        model._open()._model.lm_head.register_forward_hook(forbid)
+        together = model.alternatives(left_to_right(model), 8, stop=NONE, max_tokens=1)
+        assert sorted(one.tokens[0].id for one in together) == [0, 1, 2]
+        assert all(math.isfinite(one.tokens[0].entropy or 0) for one in together)
+
+
 def test_an_alternative_ends_by_itself_and_the_others_go_on(open_hf: Open) -> None:
     model = open_hf()
     prompt = left_to_right(model)
@@ -427,8 +440,8 @@ def test_the_facts_of_a_row_are_those_of_distribution(row: list[float], data: st
     assert own is not None
     chosen = data.draw(st.integers(0, len(row) - 1))
     ((token, logprob, other, entropy),) = facts(torch.from_numpy(logits)[None].double(), torch.tensor([chosen]))
-    assert (token, logprob) == (chosen, pytest.approx(own.logprob(chosen), abs=1e-9))
-    assert (other, entropy) == (pytest.approx(own.best_other_logprob(chosen), abs=1e-9), pytest.approx(own.entropy(), abs=1e-9))
+    assert (token, logprob) == (chosen, pytest.approx(own.logprob(chosen), abs=EXACT))
+    assert (other, entropy) == (pytest.approx(own.best_other_logprob(chosen), abs=EXACT), pytest.approx(own.entropy(), abs=EXACT))
 
 
 def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
