@@ -183,11 +183,16 @@ def test_the_time_budget_ends_the_text_even_before_its_first_token(tiny: LlamaMo
 
 def test_the_time_budget_ends_a_text_that_has_begun(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"a", b"b", b"a"))
-    begun = time.perf_counter()
-    generation = model.generate(model.fim("?", ""), stop=NONE, max_tokens=500, max_ms=4)
-    assert generation.stopped_by is StopReason.TIME
-    assert 0 < len(generation.tokens) < 500
-    assert time.perf_counter() - begun < 1
+    # On a busy machine a few milliseconds may pass before the first token.
+    for budget in (4, 8, 16, 32):
+        begun = time.perf_counter()
+        generation = model.generate(model.fim("?", ""), stop=NONE, max_tokens=500, max_ms=budget)
+        assert generation.stopped_by is StopReason.TIME
+        assert len(generation.tokens) < 500
+        assert time.perf_counter() - begun < 1
+        if generation.tokens:
+            return
+    pytest.fail("no token within any budget")
 
 
 def test_a_character_is_given_out_only_whole(open_tiny: OpenTiny) -> None:
