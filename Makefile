@@ -14,12 +14,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 
-.PHONY: help demo test test-slow lint format doctor clean
+.PHONY: help demo test test-slow llama-server lint format doctor clean
 
 help:
 	@echo "make demo       set up, then complete the example files and show each suggestion with its band and evidence"
 	@echo "make test       set up, then the fast tests"
 	@echo "make test-slow  set up, then the slow tests"
+	@echo "make llama-server  set up, then build llama-server and llama-bench, which slow tests and benchmarks run against (10 minutes, once)"
 	@echo "make lint       set up, then ruff and mypy"
 	@echo "make format     set up, then rewrite every file as ruff wants it"
 	@echo "make doctor     what works here, what is missing, and the command that mends it"
@@ -33,6 +34,9 @@ test: $(DEV)
 
 test-slow: $(DEV)
 	$(PY) -m pytest -m slow
+
+llama-server: $(DEV)
+	$(PY) benchmarks/build_llama_server.py
 
 lint: $(DEV)
 	$(PY) -m ruff format --check .

@@ -93,10 +93,12 @@ def plot(requests: NDArray[np.float64], kib: NDArray[np.float64], file: Path) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, default=EMBEDDED)
-    parser.add_argument("--requests", type=int, default=5000)
+    parser.add_argument("--requests", type=int, default=5000, help="at least 1,000")
     parser.add_argument("--threads", type=int, default=physical_cores())
     parser.add_argument("--plot", type=Path, help="write the curve to this file (SVG)")
     arguments = parser.parse_args()
+    if arguments.requests < 1000:
+        parser.error("--requests is at least 1000: fewer say nothing of a slope")
     texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*.py"))]
     random = np.random.default_rng(0)
     counts, sizes, cancelled, began = [], [], 0, time.monotonic()

@@ -64,12 +64,14 @@ MEASURES: dict[str, Measure] = {
 def measures_of(generation: Generation) -> dict[str, float]:
     """All intrinsic and baseline measures of a generation, by name (formulas and units: `MEASURES`).
 
-    mean_margin is left out when a token had no finite alternative, and with mean_entropy when a server did not tell it. Raises
-    ValueError for a generation without tokens: nothing was sampled, so there is nothing to measure.
+    mean_margin is left out when a token had no finite alternative, and what a server did not tell is left out, too: where it tells no
+    log-probabilities, only the length is there. Raises ValueError for a generation without tokens: nothing was sampled.
     """
     tokens = generation.tokens
     if not tokens:
         raise ValueError("a generation without tokens has no measures")
+    if any(math.isnan(t.logprob) for t in tokens):
+        return {"length": float(len(generation.text))}
     total = math.fsum(t.logprob for t in tokens)
     measures = {
         "total_logprob": total,

@@ -253,8 +253,8 @@ class UnsafeWeights(ModelError):
 
     def __init__(self, path: Path, found: str) -> None:
         super().__init__(
-            f"{path}: the weights are pickled ({found}), and reading such a file can run any code in it. Where you trust its source, convert "
-            "it: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), then copy the tokenizer's files over."
+            f"{path}: the weights are pickled ({found}), and reading such a file can run any code in it. Where you trust its source, "
+            "convert it: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), then copy the tokenizer's files over."
         )
 
 

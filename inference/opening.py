@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack
 from .errors import NoSuchModel, OptionDoesNotApply
 from .llama_session import KVType
 from .model import Model
+
+logger = logging.getLogger(__name__)
 
 EMBEDDED = Path(__file__).parent / "embedded" / "assay.gguf"
 
@@ -83,7 +86,10 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
         case "server":
             from .remote import RemoteModel
 
-            return RemoteModel(str(where), **_renamed(given, n_ctx="context_length", server_model="model"))
+            model = RemoteModel(str(where), **_renamed(given, n_ctx="context_length", server_model="model"))
+            for warning in model.warnings:
+                logger.warning("assay: %s", warning)
+            return model
         case "transformers":
             from .hf import HFModel
 

@@ -90,6 +90,8 @@ def study(
     """The run in `out` with every generation of these projects made. Raises RunError, ProjectError, ModelError and OSError."""
     settings = Settings()
     with choice.open() as model:
+        if not model.capabilities.logprobs:
+            raise _UsageError(f"{choice.where} tells no log-probabilities, so there is nothing to calibrate with")
         fingerprint, prompt_id = model.fingerprint, settings.fingerprint(model.layout)
     asked: dict[str, str | int | Sequence[str]] = {
         "schema": SCHEMA,

@@ -98,3 +98,12 @@ def test_counts_enter_by_ratio_and_may_be_zero() -> None:
 def test_no_measure_enters_with_a_value_that_is_not_finite(name: str) -> None:
     with pytest.raises(ValueError, match="not finite"):
         enter(name, np.array([-1.0, np.nan]))
+
+
+def test_what_a_server_does_not_tell_is_left_out_never_made_up() -> None:
+    told = Token(1, b"x", -0.5, None, None)
+    measures = measures_of(Generation("x", (told,), StopReason.LINE, Timings(0.0, 0.0, 1, 0)))
+    assert measures["total_logprob"] == -0.5
+    assert not {"mean_margin", "mean_entropy"} & measures.keys()
+    silent = Token(-1, b"x", math.nan, None, None)
+    assert measures_of(Generation("x", (silent,), StopReason.LINE, Timings(0.0, 0.0, 1, 0))) == {"length": 1.0}
