@@ -107,7 +107,10 @@ def _means_another(function: Function, lines: Sequence[str], line: int, wrong: s
     here = [*opening, *lines[first - 1 : last]]
     there = [*opening, *lines[first - 1 : line - 1], wrong, *lines[line:last]]
     before, after = parse("\n".join(here)), parse("\n".join(there))
-    return before is not None and after is not None and ast.dump(before) != ast.dump(after)
+    try:
+        return before is not None and after is not None and ast.dump(before) != ast.dump(after)
+    except RecursionError:
+        return False
 
 
 class _Columns:
@@ -132,13 +135,13 @@ class _Columns:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    for name, value in ast.iter_fields(node):
-        if name in _LEFT_OUT:
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                yield child
-                yield from _walk(child)
+    left = [node]  # a long sum is a tree deeper than Python's stack
+    while left:
+        for name, value in ast.iter_fields(left.pop()):
+            for child in value if isinstance(value, list) else [value]:
+                if name not in _LEFT_OUT and isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+                    yield child
+                    left.append(child)
 
 
 def _on_one_line(*nodes: ast.expr) -> bool:

@@ -48,9 +48,10 @@ def join(folder: Path, name: str) -> bytes:
 
 
 def split_weights(checkpoint: Path, folder: Path, most: int = MOST) -> None:
-    """A checkpoint of train.py in pieces; how far it is and its shape travel inside."""
+    """A checkpoint of train.py in pieces; how far it is and the shape that stands beside it travel inside."""
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
-    about = {"step": str(state["step"]), "spent": str(state["spent"]), "shape": json.dumps(state["shape"])}
+    shape = Shape(**json.loads((checkpoint.parent / "shape.json").read_text()))
+    about = {"step": str(state["step"]), "spent": str(state["spent"]), "shape": json.dumps(asdict(shape))}
     split(save({k: v.to(torch.bfloat16).contiguous() for k, v in state["model"].items()}, about), folder, WEIGHTS, most)
 
 
@@ -61,9 +62,7 @@ def join_weights(folder: Path, run: Path) -> None:
     weights = {k: v.to(torch.float32) for k, v in load(data).items()}
     shape = Shape(**json.loads(header["shape"]))
     run.mkdir(parents=True, exist_ok=True)
-    torch.save(
-        {"model": weights, "step": int(header["step"]), "spent": float(header["spent"]), "shape": asdict(shape)}, run / "checkpoint.pt"
-    )
+    torch.save({"model": weights, "step": int(header["step"]), "spent": float(header["spent"])}, run / "checkpoint.pt")
     save_file(weights, run / "weights.safetensors")
     (run / "shape.json").write_text(json.dumps(asdict(shape), indent=1) + "\n")
 

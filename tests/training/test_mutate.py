@@ -92,6 +92,14 @@ def test_a_bug_changes_one_line_parses_means_another_and_is_undone_by_the_right_
     assert kinds == set(KINDS)
 
 
+def test_a_sum_deeper_than_pythons_stack_is_no_error() -> None:
+    def source(terms: int) -> str:
+        return in_function("return (", *["a +"] * terms, "b)")
+
+    assert bug(functions(source(10))[0], source(10).split("\n"), random.Random(0)) is not None
+    assert bug(functions(source(995))[0], source(995).split("\n"), random.Random(0)) is None
+
+
 def test_what_python_does_not_parse_has_no_tree() -> None:
     for text in ("print 'Python 2'", "def f(:", "\0", "(" * 500):
         assert parse(text) is None
