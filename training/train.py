@@ -135,13 +135,7 @@ def main() -> None:
     loss_of = model.loss if args.no_compile else torch.compile(model.loss)
 
     def save() -> None:
-        state: dict[str, object] = {
-            "model": model.state_dict(),
-            "optimizers": [o.state_dict() for o in optimizers],
-            "step": step,
-            "spent": spent,
-        }
-        state |= {"shape": asdict(preset.shape)}
+        state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step, "spent": spent}
         torch.save(state, checkpoint.with_suffix(".tmp"))
         checkpoint.with_suffix(".tmp").rename(checkpoint)
         save_file({k: v.contiguous() for k, v in model.state_dict().items()}, args.run / "weights.safetensors.tmp")
