@@ -75,7 +75,9 @@ def train(args: argparse.Namespace) -> None:
     args.run.mkdir(parents=True, exist_ok=True)
     for name in TEXTS:
         if not (args.run / name).exists() and (args.packed / f"{name}.xz.json").exists():
-            (args.run / name).write_bytes(lzma.decompress(join(args.packed, f"{name}.xz")))
+            temporary = args.run / f"{name}.tmp"  # a call may be cut off anywhere
+            temporary.write_bytes(lzma.decompress(join(args.packed, f"{name}.xz")))
+            temporary.rename(args.run / name)
     if not (args.run / "checkpoint.pt").exists() and (args.packed / f"{WEIGHTS}.json").exists():
         join_weights(args.packed, args.run)
     if args.call_minutes <= 0:
@@ -83,18 +85,8 @@ def train(args: argparse.Namespace) -> None:
     workers = str(args.workers)
     if not (args.run / "tasks.jsonl").exists():
         guesses = ["--guesses", str(args.run / "guesses.jsonl")] if (args.run / "guesses.jsonl").exists() else []
-        call(
-            "training.tasks",
-            "--corpus",
-            f"{args.run}/corpus.jsonl",
-            *guesses,
-            "--items",
-            str(args.items),
-            "--workers",
-            workers,
-            "--out",
-            f"{args.run}/tasks.jsonl",
-        )
+        made = ["--items", str(args.items), "--workers", workers, "--out", f"{args.run}/tasks.jsonl"]
+        call("training.tasks", "--corpus", f"{args.run}/corpus.jsonl", *guesses, *made)
     left = args.call_minutes - LEAVE_MINUTES - (time.monotonic() - begun) / 60
     paths = [text for name in ("corpus", "validation", "tasks") for text in (f"--{name}", f"{args.run}/{name}.jsonl")]
     call(
