@@ -36,8 +36,9 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from llama_server import built_folder  # noqa: E402
 from random_model import make  # noqa: E402
 
+from assay.inference.cores import physical_cores  # noqa: E402
 from assay.inference.distribution import distribution  # noqa: E402
-from assay.inference.llama import LlamaModel, physical_cores  # noqa: E402
+from assay.inference.llama import LlamaModel  # noqa: E402
 from assay.inference.llama_session import runtime  # noqa: E402
 from assay.inference.model import Prompt, Token  # noqa: E402
 from assay.inference.stops import NONE  # noqa: E402

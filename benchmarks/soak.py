@@ -24,7 +24,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from assay.inference.completion import complete, prompt_at  # noqa: E402
-from assay.inference.llama import LlamaModel, physical_cores  # noqa: E402
+from assay.inference.cores import physical_cores  # noqa: E402
+from assay.inference.llama import LlamaModel  # noqa: E402
 from assay.inference.model import Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
 from assay.inference.stops import LINE  # noqa: E402

@@ -23,7 +23,8 @@ sys.path.insert(0, str(ROOT))
 
 from assay.inference.completion import Settings  # noqa: E402
 from assay.inference.context import fit  # noqa: E402
-from assay.inference.llama import LlamaModel, physical_cores  # noqa: E402
+from assay.inference.cores import physical_cores  # noqa: E402
+from assay.inference.llama import LlamaModel  # noqa: E402
 from assay.inference.model import Layout, Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
 from assay.inference.stops import NONE  # noqa: E402

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ContextTooLong, DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
-from .llama import file_sha256
+from .file_hash import file_sha256
 
 # A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory.
 DEFAULT_CONTEXT = 4096

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,22 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .continuation import Continuation
+from .cores import physical_cores
 from .distribution import Distribution, distribution
-from .errors import (
-    ContextTooLong,
-    DecodeFailed,
-    ModelClosed,
-    OutOfMemory,
-    ShiftNotPossible,
-    SplitModel,
-    UnknownLayout,
-    UnreadableModel,
-    UnsupportedArchitecture,
-)
-from .gguf_header import GGUFHeader, read_header
+from .errors import ContextTooLong, DecodeFailed, ModelClosed, ShiftNotPossible
+from .file_hash import file_sha256
+from .gguf_header import read_header
 from .llama_cache import Cache, CacheOptions, Reading
+from .llama_file import context_length_of, layout_of, refuse_what_can_not_work
 from .llama_generation import Alternative, Watch, alone, greedy_from, sampler, together, watcher
-from .llama_session import BYTES_OF_KV, CHUNK, FORK_CELLS, KVType, Offload, Session, SessionOptions, runtime_name
+from .llama_session import BYTES_OF_KV, CHUNK, QUANTISED_KV, KVType, Offload, Session, SessionOptions, runtime_name
 from .llama_vocab import Vocabulary
 from .model import (
     Cancel,
@@ -46,29 +37,9 @@ from .model import (
 )
 from .stops import Stop
 
-# A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory from the start.
-DEFAULT_CONTEXT = 4096
-_UNSAID_CONTEXT = 2048
-# Our own key, for models trained to be asked suffix first: what is typed then changes only the prompt's end.
-LAYOUT_KEY = "assay.fim.layout"
-_LAYOUTS: tuple[Layout, ...] = ("psm", "spm")
 # What is kept of prompts that are not the current one's beginning.
 PARKED_BYTES = 256 << 20
 PARKED_SEQUENCES = 8
-_NOT_CAUSAL = frozenset(
-    {
-        "bert",
-        "clip",
-        "jina-bert-v2",
-        "jina-bert-v3",
-        "modern-bert",
-        "neo-bert",
-        "nomic-bert",
-        "nomic-bert-moe",
-        "t5encoder",
-        "wavtokenizer-dec",
-    }
-)
 
 
 class LlamaModel:
@@ -115,18 +86,19 @@ class LlamaModel:
                 raise ValueError(f"{name} is {value}, it must be at least {least}")
         if kv_type not in BYTES_OF_KV:
             raise ValueError(f"kv_type is {kv_type!r}, it must be one of {', '.join(BYTES_OF_KV)}")
-        if kv_type in ("q8_0", "q4_0") and flash_attention is False:
+        if kv_type in QUANTISED_KV and flash_attention is False:
             raise ValueError(f"kv_type is {kv_type!r}, which llama.cpp computes with flash attention only: leave flash_attention on")
         self.header = read_header(self.path)
-        self._layout = _layout(self.path, self.header)
-        self._context_length = _context_length(self.header, n_ctx)
-        _refuse_what_can_not_work(self.path, self.header, self._context_length, kv_type)
+        self._layout = layout_of(self.path, self.header)
+        self._context_length = context_length_of(self.header, n_ctx)
+        refuse_what_can_not_work(self.path, self.header, self._context_length, kv_type)
         layers = None if gpu_layers == "auto" else gpu_layers
         options = SessionOptions(self._context_length, layers, threads or physical_cores(), kv_type, flash_attention, chunk)
         session = Session(self.path, options)
         if shift_tokens and not session.can_shift:
             session.close()
             raise ShiftNotPossible(self.path)
+        self._kv_type = kv_type
         self._cache: Cache | None = Cache(session, CacheOptions(parked_bytes, parked_sequences, shift_tokens))
         self._vocabulary = Vocabulary(session.llama, session.vocab)
         # Where each row of logits becomes a distribution, so that a token costs no new memory.
@@ -155,6 +127,7 @@ class LlamaModel:
             weights=file_sha256(self.path),
             tokenizer=header.tokenizer,
             runtime=runtime_name(),
+            cache=self._kv_type if self._kv_type in QUANTISED_KV else "",
         )
 
     @property
@@ -373,70 +346,3 @@ class LlamaModel:
 def _check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
     if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1:
         raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
-
-
-def _layout(path: Path, header: GGUFHeader) -> Layout:
-    asked = header.metadata.get(LAYOUT_KEY, "psm")
-    for layout in _LAYOUTS:
-        if asked == layout:
-            return layout
-    raise UnknownLayout(path, LAYOUT_KEY, asked, " and ".join(_LAYOUTS))
-
-
-def _context_length(header: GGUFHeader, n_ctx: int | None) -> int:
-    trained = header.context_length
-    if n_ctx is None:
-        return min(trained or _UNSAID_CONTEXT, DEFAULT_CONTEXT)
-    if trained is not None and n_ctx > trained:
-        raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
-    return n_ctx
-
-
-def _refuse_what_can_not_work(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -> None:
-    if header.architecture in _NOT_CAUSAL:
-        raise UnsupportedArchitecture(path, f'the architecture "{header.architecture}" does not generate text')
-    if header.number("split.count", 1) > 1:
-        raise SplitModel(path, header.number("split.count", 1))
-    if not hasattr(os, "sysconf"):
-        return
-    cache = header.cache_bytes(n_ctx + FORK_CELLS, BYTES_OF_KV[kv_type])
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if cache > memory:
-        raise OutOfMemory(path, f"the cache of {n_ctx:,} tokens takes {cache / 2**30:,.1f} GiB, this machine has {memory / 2**30:,.1f}")
-
-
-def physical_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
-    """CPUs that this process may use, a core's hyper-threads counted once; in a container no more than its share of time allows.
-
-    quota: Linux's file of that share (cgroup v2): microseconds that may be used, or "max", and microseconds of the period.
-    """
-    usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
-    cores = len({_core(cpu) for cpu in usable})
-    try:
-        most, period = quota.read_text().split()
-        cores = min(cores, int(most) // int(period))
-    except (OSError, ValueError, ZeroDivisionError):
-        pass  # no such file, or no limit
-    return max(1, cores)
-
-
-def _core(cpu: int) -> str:
-    try:
-        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text()
-    except OSError:
-        return str(cpu)
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file in hex, remembered in this process until its size or date changes. Raises UnreadableModel."""
-    try:
-        status = path.stat()
-        return _hash_of(path.resolve(), status.st_size, status.st_mtime_ns)
-    except OSError as error:
-        raise UnreadableModel(path, error.strerror or str(error)) from error
-
-
-@functools.lru_cache(maxsize=64)
-def _hash_of(path: Path, _size: int, _mtime_ns: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

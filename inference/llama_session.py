@@ -33,6 +33,7 @@ FORKS = 8
 FORK_CELLS = 512
 # Bytes of a number in the cache: quantised in blocks of 32 with one scale of two bytes.
 BYTES_OF_KV: dict[KVType, float] = {"f32": 4, "f16": 2, "q8_0": 34 / 32, "q4_0": 18 / 32}
+QUANTISED_KV: tuple[KVType, ...] = ("q8_0", "q4_0")
 # Rows of logits held at once, in numbers: 16 MiB of float32.
 _LOGITS_AT_ONCE = 1 << 22
 _WARNING, _CONTINUED = 3, 5
@@ -187,7 +188,7 @@ class Session:
         if not self._context:
             if self._log.tells_of_memory():
                 raise OutOfMemory(self.path, self._log.last())
-            if options.kv_type in ("q8_0", "q4_0"):
+            if options.kv_type in QUANTISED_KV:
                 raise CacheNotPossible(self.path, options.kv_type, self._log.last())
             raise LoadFailed(self.path, self._log.last())
         self._memory = llama.llama_get_memory(self._context)

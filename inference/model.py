@@ -117,7 +117,8 @@ class Capabilities:
 class Fingerprint:
     """What a model is, so that a calibrator fitted to one is never used for another.
 
-    weights and tokenizer are SHA-256 in hex; runtime is name and version; parameters is a count.
+    weights and tokenizer are SHA-256 in hex; runtime is name and version; parameters is a count. cache: the numbers that keys and values
+    are kept in where those change the answers (q8_0, q4_0), else empty.
     """
 
     name: str
@@ -127,11 +128,16 @@ class Fingerprint:
     weights: str
     tokenizer: str
     runtime: str
+    cache: str = ""
 
     @property
     def id(self) -> str:
-        """16 hex digits over weights and tokenizer: what calibrators are matched by. A new runtime version does not change it."""
-        return hashlib.sha256(f"{self.weights}:{self.tokenizer}".encode()).hexdigest()[:16]
+        """16 hex digits over weights, tokenizer and a quantised cache: what calibrators are matched by.
+
+        A new version of the runtime does not change it, nor does a cache that keeps what the model computed.
+        """
+        parts = [self.weights, self.tokenizer, *([self.cache] if self.cache else [])]
+        return hashlib.sha256(":".join(parts).encode()).hexdigest()[:16]
 
 
 class Model(Protocol):

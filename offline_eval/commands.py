@@ -88,6 +88,8 @@ def study(
     cache: Path,
 ) -> Run:
     """The run in `out` with every generation of these projects made. Raises RunError, ProjectError, ModelError and OSError."""
+    if choice.options.get("shift_tokens"):
+        raise _UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
     settings = Settings()
     with choice.open() as model:
         if not model.capabilities.logprobs:

@@ -59,7 +59,8 @@ def suggest(
     """The suggestion that a generation makes; None when its text is blank.
 
     task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
-    is about. Where the registry has no calibrator for these, the confidence is "uncalibrated" and has no number.
+    is about. Where the registry has no calibrator for these, the confidence is "uncalibrated" and has no number; nor has a generation
+    whose log-probabilities are approximate because tokens of its prompt were shifted.
     """
     if not generation.text.strip():
         return None
@@ -70,7 +71,7 @@ def suggest(
         text=generation.text,
         range=range,
         kind=kind,
-        confidence=uncalibrated(event) if chosen is None else confidence(chosen, measures),
+        confidence=uncalibrated(event) if chosen is None or generation.timings.shifted_tokens else confidence(chosen, measures),
         measures=measures,
         timings_ms={"prompt": generation.timings.prompt_ms, "generate": generation.timings.generate_ms},
     )

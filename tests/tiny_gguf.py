@@ -28,10 +28,12 @@ def byte_letters() -> list[str]:
 class TinyModel:
     """What to write. `script` makes a model that follows each of these pieces with the next, as greedy text, from the first on.
 
-    pieces: tokens beyond single bytes and merges, that tokenizing never yields but a script may.
+    heads: two of them are wide enough for a quantised cache. pieces: tokens beyond single bytes and merges, that tokenizing never yields
+    but a script may.
     """
 
     seed: int = 0
+    heads: int = HEADS
     pieces: tuple[bytes, ...] = ()
     script: tuple[bytes, ...] = ()
     fim: bool = True
@@ -63,7 +65,7 @@ class TinyModel:
         def normal(rows: int, columns: int, scale: float) -> Array:
             return (random.standard_normal((rows, columns)) * scale).astype(np.float32)
 
-        size, kv_width = len(self.tokens), WIDTH // HEADS * KV_HEADS
+        size, kv_width = len(self.tokens), WIDTH * KV_HEADS // HEADS
         # A scripted model says what follows a token from that token alone: its layers add next to nothing.
         scale = 0.001 if self.script else 0.15
         weights = {
@@ -103,7 +105,7 @@ def write_tiny_gguf(path: Path, model: TinyModel | None = None, kind: Literal["f
     types = {"f32": gguf.GGMLQuantizationType.F32, "f16": gguf.GGMLQuantizationType.F16, "q8_0": gguf.GGMLQuantizationType.Q8_0}
     for name, array in model.weights().items():
         stored = gguf.GGMLQuantizationType.F32 if array.ndim == 1 else types[kind]
-        writer.add_tensor(_gguf_name(name), gguf.quants.quantize(_permuted(name, array), stored), raw_dtype=stored)
+        writer.add_tensor(_gguf_name(name), gguf.quants.quantize(_permuted(name, array, model.heads), stored), raw_dtype=stored)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -120,10 +122,10 @@ def _write_metadata(writer: gguf.GGUFWriter, model: TinyModel, kind: str) -> Non
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(LAYERS)
     writer.add_feed_forward_length(INNER)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(KV_HEADS)
+    writer.add_head_count(model.heads)
+    writer.add_head_count_kv(model.heads * KV_HEADS // HEADS)
     writer.add_rope_freq_base(10000.0)
-    writer.add_rope_dimension_count(WIDTH // HEADS)
+    writer.add_rope_dimension_count(WIDTH // model.heads)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("qwen2")
@@ -142,9 +144,9 @@ def _write_metadata(writer: gguf.GGUFWriter, model: TinyModel, kind: str) -> Non
         writer.add_string(key, value) if isinstance(value, str) else writer.add_uint32(key, value)
 
 
-def _permuted(name: str, array: Array) -> Array:
+def _permuted(name: str, array: Array, all_heads: int) -> Array:
     """Query and key weights in llama.cpp's rotary layout: pairs side by side instead of halves."""
-    heads = HEADS if "q_proj" in name else KV_HEADS if "k_proj" in name else 0
+    heads = all_heads if "q_proj" in name else all_heads * KV_HEADS // HEADS if "k_proj" in name else 0
     if not heads:
         return array
     rows, columns = array.shape

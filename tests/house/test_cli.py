@@ -14,6 +14,7 @@ from house.running import assay
 from assay import cli
 from assay.calibration.samples import EVENTS
 from assay.inference.completion import Kind, Task
+from assay.inference.llama_session import KVType
 
 COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")
 
@@ -22,6 +23,7 @@ def test_the_words_of_the_command_line_are_those_of_the_rooms_below() -> None:
     assert cli.EVENTS == EVENTS
     assert get_args(Kind) == cli.KINDS
     assert get_args(Task) == cli.TASKS
+    assert get_args(KVType) == cli.KV_TYPES
 
 
 def test_help_and_version_import_nothing_heavy_and_answer_at_once() -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import os
 import time
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -29,9 +31,11 @@ from tiny_gguf import (
 )
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from assay.inference.cores import physical_cores
 from assay.inference.errors import UnknownLayout
-from assay.inference.llama import LlamaModel, physical_cores
-from assay.inference.model import Capabilities, Prompt, StopReason
+from assay.inference.llama import LlamaModel
+from assay.inference.llama_session import KVType
+from assay.inference.model import Capabilities, Fingerprint, Prompt, StopReason
 from assay.inference.stops import LINE, NONE, Stop
 
 from .conftest import OpenTiny
@@ -285,6 +289,21 @@ def test_the_fingerprint_tells_models_apart(tmp_path: Path, tiny: LlamaModel, ti
     with LlamaModel(write_tiny_gguf(tmp_path / "f16.gguf", kind="f16"), threads=1) as half:
         assert half.fingerprint.id != fingerprint.id
         assert half.fingerprint.tokenizer == fingerprint.tokenizer
+
+
+def test_a_cache_that_loses_precision_is_another_model_to_a_calibrator_and_one_that_does_not_is_not(tmp_path: Path) -> None:
+    path = write_tiny_gguf(tmp_path / "wide.gguf", TinyModel(heads=2))
+    ids = {}
+    for kv_type in get_args(KVType):
+        with LlamaModel(path, threads=1, kv_type=kv_type) as model:
+            ids[kv_type] = model.fingerprint.id
+    assert ids["f16"] == ids["f32"]
+    assert len({ids["f16"], ids["q8_0"], ids["q4_0"]}) == 3
+
+
+def test_the_fingerprint_of_weights_and_tokenizer_alone_is_what_calibrators_were_fitted_to() -> None:
+    fingerprint = Fingerprint("any", "llama", 1, "Q8_0", weights="a" * 64, tokenizer="b" * 64, runtime="any")
+    assert fingerprint.id == hashlib.sha256(b"a" * 64 + b":" + b"b" * 64).hexdigest()[:16]
 
 
 def test_a_file_that_is_written_anew_is_hashed_anew(tmp_path: Path) -> None:

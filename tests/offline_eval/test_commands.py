@@ -92,6 +92,7 @@ def test_the_rate_has_an_interval_of_projects_only_where_there_are_two(run: Run)
         (["--per-project", "0"], 2, "not a whole number of at least 1"),
         (["--seed", "first"], 2, "invalid int value"),
         (["--model", "TINY", "--out", "notes.txt"], 2, "notes.txt is not a folder; name another"),
+        (["--model", "TINY", "--shift", "64"], 2, "with --shift log-probabilities are approximate"),
         (["--model", "TINY", "--out", "."], 2, "is not empty and not a run"),
         (["--model", "TINY", "--out", "notes.txt/run"], 1, "notes.txt/run: Not a directory"),
         (["--model", "TINY", "--cache", "notes.txt/cache"], 1, "notes.txt"),

@@ -88,6 +88,14 @@ def test_the_calibrator_that_fits_gives_the_number_and_another_language_none(cal
     assert other.confidence.status == "uncalibrated"
 
 
+def test_a_generation_behind_shifted_tokens_has_no_number(calibrator: Calibrator) -> None:
+    registry = Registry((Entry("user", Path("c.json"), calibrator),), ())
+    exact = generation()
+    shifted = suggested(replace(exact, timings=replace(exact.timings, reused_tokens=9, shifted_tokens=4)), registry)
+    assert shifted is not None
+    assert (shifted.confidence.status, shifted.confidence.probability) == ("uncalibrated", None)
+
+
 @given(
     st.text(),
     st.lists(st.builds(Token, st.integers(0), st.binary(), *[st.floats(max_value=0, allow_nan=False)] * 2, st.floats(0, 50)), max_size=5),
