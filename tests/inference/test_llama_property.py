@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.llama import LlamaModel
+from assay.inference.llama_cache import LIVE
 from assay.inference.model import Generation, Prompt, Token
 from assay.inference.stops import LINE, NONE
 
@@ -57,7 +58,7 @@ class Requests(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.last: tuple[int, ...] = (97, 98)
+        self.earlier: list[tuple[int, ...]] = [(97, 98)]
 
     @initialize()
     def begin(self) -> None:
@@ -106,9 +107,18 @@ class Requests(RuleBasedStateMachine):
         for generation in made[-2:] + made[:1]:
             self.check(prompt, generation)
 
+    @rule(which=st.integers(0, 9), at=st.integers(0, 3), other=st.integers(0, 2), tail=MIDDLES, seed=st.integers(0, 3))
+    def come_back(self, which: int, at: int, other: int, tail: Sequence[int], seed: int) -> None:
+        """To what was asked before and what came of it, to its last token or not quite, or with the next token changed by a little."""
+        before = self.earlier[which % len(self.earlier)]
+        changed = [(before[len(before) - at] + other) % 261] if 0 < at < len(before) else []
+        prompt = Prompt((*(before[: len(before) - at] or (97,)), *changed, *tail)[: CONTEXT - 8], "left_to_right")
+        self.check(prompt, self.model.generate(prompt, stop=NONE, max_tokens=4, temperature=1.0, seed=seed))
+
     @rule(question=MIDDLES, at=st.integers(0, 6))
     def ask_behind_what_was_last(self, question: Sequence[int], at: int) -> None:
-        prompt = Prompt((*(self.last[: len(self.last) - at] or (97,)), *question), "left_to_right")
+        last = self.earlier[-1]
+        prompt = Prompt((*(last[: len(last) - at] or (97,)), *question), "left_to_right")
         held = self.held()
         known = len(prompt.tokens) - len(question) - 1
         logprobs = self.model.next_token_logprobs(prompt, ["a", "z"])
@@ -131,13 +141,19 @@ class Requests(RuleBasedStateMachine):
         assert len(cache._parked) <= 3
         assert cache.parked_bytes <= PARKED_BYTES
 
+    @invariant()
+    def llama_cpp_holds_as_many_tokens_as_we_say(self) -> None:
+        session = self.model._open().session
+        assert session.llama.llama_memory_seq_pos_max(session._memory, LIVE) + 1 == len(self.held())
+        assert [session.first_position(fork) for fork in range(1, 1 + session.forks)] == [-1] * session.forks
+
     def held(self) -> list[int]:
         return list(self.model._open().tokens)
 
     def check(self, prompt: Prompt, generation: Generation) -> None:
         tokens: tuple[Token, ...] = generation.tokens
         ids = [token.id for token in tokens]
-        self.last = (*prompt.tokens, *ids)
+        self.earlier.append((*prompt.tokens, *ids))
         if ids:
             self.compare([token.logprob for token in tokens], self.fresh(prompt, ids))
 
