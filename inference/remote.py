@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from .continuation import Continuation
-from .errors import ContextTooLong, Unavailable, UnreadableKey
+from .errors import ContextTooLong, Unavailable
 from .families import Family, end_tokens, family_named, family_of, lay_out
 from .model import (
     Cancel,
@@ -28,6 +27,7 @@ from .model import (
     Timings,
     Token,
 )
+from .remote_address import find_key
 from .remote_formats import Candidate, Sampling
 from .remote_http import Connection, Interrupted, Timeouts, Watch, unwatched
 from .remote_probe import Served, probe, score_given
@@ -36,7 +36,6 @@ from .remote_requests import Requests
 from .remote_tokens import ServerTokenizer, estimated_tokens, spelled_control
 from .stops import Stop
 
-KEY_VARIABLE = "ASSAY_API_KEY"
 # The file of the model that is shipped, by which llama-server names it: its control tokens are those of Qwen's models, its layout is not.
 _EMBEDDED_FILE = "assay.gguf"
 # Of a server that does not say how long its context is.
@@ -81,7 +80,7 @@ class RemoteModel:
         served_length = self.served.context_length or context_length or UNSAID_CONTEXT
         self._context_length = min(served_length, context_length or served_length)
         ends = _ends(self.served, self._tokenizer, self._family)
-        self._requests = Requests(self._connection, self.served, self._family, ends)
+        self._requests = Requests(self._connection, self.served, self._family, ends, self._tokenizer)
 
     def __enter__(self) -> Self:
         return self
@@ -244,7 +243,8 @@ class RemoteModel:
         vLLM and others that echo a prompt tell it in one request; llama-server in one for each token. Raises Unavailable, ContextTooLong.
         """
         self._check_question(prompt, "log-probabilities of a given text", self.capabilities.score)
-        self._room(prompt, len(continuation))
+        # A server that tells of a given text samples a token behind it.
+        self._room(prompt, len(continuation) + (self.served.scoring != "steps"))
         if not continuation:
             return []
         if self.served.scoring == "steps":
@@ -337,25 +337,6 @@ class RemoteModel:
 
     def _unavailable(self, what: str, advice: str) -> Unavailable:
         return Unavailable(what, self.where, advice)
-
-
-def find_key(key: str | None = None, key_file: str | Path | None = None) -> str | None:
-    """The server's key: the one given, else the file's, else the environment's; None for none. Raises UnreadableKey."""
-    if key is None and key_file is not None:
-        path = Path(key_file)
-        try:
-            key = path.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UnreadableKey(path, f"can't be read ({getattr(error, 'strerror', None) or 'it is no text'})") from error
-        if not key:
-            raise UnreadableKey(path, "is empty")
-        where = path
-    else:
-        where = Path(KEY_VARIABLE)
-        key = key if key is not None else os.environ.get(KEY_VARIABLE, "").strip()
-    if key and not (key.isascii() and key.isprintable() and " " not in key):
-        raise UnreadableKey(where, "holds what no key has: a space, or a character outside of ASCII")
-    return key or None
 
 
 def _family(served: Served, tokenizer: ServerTokenizer | None) -> Family | None:

@@ -35,6 +35,8 @@ class EventStream:
             chunk = chunk[1:]
         self._after_cr = chunk[-1:] == b"\r"
         self._rest += chunk
+        if b"\n" not in chunk and b"\r" not in chunk:
+            return []
         *lines, rest = bytes(self._rest).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self._rest = bytearray(rest)
         if lines and not self._begun:

@@ -9,14 +9,19 @@ router/src/lib.rs, whose `logprobs` stays null).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .model import StopReason
+
 _ID = "token_id:"
 # Servers write this or less for a probability of 0, as JSON has no infinity: vLLM -9999, llama-server the lowest float.
 _NO_LOGPROB = -9999.0
+# A logarithm of a probability is at most 0, but for rounding.
+_ROUNDING = 1e-3
+# What the functions here raise for JSON of another shape than documented.
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def llama_heard(event: Mapping[str, Any], ends: frozenset[int]) -> list[Heard]:
     A token that is only part of a character gets no event (tools/server/server-context.cpp, process_token); `count` leaves a gap there.
     """
     reused = int((event.get("timings") or {}).get("cache_n") or 0)
-    count = event.get("tokens_predicted")
+    count = int(event["tokens_predicted"]) if "tokens_predicted" in event else None
     told = event.get("completion_probabilities") or []
     if event.get("stop") or (not told and not event.get("tokens")):
         return []
@@ -92,13 +97,23 @@ def llama_heard(event: Mapping[str, Any], ends: frozenset[int]) -> list[Heard]:
 
 def llama_token(entry: Mapping[str, Any], ends: frozenset[int] = frozenset()) -> Heard:
     """One entry of `completion_probabilities`."""
-    token, text = int(entry["id"]), bytes(entry["bytes"])
+    token, text = int(entry["id"]), bytes(list(entry["bytes"]))
     top = tuple(
-        Candidate(int(other["id"]), bytes(other["bytes"]), logprob)
+        Candidate(int(other["id"]), bytes(list(other["bytes"])), logprob)
         for other in entry.get("top_logprobs", ())
         if (logprob := _told(other.get("logprob"))) is not None
     )
     return Heard(token, text, _told(entry.get("logprob")), top, not text or token in ends)
+
+
+def server_end(event: Mapping[str, Any]) -> StopReason | None:
+    """Why the server itself ended the text, None where it goes on."""
+    if event.get("stop") is True:
+        return StopReason.END if event.get("stop_type") == "eos" else StopReason.TOKENS
+    for choice in event.get("choices") or ():
+        if reason := choice.get("finish_reason"):
+            return StopReason.END if reason in ("stop", "eos_token") else StopReason.TOKENS
+    return None
 
 
 def openai_request(
@@ -122,7 +137,8 @@ def openai_request(
 def openai_heard(event: Mapping[str, Any]) -> list[Heard]:
     """The tokens of one event or answer; of those without log-probabilities one for all of its text.
 
-    Where an event has several tokens whose spellings are not told, all of its text belongs to the last of them.
+    Where an event has several tokens whose spellings are not told, all of its text belongs to the last of them. A token ends the text
+    where the server says that it has ended and the token brought no text: some end it without telling of the token.
     """
     choices = event.get("choices") or []
     if not choices:
@@ -133,7 +149,8 @@ def openai_heard(event: Mapping[str, Any]) -> list[Heard]:
     names = list(told.get("tokens") or []) if isinstance(told, dict) else []
     if not names:
         return [Heard(None, text.encode("utf-8", "replace"), None)] if text else []
-    texts = names if "".join(names) == text else [*[""] * (len(names) - 1), text]
+    spelled = next((size for size in range(len(names) + 1) if "".join(names[:size]) == text), None)
+    texts = [*[""] * (len(names) - 1), text] if spelled is None else [*names[:spelled], *[""] * (len(names) - spelled)]
     heard = []
     for index, name in enumerate(names):
         tops = (told.get("top_logprobs") or [])[index : index + 1]
@@ -143,7 +160,7 @@ def openai_heard(event: Mapping[str, Any]) -> list[Heard]:
             if (logprob := _told(value)) is not None
         )
         logprob = _told(told["token_logprobs"][index])
-        last = ended and index == len(names) - 1
+        last = ended and index == len(names) - 1 and not texts[index]
         heard.append(Heard(id_of(name), texts[index].encode("utf-8", "replace"), logprob, top, last))
     return heard
 
@@ -181,6 +198,6 @@ def _all_of(values: Sequence[float | None]) -> list[float] | None:
 
 
 def _told(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value <= _NO_LOGPROB:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _NO_LOGPROB < value <= _ROUNDING:
         return None
-    return float(value)
+    return min(float(value), 0.0)

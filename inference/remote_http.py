@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-import ipaddress
 import json
 import queue
 import random
@@ -23,7 +22,6 @@ from .errors import (
     AccessRefused,
     AnswerCutOff,
     BadAnswer,
-    BadServerAddress,
     HttpxMissing,
     ModelError,
     NoSuchEndpoint,
@@ -35,7 +33,9 @@ from .errors import (
     ServerUnreachable,
 )
 from .model import StopReason
+from .remote_address import is_loopback, server_address
 from .remote_events import EventStream
+from .remote_formats import MALFORMED
 
 try:
     import httpx
@@ -45,7 +45,7 @@ except ImportError as missing:
 POLL_S = 0.005
 _FIRST_RETRY_S = 0.1
 _LONGEST_RETRY_S = 5.0
-# No answer that is read at once is larger: the log-probabilities of a whole vocabulary of 300,000 take 40 MB.
+# No answer is larger: the log-probabilities of a whole vocabulary of 300,000 take 40 MB.
 _MOST_BYTES = 1 << 28
 _SHOWN_OF_A_MESSAGE = 300
 
@@ -78,28 +78,6 @@ class Timeouts:
     total: float = 600.0
     retry: float = 2.0
     load: float = 60.0
-
-
-def server_address(url: str) -> str:
-    """The address that paths are put behind: without a query, a final slash or /v1. Raises BadServerAddress."""
-    try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, TypeError, ValueError) as error:
-        raise BadServerAddress("the server's address", f"not a URL ({error})") from None
-    if parsed.userinfo:
-        where = f"{parsed.scheme}://{parsed.host}"
-        raise BadServerAddress(where, "a name and password in the address; a key goes into a file or into ASSAY_API_KEY")
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise BadServerAddress(url, "neither http:// nor https:// and a host")
-    path = parsed.path.rstrip("/").removesuffix("/v1").removesuffix("/completions").removesuffix("/v1").rstrip("/")
-    return f"{parsed.scheme}://{parsed.netloc.decode('ascii')}{path}"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself, by its name or number; names are not looked up."""
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    return host == "localhost" or host.endswith(".localhost")
 
 
 class Connection:
@@ -162,10 +140,18 @@ class Connection:
         """Close all connections; a second time does nothing."""
         if self._loop.is_closed():
             return
-        asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._finish(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    async def _finish(self) -> None:
+        """What was cancelled has to close its connection before the loop ends."""
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._client.aclose()
 
     def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         if self._loop.is_closed():
@@ -188,10 +174,10 @@ class Connection:
         text = data.decode("utf-8", "replace")
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             if _is_html(response, text):
                 raise NotACompletionServer(self.where, f"{path} answered with a web page") from None
-            raise BadAnswer(self.where, path, f"something that is not JSON ({self._shown(text)})") from None
+            raise BadAnswer(self.where, path, f"something that is not JSON ({self.shown(text)})") from None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncIterator[Any]:
         """The decoded data of each event until [DONE] or the end of the stream."""
@@ -200,10 +186,11 @@ class Connection:
                 text = (await self._read(response, path)).decode("utf-8", "replace")
                 if _is_html(response, text):
                     raise NotACompletionServer(self.where, f"{path} answered with a web page")
-                raise BadAnswer(self.where, path, f"no stream of events ({self._shown(text)})")
-            stream = EventStream()
+                raise BadAnswer(self.where, path, f"no stream of events ({self.shown(text)})")
+            stream, size = EventStream(), 0
             with self._cut_off(path):
                 async for chunk in response.aiter_bytes():
+                    size = self._bounded(path, size + len(chunk))
                     for data in stream.feed(chunk):
                         if data == "[DONE]":
                             return
@@ -212,14 +199,14 @@ class Connection:
     def _event(self, path: str, data: str) -> Any:
         try:
             event = json.loads(data)
-        except ValueError:
-            raise BadAnswer(self.where, path, f"an event that is not JSON ({self._shown(data)})") from None
+        except (ValueError, RecursionError):
+            raise BadAnswer(self.where, path, f"an event that is not JSON ({self.shown(data)})") from None
         if not isinstance(event, dict):
-            raise BadAnswer(self.where, path, f"an event that is no object ({self._shown(data)})")
+            raise BadAnswer(self.where, path, f"an event that is no object ({self.shown(data)})")
         if event.get("error"):
             error = event["error"]
             code = error.get("code") if isinstance(error, dict) else None
-            raise RequestRefused(self.where, path, code if isinstance(code, int) else 200, self._shown(data))
+            raise RequestRefused(self.where, path, code if isinstance(code, int) else 200, self.shown(data))
         return event
 
     @contextlib.asynccontextmanager
@@ -241,7 +228,7 @@ class Connection:
         began, pause = loop.time(), _FIRST_RETRY_S
         while True:
             request = self._client.build_request(method, self.where + path, json=body)
-            wanted: float | None = None
+            wanted, allowed = 0.0, patience
             failure: ModelError
             try:
                 response = await self._client.send(request, stream=True)
@@ -250,9 +237,9 @@ class Connection:
             except httpx.TimeoutException:
                 raise ServerTimedOut(self.where, f"{path} gave no answer", self.timeouts.silence) from None
             except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-                failure, patience = ServerUnreachable(self.where, self._shown(str(error) or type(error).__name__)), self.timeouts.retry
+                failure, allowed = ServerUnreachable(self.where, self.shown(str(error) or type(error).__name__)), self.timeouts.retry
             except (httpx.HTTPError, httpx.InvalidURL) as error:
-                raise ServerUnreachable(self.where, self._shown(str(error) or type(error).__name__)) from None
+                raise ServerUnreachable(self.where, self.shown(str(error) or type(error).__name__)) from None
             else:
                 if response.status_code < 300:
                     return response
@@ -260,8 +247,8 @@ class Connection:
                 if not isinstance(failure, ServerBusy):
                     raise failure
                 wanted = _retry_after(response)
-            wait = pause * random.uniform(0.5, 1.5) if wanted is None else wanted
-            if loop.time() + wait - began > patience:
+            wait = max(pause * random.uniform(0.5, 1.5), wanted)
+            if loop.time() + wait - began > allowed:
                 raise failure from None
             await asyncio.sleep(wait)
             pause = min(2 * pause, _LONGEST_RETRY_S)
@@ -271,27 +258,40 @@ class Connection:
             text = (await self._read(response, path)).decode("utf-8", "replace")
         finally:
             await response.aclose()
-        status, message = response.status_code, self._shown(_message(text))
+        # A page says in many words what its status says in two.
+        status, message = response.status_code, self.shown(response.reason_phrase if _is_html(response, text) else _message(text))
         if status in (401, 403):
             return AccessRefused(self.where, status, self._key is not None)
-        if status in (429, 503):
+        if status in (429, 502, 503, 504):  # 502 and 504 are of a proxy whose server is not there
             return ServerBusy(self.where, status, message)
         if _is_html(response, text):
             return NotACompletionServer(self.where, f"{path} answered HTTP {status} with a web page")
         if status in (404, 405):
             return NoSuchEndpoint(self.where, path, f"HTTP {status}: {message}")
         if status < 400:
-            return NotACompletionServer(self.where, f"it sends elsewhere, to {self._shown(response.headers.get('location', 'nowhere'))}")
+            return NotACompletionServer(self.where, f"it sends elsewhere, to {self.shown(response.headers.get('location', 'nowhere'))}")
         return RequestRefused(self.where, path, status, message)
 
     async def _read(self, response: httpx.Response, path: str) -> bytes:
         data = bytearray()
         with self._cut_off(path):
             async for chunk in response.aiter_bytes():
+                self._bounded(path, len(data) + len(chunk))
                 data += chunk
-                if len(data) > _MOST_BYTES:
-                    raise BadAnswer(self.where, path, f"more than {_MOST_BYTES:,} bytes")
         return bytes(data)
+
+    def _bounded(self, path: str, size: int) -> int:
+        if size > _MOST_BYTES:
+            raise BadAnswer(self.where, path, f"more than {_MOST_BYTES:,} bytes")
+        return size
+
+    @contextlib.contextmanager
+    def promised(self, path: str) -> Iterator[None]:
+        """Where an answer's decoded JSON is read: what it lacks, or has in another shape, is a BadAnswer."""
+        try:
+            yield
+        except MALFORMED as error:
+            raise BadAnswer(self.where, path, f"something else than it promises ({self.shown(repr(error))})") from error
 
     @contextlib.contextmanager
     def _cut_off(self, path: str) -> Iterator[None]:
@@ -300,9 +300,9 @@ class Connection:
         except httpx.TimeoutException:
             raise ServerTimedOut(self.where, f"{path} fell silent and said nothing", self.timeouts.silence) from None
         except httpx.HTTPError as error:
-            raise AnswerCutOff(self.where, path, self._shown(str(error) or type(error).__name__)) from None
+            raise AnswerCutOff(self.where, path, self.shown(str(error) or type(error).__name__)) from None
 
-    def _shown(self, text: str) -> str:
+    def shown(self, text: str) -> str:
         """The beginning of what a server said, in one line; a key that it repeats is left out."""
         if self._key:
             text = text.replace(self._key, "…")
@@ -362,19 +362,17 @@ def _is_html(response: httpx.Response, text: str) -> bool:
     return "html" in response.headers.get("content-type", "") or text.lstrip()[:9].lower().startswith(("<!doctype", "<html"))
 
 
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds of the header of that name; a date is not understood (RFC 9110, section 10.2.3)."""
-    try:
-        return max(0.0, float(response.headers["retry-after"]))
-    except (KeyError, ValueError):
-        return None
+def _retry_after(response: httpx.Response) -> float:
+    """Seconds of the header of that name, 0 where there is none; a date is not understood (RFC 9110, section 10.2.3)."""
+    seconds: str = response.headers.get("retry-after", "")
+    return float(seconds) if seconds.isascii() and seconds.isdigit() else 0.0
 
 
 def _message(text: str) -> str:
     """What an error's body says, in the shapes of OpenAI, vLLM, llama-server, TGI and FastAPI, else the body itself."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text or "no message"
     for name in ("error", "message", "detail"):
         if isinstance(found, dict) and found.get(name):

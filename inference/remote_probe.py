@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from .errors import BadAnswer, NoSuchEndpoint, NoSuchServedModel, NotACompletionServer, RequestRefused
+from .errors import AccessRefused, BadAnswer, NoSuchEndpoint, NoSuchServedModel, NotACompletionServer, RequestRefused
 from .families import FAMILIES
 from .remote_formats import (
     Heard,
@@ -27,6 +27,8 @@ Scoring = Literal["steps", "prompt_logprobs", "echo"]
 _TEXT = "def add(a, b):\n    return"
 # What differs by less is the same distribution computed in another batch.
 _SAME = 0.1
+# How something that only some servers have is not there: a proxy in front may answer with a page, or let nobody in.
+_ABSENT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer, AccessRefused)
 _HOT = Sampling(temperature=2.0, seed=1)
 _DRAWS = 16
 
@@ -60,6 +62,11 @@ class Served:
 
 def probe(connection: Connection, name: str | None) -> tuple[Served, ServerTokenizer | None]:
     """What is there, by the name of a model or the only one. Raises what `errors` names."""
+    with connection.promised("what says what the server is"):
+        return _probe(connection, name)
+
+
+def _probe(connection: Connection, name: str | None) -> tuple[Served, ServerTokenizer | None]:
     model = _model(connection, name)
     told = model.get("meta") or {}
     props = _get(connection, "/props")
@@ -88,7 +95,7 @@ def _model(connection: Connection, name: str | None) -> Mapping[str, Any]:
         (model for model in models if name is not None and (model.get("id") == name or name in (model.get("aliases") or ()))), None
     )
     if chosen is None:
-        raise NoSuchServedModel(connection.where, name, there)
+        raise NoSuchServedModel(connection.where, name, [connection.shown(one) for one in there])
     return chosen  # type: ignore[no-any-return]
 
 
@@ -96,7 +103,7 @@ def _get(connection: Connection, path: str) -> Any:
     """What a path that only some servers have says, None where it is not there."""
     try:
         return connection.get(path)
-    except (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer):
+    except _ABSENT:
         return None
 
 
@@ -134,7 +141,7 @@ def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: S
     """The first token of the prompt's continuation that the server tells of, sampled in the first of these ways that gives one."""
     for sampling in samplings:
         answer = connection.post("/completion", llama_request(prompt, most=1, top=5, sampling=sampling, stream=False))
-        if told := answer.get("completion_probabilities") if isinstance(answer, dict) else None:
+        if told := answer.get("completion_probabilities"):
             return llama_token(told[0]) if "top_logprobs" in told[0] and "bytes" in told[0] else None
     return None
 
@@ -209,9 +216,10 @@ def _scoring(connection: Connection, served: Served, ids: Sequence[int]) -> Scor
 def score_given(connection: Connection, served: Served, scoring: str, tokens: Sequence[int], last: int) -> list[float] | None:
     """log p of the last so many of the given tokens, None where the answer does not tell them."""
     body = openai_request(tokens, model=served.model, most=1, top=None, sampling=Sampling(), stream=False, extras=served.extras)
-    if scoring == "prompt_logprobs":
-        return prompt_logprobs(connection.post("/v1/completions", body | {"prompt_logprobs": 0}), tokens, last)
-    return echoed_logprobs(connection.post("/v1/completions", body | {"echo": True, "logprobs": 1}), len(tokens), last)
+    asked = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
+    answer = connection.post("/v1/completions", body | asked)
+    with connection.promised("/v1/completions"):
+        return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)
 
 
 def _ask(connection: Connection, served: Served, prompt: str | Sequence[int], *, top: int | None, sampling: Sampling | None = None) -> Any:
@@ -225,8 +233,10 @@ def _ask(connection: Connection, served: Served, prompt: str | Sequence[int], *,
 def _token(connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling) -> Heard | None:
     """The first token that the server tells of, None where it refuses."""
     try:
-        heard = openai_heard(_ask(connection, served, prompt, top=served.top, sampling=sampling))
-    except (RequestRefused, NotACompletionServer):
+        answer = _ask(connection, served, prompt, top=served.top, sampling=sampling)
+        with connection.promised("/v1/completions"):
+            heard = openai_heard(answer)
+    except (RequestRefused, NotACompletionServer, BadAnswer):
         return None
     return heard[0] if heard else None
 
@@ -235,7 +245,7 @@ def _tokenizer(connection: Connection, kind: Kind, model: str, between: Sequence
     try:
         tokenizer = ServerTokenizer(connection, kind, model, between)
         tokenizer.look_up(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
-    except (NoSuchEndpoint, RequestRefused, BadAnswer):
+    except _ABSENT:
         return None
     return tokenizer
 

@@ -39,17 +39,21 @@ class Reading:
             if self._ended is None:
                 raise AnswerCutOff(self._requests.where, self._requests.path(self.prompt), "the stream ended without its last event")
             return True
-        for heard in self._requests.heard(event):
+        tokens, ended, sampled = self._requests.heard(event)
+        for heard in tokens:
             if self._first_at is None:
                 self._first_at = time.perf_counter()
             if self._add(heard):
                 return True
-        if (ended := _server_end(event)) is None:
+        if ended is None:
             return False
         self._ended = ended
-        missing = int(event.get("tokens_predicted") or 0) - self._counted
-        if missing > 0 and self._requests.served.kind == "llama-server" and self._requests.served.top:
-            self._fill(missing, None)
+        if self._requests.served.kind == "llama-server":
+            if self._requests.served.top and sampled > self._counted:
+                self._fill(sampled - self._counted, None)
+        elif ended is StopReason.END and self._requests.served.top:
+            # It does not tell of the token by which it ended the text: so how sure the model was of the end is not known.
+            self.continuation.add(Token(-1, b"", math.nan, None, None), ends=True)
         return self.continuation.stopped is not None
 
     def generation(self, otherwise: StopReason | None, begun: float, done: float) -> Generation:
@@ -98,13 +102,3 @@ class Reading:
             if self.continuation.add(token, self._requests.ends_text(best.id, best.text)):
                 return None
         return text
-
-
-def _server_end(event: dict[str, Any]) -> StopReason | None:
-    """Why the server itself ended the text, None where it goes on."""
-    if event.get("stop") is True:
-        return StopReason.END if event.get("stop_type") == "eos" else StopReason.TOKENS
-    for choice in event.get("choices") or ():
-        if reason := choice.get("finish_reason"):
-            return StopReason.END if reason in ("stop", "eos_token") else StopReason.TOKENS
-    return None

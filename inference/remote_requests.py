@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from .errors import BadAnswer, Unavailable
+from .errors import NoSuchEndpoint, RequestRefused, Unavailable
 from .families import Family
-from .model import Prompt
-from .remote_formats import Candidate, Heard, Sampling, llama_heard, llama_request, llama_token, openai_heard, openai_request
+from .model import Prompt, StopReason
+from .remote_formats import Candidate, Heard, Sampling, llama_heard, llama_request, llama_token, openai_heard, openai_request, server_end
 from .remote_http import Connection, Watch, unwatched
 from .remote_probe import Served, score_given
+from .remote_tokens import ServerTokenizer
 
 # Log-probabilities asked for first; where a token is not among them, all of the vocabulary's are.
 _FEW = 64
@@ -23,8 +25,12 @@ _MOST_DRAWS = 32
 class Requests:
     """A server's model, the family that its prompts are laid out for, and the tokens that end its texts."""
 
-    def __init__(self, connection: Connection, served: Served, family: Family | None, ends: frozenset[int]) -> None:
+    def __init__(
+        self, connection: Connection, served: Served, family: Family | None, ends: frozenset[int], tokenizer: ServerTokenizer | None
+    ) -> None:
         self.connection, self.served, self._family, self._ends = connection, served, family, ends
+        self._anchor = tokenizer.encode("x") if tokenizer and served.kind == "vllm" else ()
+        self._text_of = functools.lru_cache(maxsize=16)(self._detokenize)
         self.piece = functools.lru_cache(maxsize=4096)(self._piece)
 
     @property
@@ -51,12 +57,16 @@ class Requests:
             fields = {"input_prefix": prompt.parts[0], "input_suffix": prompt.parts[1]}
         return llama_request(fields, most=most, top=top, sampling=sampling, stream=True)
 
-    def heard(self, event: dict[str, Any]) -> list[Heard]:
-        """The tokens of one event of the stream."""
-        try:
-            return llama_heard(event, self._ends) if self.served.kind == "llama-server" else openai_heard(event)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise BadAnswer(self.where, "the stream", f"an event without what it needs ({type(error).__name__}: {error})") from error
+    def heard(self, event: dict[str, Any]) -> tuple[list[Heard], StopReason | None, int]:
+        """The tokens of one event of the stream; why it is the last, None where it is not; how many llama-server had sampled by then."""
+        with self.connection.promised("the stream"):
+            ended, sampled = server_end(event), int(event.get("tokens_predicted") or 0)
+            if self.served.kind == "llama-server":
+                return llama_heard(event, self._ends), ended, sampled
+            tokens = [replace(token, ends=token.ends or token.id in self._ends) for token in openai_heard(event)]
+        if len(tokens) > 1 and all(token.id is not None for token in tokens):
+            tokens = self._apart(tokens)
+        return tokens, ended, sampled
 
     def ends_text(self, token: int, text: bytes) -> bool:
         """Whether a token ends the text."""
@@ -73,10 +83,9 @@ class Requests:
         body = openai_request(
             tokens, model=self.served.model, most=1, top=min(count, self.served.top), sampling=Sampling(), stream=False, extras=extras
         )
-        heard = self.heard(self.connection.post("/v1/completions", body, watch))
-        if not heard:
-            raise BadAnswer(self.where, "/v1/completions", "no token")
-        return list(heard[0].top)
+        answer = self.connection.post("/v1/completions", body, watch)
+        with self.connection.promised("/v1/completions"):
+            return list(openai_heard(answer)[0].top)
 
     def logprobs_at(self, tokens: Sequence[int], wanted: Sequence[int]) -> list[float]:
         """log p of each wanted token behind these, in nats. Raises Unavailable where the server does not tell one of them."""
@@ -105,20 +114,47 @@ class Requests:
             sampling = Sampling(_ANY_TOKEN, seed=seed) if seed else Sampling()
             body = llama_request({"prompt": list(tokens)}, most=1, top=count, sampling=sampling, stream=False)
             answer = self.connection.post("/completion", body, watch)
-            told = answer.get("completion_probabilities") if isinstance(answer, dict) else None
-            if told:
-                return list(llama_token(told[0]).top)
+            with self.connection.promised("/completion"):
+                if told := answer.get("completion_probabilities"):
+                    return list(llama_token(told[0]).top)
         raise Unavailable("log-probabilities at this place", self.where, "Every token that it drew there is a part of a character.")
 
+    def _apart(self, tokens: Sequence[Heard]) -> list[Heard]:
+        """Tokens that came with one text, each with its own part of it; of those that make a character up together the last has all.
+
+        vLLM puts what it sampled while a stream was not read into one event (vllm/v1/engine/output_processor.py, RequestOutputCollector).
+        """
+        left = tokens[-1].text
+        pieces = [self._piece_if_whole(token.id) for token in tokens]
+        parts, first, last = [b""] * len(tokens), 0, len(tokens) - 1
+        while first < last and (piece := pieces[first]) is not None and left.startswith(piece):
+            parts[first], left, first = piece, left[len(piece) :], first + 1
+        while last > first and (piece := pieces[last]) is not None and left.endswith(piece):
+            parts[last], left, last = piece, left[: len(left) - len(piece)], last - 1
+        parts[last] = left
+        return [replace(token, text=part) for token, part in zip(tokens, parts, strict=True)]
+
+    def _piece_if_whole(self, token: int | None) -> bytes | None:
+        try:
+            return None if token is None else self.piece(token)
+        except (Unavailable, NoSuchEndpoint, RequestRefused):
+            return None
+
     def _piece(self, token: int) -> bytes:
-        """The bytes of a token by vLLM's `/detokenize`; none for one that ends a text."""
+        """The bytes of a token in the middle of a text, by vLLM's `/detokenize`; none for one that ends a text."""
         if token in self._ends:
             return b""
-        answer = self.connection.post("/detokenize", {"model": self.served.model, "tokens": [token]})
-        text = answer.get("prompt") if isinstance(answer, dict) else None
-        if not isinstance(text, str) or "\ufffd" in text:
+        # A text's first token loses its space in tokenizers of SentencePiece: so it is not the first.
+        before = self._text_of(self._anchor)
+        text = self._text_of((*self._anchor, token))
+        if not text.startswith(before) or "\ufffd" in text:
             raise Unavailable(f"bytes of token {token}, a part of a character", self.where, "Ask for fewer alternatives.")
-        return text.encode()
+        return text.removeprefix(before).encode()
+
+    def _detokenize(self, tokens: tuple[int, ...]) -> str:
+        answer = self.connection.post("/detokenize", {"model": self.served.model, "tokens": list(tokens)})
+        with self.connection.promised("/detokenize"):
+            return str(answer["prompt"])
 
     def _spelled(self, prompt: Prompt) -> str:
         """The prompt as text, its control tokens spelled; what it begins with is left to the server."""

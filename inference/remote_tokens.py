@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from .errors import BadAnswer
 from .families import FAMILIES
 from .remote_http import Connection
 
@@ -96,7 +95,10 @@ class ServerTokenizer:
     def _counted(self, lines: Sequence[str]) -> Sequence[int]:
         if self._kind == "llama-server":
             body = self._body(list(lines)) | {"with_pieces": True}
-            if (counts := counts_by_text(self._ask(body).get("tokens"), lines)) is not None:
+            answer = self._ask(body)
+            with self._connection.promised("/tokenize"):
+                counts = counts_by_text(answer["tokens"], lines)
+            if counts is not None:
                 return counts
         parts = [self._parts(line) for line in lines]
         sizes = iter([len(ids) for ids in self._each([self._body(part) for found in parts for part in found])])
@@ -132,16 +134,13 @@ class ServerTokenizer:
         return [self._ids(answer)[begun:] for answer in answers]
 
     def _ids(self, answer: Any) -> list[int]:
-        tokens = answer.get("tokens") if isinstance(answer, Mapping) else answer
-        if not isinstance(tokens, list):
-            raise BadAnswer(self._connection.where, "/tokenize", "something that is no list of tokens")
-        return [int(token["id"]) if isinstance(token, dict) else int(token) for token in tokens]
+        with self._connection.promised("/tokenize"):
+            tokens = answer if isinstance(answer, list) else answer["tokens"]
+            return [int(token["id"]) if isinstance(token, dict) else int(token) for token in tokens]
 
 
-def counts_by_text(tokens: object, texts: Sequence[str]) -> list[int] | None:
+def counts_by_text(tokens: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[int] | None:
     """How many of llama-server's tokens with pieces belong to each of the texts it was given at once; None where they do not add up."""
-    if not isinstance(tokens, list):
-        return None
     sizes = iter([len(piece.encode() if isinstance(piece, str) else piece) for piece in (token.get("piece", "") for token in tokens)])
     counts = []
     for text in texts:

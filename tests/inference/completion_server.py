@@ -11,7 +11,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,7 +23,7 @@ CONTROL = {"<|endoftext|>": END, "<|fim_prefix|>": PRE, "<|fim_suffix|>": SUF, "
 SPELLING = {number: spelling for spelling, number in CONTROL.items()}
 NAME = "acme/Qwen2.5-Coder-tiny"
 # What is most likely behind each character; "!" is followed by the end.
-FOLLOWS = {"a": "b", "b": "c", "c": "\n", "\n": "a", "!": None, chr(MID): "a"}
+FOLLOWS = {"a": "b", "b": "c", "c": "\n", "\n": "a", "!": None, "?": " ", chr(MID): "a"}
 
 
 def logprobs(last: int, temperature: float = 1.0) -> list[float]:
@@ -43,7 +43,12 @@ def encode(text: str) -> list[int]:
 
 @dataclass
 class Speech:
-    """How a server speaks, and what it was asked. fail: answers given instead, in turn: (status, headers, body)."""
+    """How a server speaks, and what it was asked. fail: answers given instead, in turn: (status, headers, body).
+
+    tells_end: whether the token that ends a text is in its log-probabilities; page_for_unknown: paths that it does not have are answered
+    with a web page; strips_space: the first token of what it detokenizes loses its space; garble: what is made of each answer before it
+    is sent.
+    """
 
     kind: str = "vllm"
     processed: bool = False
@@ -54,6 +59,10 @@ class Speech:
     pause_s: float = 0.0
     cut_after: int | None = None
     bundle: int = 1
+    tells_end: bool = True
+    page_for_unknown: bool = False
+    strips_space: bool = False
+    garble: Callable[[Any], Any] | None = None
     fail: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
     asked: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -97,10 +106,13 @@ class Handler(BaseHTTPRequestHandler):
             info = {"model_id": NAME, "max_total_tokens": 400, "version": "3.3.4"}
             known |= {"/info": lambda _: info, "/tokenize": lambda b: [{"id": n, "text": chr(n)} for n in encode(b["inputs"])]}
         if self.path not in known:
-            self.send_json({"detail": "Not Found"}, 404)
+            if speech.page_for_unknown:
+                self.send(404, b"<html><title>404 Not Found</title></html>", Content_Type="text/html")
+            else:
+                self.send_json({"detail": "Not Found"}, 404)
             return
         if (answer := known[self.path](body)) is not None:
-            self.send_json(answer)
+            self.send_json(speech.garble(answer) if speech.garble else answer)
 
     def send(self, status: int, data: bytes, **headers: str) -> None:
         self.send_response(status)
@@ -121,7 +133,8 @@ class Handler(BaseHTTPRequestHandler):
         return {"count": len(tokens), "max_model_len": 500, "tokens": tokens}
 
     def detokenize(self, body: dict[str, Any]) -> object:
-        return {"prompt": "".join(SPELLING.get(number, chr(number)) for number in body["tokens"])}
+        text = "".join(SPELLING.get(number, chr(number)) for number in body["tokens"])
+        return {"prompt": text.removeprefix(" ") if self.speech.strips_space else text}
 
     def completions(self, body: dict[str, Any]) -> object | None:
         speech = self.speech
@@ -154,22 +167,26 @@ class Handler(BaseHTTPRequestHandler):
                     return
                 time.sleep(self.speech.pause_s)
                 done = start + size >= len(tokens)
-                choice = self.choice(body, [*prompt, *tokens[:start]], tokens[start : start + size], done=done)
-                self.wfile.write(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
+                event: Any = {"choices": [self.choice(body, [*prompt, *tokens[:start]], tokens[start : start + size], done=done)]}
+                if self.speech.garble:
+                    event = self.speech.garble(event)
+                self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
             self.wfile.write(b'data: {"choices": [], "usage": {}}\n\ndata: [DONE]\n\n')
         except OSError:
             self.speech.broken_off.set()
 
     def choice(self, body: dict[str, Any], before: Sequence[int], tokens: Sequence[int], done: bool) -> dict[str, Any]:
-        ended = bool(tokens) and tokens[-1] == END
-        reason = ("stop" if ended else "length") if done else None if self.speech.kind != "tgi" else ""
+        speech, ended = self.speech, bool(tokens) and tokens[-1] == END
+        reason = ("stop" if ended else "length") if done else None if speech.kind != "tgi" else ""
         text = "".join(chr(number) for number in tokens if number not in SPELLING)
         choice: dict[str, Any] = {"index": 0, "text": text, "finish_reason": reason, "logprobs": None}
-        if body.get("logprobs") is None or self.speech.kind == "tgi":
+        if body.get("logprobs") is None or speech.kind == "tgi":
             return choice
-        temperature = body["temperature"] if self.speech.processed and body["temperature"] > 0 else 1.0
+        if ended and not speech.tells_end:
+            tokens = tokens[:-1]
+        temperature = body["temperature"] if speech.processed and body["temperature"] > 0 else 1.0
         rows = [logprobs(last, temperature) for last in [*before, *tokens][len(before) - 1 : -1]]
-        named = self.speech.token_names and body.get("return_tokens_as_token_ids")
+        named = speech.token_names and body.get("return_tokens_as_token_ids")
 
         def name(number: int) -> str:
             return f"token_id:{number}" if named else SPELLING.get(number, chr(number))
