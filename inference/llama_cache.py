@@ -71,6 +71,12 @@ def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
     return low
 
 
+def usable(held: Sequence[int], wanted: Sequence[int], can_cut: bool) -> int:
+    """How many of the held tokens `wanted` can go on from; all or none of them where their end can't be cut off."""
+    common = common_prefix(held, wanted)
+    return common if can_cut or common == len(held) else 0
+
+
 def moved_runs(held: Sequence[int], wanted: Sequence[int], start: int, least: int, most: int) -> list[Run]:
     """Runs of at least `least` tokens that `wanted` has in common with `held` behind `start`, in the order of both; at most `most`.
 
@@ -134,7 +140,7 @@ class Cache:
         reusable = wanted[:-1]
         common = self._choose(reusable)
         runs: list[Run] = []
-        if self._options.shift_tokens and self.session.can_shift and not self._unturned:
+        if self._options.shift_tokens and self.session.can_shift and self._can_cut_live() and not self._unturned:
             runs = moved_runs(self.tokens, reusable, common, self._options.shift_tokens, self.session.forks)
         reused, exact = common + sum(run.length for run in runs), min(self._exact, common)
         lost = len(self.tokens) - common
@@ -233,7 +239,8 @@ class Cache:
         """Let fork `number` (1 to the session's forks) begin as the live sequence's first `length` tokens."""
         if length == len(self.tokens):
             self.session.copy(LIVE, number)
-        else:
+        elif length:
+            # A recurrent state is copied whole whatever part is asked for; `_usable` gives no part of one.
             self.session.copy(LIVE, number, 0, length)
 
     def adopt(self, number: int, tokens: Sequence[int]) -> None:
@@ -262,17 +269,14 @@ class Cache:
         self._exact = 0
         self._unturned = False
 
-    def _usable(self, held: list[int], wanted: list[int]) -> int:
-        common = common_prefix(held, wanted)
-        return common if self.session.can_cut or common == len(held) else 0
+    def _can_cut_live(self) -> bool:
+        """Whether the live sequence can lose its end: the first cells of a sliding window may be used again, or were never loaded."""
+        return self.session.can_cut and self.session.first_position(LIVE) <= 0
 
     def _choose(self, wanted: list[int]) -> int:
         """Make the sequence live that has most in common with the beginning of `wanted`; how many tokens that is."""
-        if self.session.can_cut and self.session.first_position(LIVE) > 0:
-            # A sliding window's cells may be used again for newer tokens.
-            self._clear()
-        common = self._usable(self.tokens, wanted)
-        others = [self._usable(parked.tokens, wanted) for parked in self._parked]
+        common = usable(self.tokens, wanted, self._can_cut_live())
+        others = [usable(parked.tokens, wanted, self.session.can_cut_loaded) for parked in self._parked]
         best = max(range(len(others)), key=lambda index: others[index], default=None)
         if best is None or others[best] < common + WORTH:
             return common
@@ -294,7 +298,7 @@ class Cache:
             return
         # What a parked sequence that goes on from this one holds need not be held twice.
         for index, parked in enumerate(self._parked):
-            if self._usable(parked.tokens, self.tokens) == len(self.tokens):
+            if usable(parked.tokens, self.tokens, self.session.can_cut_loaded) == len(self.tokens):
                 self._parked.append(self._parked.pop(index))
                 return
         state = self.session.save(LIVE)
@@ -302,7 +306,7 @@ class Cache:
             self._keep(Parked(self.tokens.copy(), self._exact, state))
 
     def _keep(self, new: Parked) -> None:
-        if self.session.can_cut:
+        if self.session.can_cut_loaded:
             self._parked = [old for old in self._parked if common_prefix(old.tokens, new.tokens) < len(old.tokens)]
         self._parked.append(new)
         while len(self._parked) > self._options.parked_sequences or self.parked_bytes > self._options.parked_bytes:

@@ -118,7 +118,8 @@ class Session:
     """Loaded weights and a context of sequences 0 to `forks`.
 
     chunk: tokens that one decode takes; rows: logits that it gives; cells: tokens that all sequences hold together; can_cut: whether a
-    sequence can lose its end (a recurrent state can't); can_shift: whether tokens can change their positions.
+    sequence can lose its end (a recurrent state can't); can_cut_loaded: whether one that was saved and loaded can (of a sliding window
+    only what the last token sees is saved); can_shift: whether tokens can change their positions.
     Raises RuntimeMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening; OutOfMemory, DecodeFailed while
     computing.
     """
@@ -158,6 +159,7 @@ class Session:
         self.vocab = llama.llama_model_get_vocab(self._model)
         self.vocab_size = int(llama.llama_vocab_n_tokens(self.vocab))
         self.can_cut = not (llama.llama_model_is_recurrent(self._model) or llama.llama_model_is_hybrid(self._model))
+        self.can_cut_loaded = self.can_cut and int(llama.llama_model_n_swa(self._model)) == 0
 
     def _refusal(self) -> Exception:
         last = self._log.last()
