@@ -61,7 +61,12 @@ def exit_code_of(error: Exception) -> int | None:
     from .complete import PlaceError
     from .inference import errors
 
-    if isinstance(error, errors.RuntimeMissing | errors.OutOfMemory | errors.LoadFailed | errors.DecodeFailed | errors.ModelClosed):
+    not_installed = errors.RuntimeMissing | errors.ExtraMissing | errors.HttpxMissing
+    in_this_process = errors.OutOfMemory | errors.LoadFailed | errors.FolderLoadFailed | errors.DecodeFailed | errors.ForwardFailed
+    at_a_server = errors.ServerUnreachable | errors.ServerTimedOut | errors.ServerBusy | errors.RequestRefused
+    of_its_answer = errors.BadAnswer | errors.AnswerCutOff
+    closed = errors.ModelClosed | errors.RemoteClosed
+    if isinstance(error, not_installed | in_this_process | at_a_server | of_its_answer | closed):
         return FAILED
     if isinstance(error, errors.ModelError | CalibratorError | PlaceError):
         return WRONG_USAGE

@@ -326,3 +326,10 @@ class HttpxMissing(ModelError):
         super().__init__(
             f"the package of assay[remote] can't be imported ({reason}). Install it with: {sys.executable} -m pip install 'httpx>=0.27'"
         )
+
+
+class NoSuchDtype(ModelError):
+    """The name is of no type of numbers that a model can be run in."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(f'dtype "{name}" is none that a model can be run in. Use "auto" or one of {", ".join(known)}.')

@@ -46,7 +46,7 @@ class HFModel:
     "auto" (the first of cuda, mps, cpu) or torch's name of one. n_ctx: tokens of context, None for the model's own (4,096 at most).
 
     Raises on opening: NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder,
-    UnsupportedTokenizer, DamagedModel, TruncatedModel, UnreadableModel, NoSuchDevice, OutOfMemory, FolderLoadFailed, ContextTooLong.
+    UnsupportedTokenizer, DamagedModel, TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ from .errors import (
     ForwardFailed,
     ModelError,
     NoSuchDevice,
+    NoSuchDtype,
     OutOfMemory,
     RemoteCode,
     UnsupportedFolder,
@@ -39,7 +40,7 @@ class Network:
 
     cached: whether earlier tokens can be kept. A recurrent network can't take tokens back, so its whole text is read again each time.
     dtype: "auto" is bfloat16 on CUDA where the GPU has it, else float16, on mps float16, on a CPU float32. device: "auto" is the first of
-    CUDA, mps, CPU. Raises NoSuchDevice, OutOfMemory, RemoteCode, UnsupportedFolder, DamagedModel, FolderLoadFailed.
+    CUDA, mps, CPU. Raises NoSuchDevice, NoSuchDtype, OutOfMemory, RemoteCode, UnsupportedFolder, DamagedModel, FolderLoadFailed.
     """
 
     def __init__(self, folder: Folder, dtype: str, device: str) -> None:
@@ -115,7 +116,7 @@ def _device(name: str) -> torch.device:
 def _dtype(name: str, device: torch.device) -> torch.dtype:
     if name != "auto":
         if name not in DTYPES:
-            raise ValueError(f'dtype is "{name}", it must be "auto" or one of {", ".join(DTYPES)}')
+            raise NoSuchDtype(name, DTYPES)
         return DTYPES[name]
     if device.type == "cuda":
         # Without emulation: a GPU that computes bfloat16 by float32 is faster in float16.

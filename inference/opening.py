@@ -101,6 +101,12 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
                 raise NoSuchModel(
                     EMBEDDED, "The package was installed without its embedded model: name a model of your own, or install Assay again."
                 )
+            if where is not None and Path(where).suffix != ".gguf" and not Path(where).exists():
+                raise NoSuchModel(
+                    Path(where),
+                    "A model is a .gguf file, a folder with config.json, or the http:// address of a server. Names at a model hub are not "
+                    "looked up: download the model first.",
+                )
             return LlamaModel(EMBEDDED if where is None else where, **given)
 
 

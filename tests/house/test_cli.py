@@ -113,6 +113,12 @@ def test_a_file_that_is_no_model_ends_with_2_and_without_a_traceback(tmp_path: P
         assert "Traceback" not in ran.stderr
 
 
+def test_a_server_that_is_not_there_ends_with_1_and_a_wrong_address_with_2() -> None:
+    for address, code, said in (("http://127.0.0.1:9", 1, "can't be reached"), ("http://", 2, "http://HOST:PORT")):
+        ran = assay("model", "info", "--model", address)
+        assert (ran.returncode, said in ran.stderr, "Traceback" in ran.stderr) == (code, True, False), ran.stderr
+
+
 def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     facts = json.loads(assay("model", "info", "--model", tiny_gguf, "--json").stdout)
     assert facts["architecture"] == "llama"

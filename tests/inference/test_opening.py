@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.errors import ModelError, OptionDoesNotApply
+from assay.inference.errors import ModelError, NoSuchModel, OptionDoesNotApply
 from assay.inference.hf import HFModel
 from assay.inference.llama import LlamaModel
 from assay.inference.opening import EMBEDDED, OPTIONS_OF, ModelChoice, ModelOptions, backend_of, open_model
@@ -53,6 +53,12 @@ def test_a_folder_without_a_model_and_a_closed_port_are_errors_for_people(tmp_pa
         with pytest.raises(ModelError) as error:
             open_model(where)
         assert where in str(error.value)
+
+
+def test_what_is_not_there_is_told_what_a_model_can_be(tmp_path: Path) -> None:
+    for where in (tmp_path / "folder", "organisation/name"):
+        with pytest.raises(NoSuchModel, match=r"A model is a \.gguf file, a folder with config\.json, or"):
+            open_model(where)
 
 
 def test_a_worker_gets_one_thread_of_a_local_model_and_a_server_stays_as_it_is() -> None:
