@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .continuation import Continuation
-from .errors import ContextTooLong, ExtraMissing, ForwardFailed, ModelClosed
+from .errors import ContextTooLong, ExtraMissing, ModelClosed
 from .hf_folder import context_for, located, read_folder
-from .model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings, Token
+from .model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings
 from .stops import Stop
 
 try:
@@ -25,16 +25,13 @@ try:
     from torch import Tensor
 
     from .hf_cache import Batch, Reader
+    from .hf_generation import Growth, Watch, check_sampling, numbers, unwatched, watcher
     from .hf_network import Network
-    from .hf_numbers import Choose, chooser, exact, facts, logprobs_of
+    from .hf_numbers import chooser, exact, logprobs_of
+    from .hf_scores import LOGITS_AT_ONCE, fits, passes, scores_at_once
     from .hf_tokenizer import TextTokenizer
 except ImportError as missing:
     raise ExtraMissing(str(missing)) from missing
-
-# Logits held at once while scoring, in numbers: 256 MiB of float32.
-_LOGITS_AT_ONCE = 1 << 26
-
-Watch = Callable[[], StopReason | None]
 
 
 class HFModel:
@@ -45,8 +42,8 @@ class HFModel:
     never read. dtype: "auto" (bfloat16 or float16 on CUDA, float16 on mps, float32 on a CPU), "float32", "float16", "bfloat16". device:
     "auto" (the first of cuda, mps, cpu) or torch's name of one. n_ctx: tokens of context, None for the model's own (4,096 at most).
 
-    Raises on opening: NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder,
-    UnsupportedTokenizer, DamagedModel, TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
+    Raises on opening: NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder, UnsupportedTokenizer,
+    DamagedModel, TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
     """
 
     def __init__(
@@ -58,6 +55,7 @@ class HFModel:
         self.path = self.folder.path
         self._context_length = context_for(self.folder, n_ctx)
         self._tokenizer = TextTokenizer(self.folder)
+        self._growth = Growth(self.path, self._tokenizer)
         self._network: Network | None = Network(self.folder, dtype, device)
         self._reader: Reader = Reader(self._network)
         # How many of the tokens that the reader holds were the last prompt's.
@@ -138,16 +136,16 @@ class HFModel:
         chunks of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, ForwardFailed.
         """
         begun = time.perf_counter()
-        _check_sampling(max_tokens, temperature, top_p)
+        check_sampling(max_tokens, temperature, top_p)
         most = min(max_tokens, self._room(prompt))
-        watch = _watch(cancel, None if max_ms is None else begun + max_ms / 1000)
+        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
         reused, logits, stopped = self._read(prompt.tokens, watch)
         read = time.perf_counter()
         one = Continuation(stop, most, on_token)
         choose = chooser(temperature, top_p, seed)
         while stopped is None:
-            (token,) = self._tokens(logits, [choose])
-            if (stopped := one.add(token, token.id in self._tokenizer.ends) or watch()) is None:
+            (token,) = self._growth.tokens(logits, [choose])
+            if (stopped := self._growth.add(one, token) or watch()) is None:
                 logits = self._reader.extend([token.id]).logits[:, -1]
         done = time.perf_counter()
         return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
@@ -168,14 +166,14 @@ class HFModel:
     ) -> list[Generation]:
         """`count` generations of one prompt, which is read once; one step serves all that have not ended. See `Model.alternatives`.
 
-        Afterwards the cache holds the prompt. Raises as `generate` does, and ValueError for a count below 1.
+        Afterwards the cache holds the prompt and the first of them. Raises as `generate` does, and ValueError for a count below 1.
         """
         begun = time.perf_counter()
-        _check_sampling(max_tokens, temperature, top_p)
+        check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
         most = min(max_tokens, self._room(prompt))
-        watch = _watch(cancel, None if max_ms is None else begun + max_ms / 1000)
+        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
         reused, logits, stopped = self._read(prompt.tokens, watch)
         read = time.perf_counter()
         if stopped is None and temperature == 0:
@@ -185,7 +183,13 @@ class HFModel:
         growing = [Continuation(stop, most, _for_one(on_token, i)) for i in range(count)]
         otherwise = stopped or StopReason.CANCELLED
         if stopped is None:
-            otherwise = self._grow(self._reader.fork(count), logits.expand(count, -1), choosers, growing, watch)
+            batch = self._reader.fork(count)
+
+            def hold_the_first(number: int, row: int) -> None:
+                if number == 0:
+                    self._reader.put_back(batch.row(row))
+
+            otherwise = self._growth.together(batch, logits.expand(count, -1), choosers, growing, watch, hold_the_first)
         done = time.perf_counter()
         timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
         return [one.generation(otherwise, timings) for one in growing]
@@ -206,11 +210,11 @@ class HFModel:
 
         Prompts of like length share a batch. The cache keeps nothing. Timings are the batch's. Raises as `generate` does.
         """
-        _check_sampling(max_tokens, temperature, top_p)
+        check_sampling(max_tokens, temperature, top_p)
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
         most = [min(max_tokens, self._room(prompt)) for prompt in prompts]
-        watch = _watch(cancel, None)
+        watch = watcher(cancel, None)
         by_length = sorted(range(len(prompts)), key=lambda i: len(prompts[i].tokens))
         results: dict[int, Generation] = {}
         for start in range(0, len(prompts), batch_size):
@@ -222,7 +226,7 @@ class HFModel:
                 batch, logits = Batch.read(self._open(), [prompts[i].tokens for i in which])
                 read = time.perf_counter()
                 choosers = [chooser(temperature, top_p, seed + i) for i in which]
-                otherwise = self._grow(batch, logits, choosers, growing, watch)
+                otherwise = self._growth.together(batch, logits, choosers, growing, watch)
             done = time.perf_counter()
             for i, one in zip(which, growing, strict=True):
                 timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompts[i].tokens), 0)
@@ -240,15 +244,15 @@ class HFModel:
             return []
         network = self._open()
         given = [prompt.tokens[-1], *continuation[:-1]]
-        step = max(1, min(network.chunk, _LOGITS_AT_ONCE // network.vocabulary))
+        step = max(1, min(network.chunk, LOGITS_AT_ONCE // network.vocabulary))
         scores: list[float] = []
         with self._question(prompt.tokens):
-            self._read_on(prompt.tokens[:-1], _unwatched)
+            self._read_on(prompt.tokens[:-1], unwatched)
             for start in range(0, len(given), step):
                 chunk = given[start : start + step]
                 logits = exact(self._reader.extend(chunk, keep=len(chunk)).logits[0])
                 scores += logprobs_of(logits, network.tensor(continuation[start : start + len(chunk)]))
-        return self._numbers(scores)
+        return numbers(self.path, scores)
 
     def score_batch(self, pairs: Sequence[tuple[Prompt, Sequence[int]]], *, batch_size: int = 8) -> list[list[float]]:
         """What `score` gives for each pair of prompt and continuation, `batch_size` pairs at once.
@@ -261,18 +265,15 @@ class HFModel:
         for prompt, continuation in pairs:
             self._room(prompt, len(continuation))
             self._check_tokens(continuation)
-        results: list[list[float]] = [[] for _ in pairs]
-        waiting = sorted((i for i, (_, continuation) in enumerate(pairs) if continuation), key=lambda i: sum(map(len, _ids_of(pairs[i]))))
-        while waiting:
-            which = waiting[:batch_size]
-            while len(which) > 1 and self._logits_of([pairs[i] for i in which]) > _LOGITS_AT_ONCE:
-                which = which[: len(which) // 2]
-            waiting = waiting[len(which) :]
-            if self._logits_of([pairs[i] for i in which]) > _LOGITS_AT_ONCE:
-                results[which[0]] = self.score(*pairs[which[0]])
+        network, results = self._open(), [list[float]() for _ in pairs]
+        asked = [(prompt.tokens, continuation) for prompt, continuation in pairs]
+        for which in passes(asked, network.vocabulary, batch_size):
+            together = [asked[i] for i in which]
+            if fits(together, network.vocabulary):
+                for i, scores in zip(which, scores_at_once(network, together), strict=True):
+                    results[i] = numbers(self.path, scores)
             else:
-                for i, scores in zip(which, self._score_at_once([pairs[i] for i in which]), strict=True):
-                    results[i] = scores
+                results[which[0]] = self.score(*pairs[which[0]])
         return results
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
@@ -285,9 +286,9 @@ class HFModel:
         if not all(first):
             raise ValueError("an empty candidate has no first token")
         with self._question(prompt.tokens):
-            logits, _ = self._read_on(prompt.tokens, _unwatched)
+            logits, _ = self._read_on(prompt.tokens, unwatched)
             row = exact(logits).expand(len(first), -1)
-            return self._numbers(logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
+            return numbers(self.path, logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
 
     def hidden_states(self, prompt: Prompt, continuation: Sequence[int], layers: Sequence[int]) -> NDArray[np.float32]:
         """What chosen layers made of each continuation token, read behind the prompt: (layers, continuation tokens, width).
@@ -303,7 +304,7 @@ class HFModel:
             raise IndexError(f"layer {wrong[0]}: the network has layers 0 to {network.layers}")
         parts: list[NDArray[np.float32]] = [np.empty((len(layers), 0, network.width), np.float32)]
         with self._question(prompt.tokens):
-            self._read_on(prompt.tokens, _unwatched)
+            self._read_on(prompt.tokens, unwatched)
             for start in range(0, len(continuation), network.chunk):
                 states = self._reader.extend(continuation[start : start + network.chunk], hidden=True).hidden_states
                 parts += [torch.stack([states[layer][0] for layer in layers]).float().cpu().numpy()] if layers else []
@@ -363,88 +364,14 @@ class HFModel:
         """Ask behind `tokens`. Where they continue the last prompt, all that was held for its generation is held again afterwards."""
         held = self._reader.held()
         common = self._reader.keep_common(tokens, len(tokens) - 1)
-        yield
-        if held.tokens and common >= self._prompt_held:
-            self._reader.put_back(held)
-        else:
-            self._prompt_held = len(tokens) - 1
-
-    def _grow(self, batch: Batch, logits: Tensor, choosers: Sequence[Choose], growing: Sequence[Continuation], watch: Watch) -> StopReason:
-        """Grow every continuation until each has ended by its own rules or `watch` ends them: why those end that have not."""
-        live = list(range(len(growing)))
-        while True:
-            tokens = self._tokens(logits, [choosers[i] for i in live])
-            going = [
-                at
-                for at, (i, token) in enumerate(zip(live, tokens, strict=True))
-                if growing[i].add(token, token.id in self._tokenizer.ends) is None
-            ]
-            if not going:
-                return StopReason.CANCELLED
-            if stopped := watch():
-                return stopped
-            if len(going) < len(live):
-                batch.keep(going)
-            live = [live[at] for at in going]
-            logits = batch.extend([tokens[at].id for at in going])
-
-    def _tokens(self, logits: Tensor, choosers: Sequence[Choose]) -> list[Token]:
-        """A token for each row of logits (rows, vocabulary), chosen by its own rule."""
-        rows = exact(logits)
-        chosen = torch.stack([choose(row) for choose, row in zip(choosers, rows, strict=True)])
-        found = facts(rows, chosen)
-        self._numbers([logprob for _, logprob, _, _ in found])
-        return [Token(token, self._tokenizer.piece(token), *numbers) for token, *numbers in found]
-
-    def _numbers(self, logprobs: list[float]) -> list[float]:
-        if any(map(math.isnan, logprobs)):
-            raise ForwardFailed(self.path, "the model's output is not a number")
-        return logprobs
-
-    def _logits_of(self, pairs: Sequence[tuple[Prompt, Sequence[int]]]) -> int:
-        """How many numbers the logits of these pairs are together."""
-        first, last = _wanted(pairs)
-        return len(pairs) * (last - first) * self._open().vocabulary
-
-    def _score_at_once(self, pairs: Sequence[tuple[Prompt, Sequence[int]]]) -> Iterator[list[float]]:
-        network = self._open()
-        first, last = _wanted(pairs)
-        rows = [[*prompt, *continuation[:-1]] for prompt, continuation in map(_ids_of, pairs)]
-        filled = network.tensor([row + [0] * (last - len(row)) for row in rows])
-        logits = network(filled, keep=network.tensor(range(first, last))).logits
-        for index, (prompt, continuation) in enumerate(map(_ids_of, pairs)):
-            begin = len(prompt) - 1 - first
-            own = exact(logits[index, begin : begin + len(continuation)])
-            yield self._numbers(logprobs_of(own, network.tensor(continuation)))
-
-
-def _check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
-    if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1:
-        raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
+        try:
+            yield
+        finally:
+            if held.tokens and common >= self._prompt_held:
+                self._reader.put_back(held)
+            else:
+                self._prompt_held = len(tokens) - 1
 
 
 def _for_one(on_token: OnAlternative | None, number: int) -> OnToken | None:
     return None if on_token is None else lambda token, text: on_token(number, token, text)
-
-
-def _unwatched() -> None:
-    return None
-
-
-def _watch(cancel: Cancel | None, deadline: float | None) -> Watch:
-    def watch() -> StopReason | None:
-        if cancel is not None and cancel():
-            return StopReason.CANCELLED
-        return StopReason.TIME if deadline is not None and time.perf_counter() >= deadline else None
-
-    return watch
-
-
-def _ids_of(pair: tuple[Prompt, Sequence[int]]) -> tuple[Sequence[int], Sequence[int]]:
-    return pair[0].tokens, pair[1]
-
-
-def _wanted(pairs: Sequence[tuple[Prompt, Sequence[int]]]) -> tuple[int, int]:
-    """The positions, from and to, whose logits score these pairs: from the shortest prompt's last token on."""
-    first = min(len(prompt) - 1 for prompt, _ in map(_ids_of, pairs))
-    return first, max(len(prompt) + len(continuation) - 1 for prompt, continuation in map(_ids_of, pairs))

@@ -115,6 +115,14 @@ class Batch:
         logits: Tensor = self._network(self._network.tensor(tokens)[:, None], cache=self._cache, keep=1, mask=self._mask).logits[:, -1]
         return logits
 
+    def row(self, index: int) -> Held:
+        """One of these sequences by itself, as a Reader holds one. Not for a batch whose sequences were filled up."""
+        if self._cache is None:
+            return Held(tuple(self._rows[index]), DynamicCache())
+        cache = _fork(self._cache)
+        cache.batch_select_indices(self._network.tensor([index]))
+        return Held(tuple(self._rows[index]), cache)
+
     def keep(self, which: Sequence[int]) -> None:
         """Go on with these sequences only."""
         self._rows = [self._rows[index] for index in which]

@@ -251,11 +251,24 @@ def test_an_alternative_ends_by_itself_and_the_others_go_on(open_hf: Open) -> No
         assert ids(together[i]) == ids(model.generate(prompt, stop=NONE, max_tokens=8, temperature=1.0, seed=4 + i))
 
 
-def test_alternatives_read_the_prompt_once_and_leave_it_held(open_hf: Open) -> None:
+@pytest.mark.parametrize("first_ends_after", [1, 3, 9])
+def test_alternatives_read_the_prompt_once_and_leave_it_held_with_the_first_of_them(open_hf: Open, first_ends_after: int) -> None:
     model = open_hf()
     prompt = left_to_right(model)
     model.forget()
-    assert {one.timings.reused_tokens for one in model.alternatives(prompt, 3, stop=NONE, max_tokens=3)} == {0}
+    told: list[int] = []
+
+    def end_the_first(number: int, _token: object, _text: str) -> bool:
+        told.append(number)
+        return number == 0 and told.count(0) == first_ends_after
+
+    first, *others = model.alternatives(prompt, 3, stop=NONE, max_tokens=9, temperature=1.0, seed=2, on_token=end_the_first)
+    assert {one.timings.reused_tokens for one in (first, *others)} == {0}
+    assert len(first.tokens) == first_ends_after
+    behind = Prompt((*prompt.tokens, *ids(first), 7), "left_to_right")
+    (asked,) = model.next_token_logprobs(behind, [" x"])
+    assert [asked] == pytest.approx(fresh_scores(model, behind, model.tokenize(" x")[:1]), abs=REORDERED)
+    assert model.generate(behind, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) + len(first.tokens) - 1
     assert model.generate(prompt, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) - 1
 
 
@@ -294,7 +307,7 @@ def test_a_large_batch_of_scores_is_cut_to_what_fits(open_hf: Open, monkeypatch:
     prompt = left_to_right(model)
     pairs = [(prompt, [1] * n) for n in (3, 30, 5, 12)]
     expected = model.score_batch(pairs)
-    monkeypatch.setattr("assay.inference.hf._LOGITS_AT_ONCE", 331 * 20)
+    monkeypatch.setattr("assay.inference.hf_scores.LOGITS_AT_ONCE", 331 * 20)
     for cut, whole in zip(model.score_batch(pairs), expected, strict=True):
         assert cut == pytest.approx(whole, abs=EXACT)
 

@@ -193,7 +193,7 @@ def test_options_that_can_not_be(folder: Path) -> None:
         HFModel(folder, n_ctx=10_000)
     with pytest.raises(ValueError, match="n_ctx is 0"):
         HFModel(folder, n_ctx=0)
-    with pytest.raises(NoSuchDtype, match='dtype "int3" .*one of float32, float16, bfloat16'):
+    with pytest.raises(NoSuchDtype, match=r'dtype "int3" .*one of float32, float16, bfloat16'):
         HFModel(folder, dtype="int3", device="cpu")
     for device in ("warp", "cuda:99"):
         with pytest.raises(NoSuchDevice, match=f'device "{device}"'):
