@@ -72,7 +72,7 @@ FAMILIES: tuple[Family, ...] = (
         ends=("<|endoftext|>", "<|fim_pad|>"),
         marks=("<|assay_judge|>",),
         names=("assay-embedded",),
-        source="training/ here; Bavarian et al. 2022, arXiv 2207.14255, section 3, SPM variant 2",
+        source="training/ here; Bavarian et al. 2022, arXiv 2207.14255, appendix D, SPM variant 2",
     ),
     Family(
         name="codegemma",
@@ -85,7 +85,7 @@ FAMILIES: tuple[Family, ...] = (
         ends=("<eos>",),
         marks=("<|file_separator|>",),
         names=("codegemma",),
-        source="CodeGemma, arXiv 2406.11409, section 2.2; https://ai.google.dev/gemma/docs/codegemma/prompt-structure",
+        source="https://ai.google.dev/gemma/docs/codegemma/prompt-structure; <bos>: GemmaTokenizer of transformers",
     ),
     Family(
         name="qwen2.5-coder",
@@ -97,7 +97,7 @@ FAMILIES: tuple[Family, ...] = (
         repository="<|repo_name|>",
         ends=("<|endoftext|>", "<|fim_pad|>", "<|im_end|>"),
         names=("qwen2.5-coder", "qwen3-coder", "qwen-coder"),
-        source="Qwen2.5-Coder, arXiv 2409.12186, section 3; https://github.com/QwenLM/Qwen2.5-Coder examples/Qwen2.5-Coder.md",
+        source="https://github.com/QwenLM/Qwen2.5-Coder examples/Qwen2.5-Coder.md",
     ),
     Family(
         name="starcoder2",
@@ -110,7 +110,7 @@ FAMILIES: tuple[Family, ...] = (
         ends=("<|endoftext|>", "<fim_pad>"),
         marks=("<file_sep>",),
         names=("starcoder2",),
-        source="StarCoder 2, arXiv 2402.19173, section 5",
+        source="StarCoder 2, arXiv 2402.19173; tokenizer bigcode/starcoder2-tokenizer",
     ),
     Family(
         name="starcoder",
@@ -121,21 +121,9 @@ FAMILIES: tuple[Family, ...] = (
         file="<filename>",
         repository="<reponame>",
         ends=("<|endoftext|>", "<fim_pad>"),
-        names=("starcoder",),
-        source="StarCoder, arXiv 2305.06161, sections 3 and 4; model card bigcode/starcoder",
-    ),
-    Family(
-        # Its vocabulary is StarCoder's: only the name tells the two apart, and nothing differs.
-        name="granite-code",
-        prefix="<fim_prefix>",
-        suffix="<fim_suffix>",
-        middle="<fim_middle>",
-        order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
-        file="<filename>",
-        repository="<reponame>",
-        ends=("<|endoftext|>", "<fim_pad>"),
-        names=("granite",),
-        source="Granite Code Models, arXiv 2405.04324, section 4; https://github.com/ibm-granite/granite-code-models",
+        names=("starcoder", "granite-code", "granite-3b-code", "granite-8b-code", "granite-20b-code", "granite-34b-code"),
+        # Granite Code was trained with StarCoder's tokenizer, and to fill in the middle.
+        source="model card bigcode/starcoder; https://github.com/ibm-granite/granite-code-models README.md and arXiv 2405.04324",
     ),
     Family(
         name="santacoder",
@@ -145,7 +133,7 @@ FAMILIES: tuple[Family, ...] = (
         order=_psm("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),
         ends=("<|endoftext|>", "<fim-pad>"),
         names=("santacoder",),
-        source="SantaCoder, arXiv 2301.03988; model card bigcode/santacoder",
+        source="model card bigcode/santacoder",
     ),
     Family(
         # The token before the suffix is called "hole", the one before the middle "end".
@@ -156,8 +144,8 @@ FAMILIES: tuple[Family, ...] = (
         order=_psm("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
         first="<｜begin▁of▁sentence｜>",
         ends=("<｜end▁of▁sentence｜>", "<|EOT|>"),
-        names=("deepseek",),
-        source="DeepSeek-Coder, arXiv 2401.14196, section 3.1; https://github.com/deepseek-ai/DeepSeek-Coder README.md",
+        names=("deepseek-coder",),
+        source="https://github.com/deepseek-ai/DeepSeek-Coder README.md, Code Insertion",
     ),
     Family(
         # Encoded by its authors as BOS, ▁<PRE>, the prefix as a text of its own, ▁<SUF>, the suffix without the implicit space, ▁<MID>.
@@ -170,7 +158,7 @@ FAMILIES: tuple[Family, ...] = (
         dummy_space=True,
         ends=("▁<EOT>", "</s>"),
         names=("codellama", "code-llama"),
-        source="Code Llama, arXiv 2308.12950, section 2.3; https://github.com/meta-llama/codellama llama/generation.py",
+        source="https://github.com/meta-llama/codellama llama/generation.py, infilling_prompt_tokens, and llama/tokenizer.py",
     ),
     Family(
         name="codestral",
@@ -182,7 +170,7 @@ FAMILIES: tuple[Family, ...] = (
         dummy_space=True,
         ends=("</s>", "[MIDDLE]"),
         names=("codestral",),
-        source="https://github.com/mistralai/mistral-common InstructTokenizerV2.encode_fim and tests/test_fim.py",
+        source="https://github.com/mistralai/mistral-common tokens/tokenizers/instruct.py, InstructTokenizerV2.encode_fim",
     ),
 )
 

@@ -16,12 +16,24 @@ def test_a_family_is_known_by_its_vocabulary_and_name(family: Family, vocabulary
     assert family_named(f"Someone/{family.names[0].upper()}-7b-base") is family
 
 
-def test_without_a_name_only_granite_is_taken_for_the_family_whose_vocabulary_it_has() -> None:
-    found = {family.name: family_of(vocabulary.get) for family, vocabulary in FULL}
-    assert {name for name, other in found.items() if other is None or other.name != name} == {"granite-code"}
-    granite, twin = next(family for family in FAMILIES if family.name == "granite-code"), found["granite-code"]
-    assert twin is not None
-    assert (twin.name, twin.order, twin.controls) == ("starcoder", granite.order, granite.controls)
+@pytest.mark.parametrize(("family", "vocabulary"), FULL, ids=NAMES)
+def test_a_family_is_known_by_its_vocabulary_alone(family: Family, vocabulary: dict[str, int]) -> None:
+    assert family_of(vocabulary.get) is family
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ibm-granite/granite-8b-code-base-4k", "starcoder"),
+        ("ibm-granite/granite-4.0-h-small", None),
+        ("bigcode/starcoder2-3b", "starcoder2"),
+        ("deepseek-ai/DeepSeek-Coder-V2-Lite-Base", "deepseek-coder"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", None),
+    ],
+)
+def test_a_name_alone_tells_a_family_only_where_all_models_of_that_name_are_of_it(name: str, expected: str | None) -> None:
+    found = family_named(name)
+    assert (found and found.name) == expected
 
 
 @pytest.mark.parametrize(
@@ -29,7 +41,6 @@ def test_without_a_name_only_granite_is_taken_for_the_family_whose_vocabulary_it
     [
         ("starcoder", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>"]),
         ("starcoder2", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>"]),
-        ("granite-code", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>"]),
         ("santacoder", ["<fim-prefix>", "P", "<fim-suffix>", "S", "<fim-middle>"]),
         ("qwen2.5-coder", ["<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>"]),
         ("codegemma", ["<bos>", "<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>"]),
