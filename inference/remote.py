@@ -326,6 +326,8 @@ class RemoteModel:
             return self._context_length
         if not prompt.tokens:
             raise ValueError("the prompt has no tokens: there is nothing to continue")
+        if not self.served.ids:
+            raise self._unavailable("way to ask with token ids", "Ask with what `fim` gives, or use vLLM or llama-server.")
         if min(prompt.tokens) < 0:
             raise self._unavailable("ids of the tokens it samples, and the prompt holds one of them", "Ask with a prompt of text.")
         room = self._context_length - len(prompt.tokens)

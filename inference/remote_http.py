@@ -13,7 +13,7 @@ import json
 import queue
 import random
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -179,7 +179,7 @@ class Connection:
                 raise NotACompletionServer(self.where, f"{path} answered with a web page") from None
             raise BadAnswer(self.where, path, f"something that is not JSON ({self.shown(text)})") from None
 
-    async def events(self, path: str, body: dict[str, Any]) -> AsyncIterator[Any]:
+    async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[Any]:
         """The decoded data of each event until [DONE] or the end of the stream."""
         async with self._request("POST", path, body, None) as response:
             if not response.headers.get("content-type", "").startswith("text/event-stream"):
@@ -350,8 +350,10 @@ class Streams:
 
     async def _follow(self, number: int, body: dict[str, Any]) -> None:
         try:
-            async for event in self._connection.events(self._path, body):
-                self._arrived.put((number, event))
+            # Closed here and now where it is cancelled, not when it is found to be garbage.
+            async with contextlib.aclosing(self._connection.events(self._path, body)) as events:
+                async for event in events:
+                    self._arrived.put((number, event))
         except Exception as error:
             self._arrived.put((number, error))
         else:

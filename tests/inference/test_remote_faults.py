@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
 import logging
@@ -15,8 +16,8 @@ from typing import Any
 import pytest
 
 from assay.calibration.measures import measures_of
-from assay.inference.errors import BadAnswer, ContextTooLong, ModelError, ServerBusy
-from assay.inference.model import StopReason
+from assay.inference.errors import BadAnswer, ContextTooLong, ModelError, ServerBusy, Unavailable
+from assay.inference.model import Prompt, StopReason
 from assay.inference.remote import RemoteModel
 from assay.inference.remote_events import EventStream
 from assay.inference.remote_formats import MALFORMED, llama_heard, llama_token, openai_heard, server_end
@@ -170,6 +171,16 @@ def test_a_text_that_fills_the_context_is_not_scored() -> None:
             model.score(prompt, [97] * room)
 
 
+@pytest.mark.parametrize("kind", ["tgi", "openai"])
+def test_token_ids_are_not_sent_to_a_server_that_takes_none(kind: str) -> None:
+    speech = Speech(kind=kind, token_names=False)
+    with serving(speech) as address, RemoteModel(address) as model:
+        speech.asked.clear()
+        with pytest.raises(Unavailable, match="token ids"):
+            model.generate(Prompt((97,), "left_to_right"), stop=LINE, max_tokens=1)
+        assert not speech.asked
+
+
 def test_nothing_is_left_running_when_a_model_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     with serving(Speech(pause_s=0.05)) as address:
         model = RemoteModel(address)
@@ -180,6 +191,7 @@ def test_nothing_is_left_running_when_a_model_is_closed(caplog: pytest.LogCaptur
         streams.end(0)
         with caplog.at_level(logging.ERROR):
             model.close()
+            gc.collect()
         assert all(future.done() for future in [*begun, *streams._futures])
         assert caplog.text == ""
 
