@@ -203,5 +203,5 @@ class Batches(IterableDataset[tuple[Tensor, Tensor, Tensor]]):
 
 
 def load(corpus: Path) -> list[str]:
-    with corpus.open() as f:
+    with corpus.open(encoding="utf-8") as f:
         return [json.loads(line)["text"] for line in f]

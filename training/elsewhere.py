@@ -1,7 +1,7 @@
 """Train on another machine: bare but for torch, tokenizers, safetensors and numpy, lent for some minutes at a time, without a network.
 
     here    python -m training.elsewhere pack --guesses .cache/guesses.jsonl --megabytes 300
-    there   python -m training.elsewhere train --minutes 27 --call-minutes 9 --out OUT
+    there   python -m training.elsewhere train --minutes 27 --call-minutes 9.5 --out OUT
     here    python -m training.pieces join OUT .cache/run-gpu
 
 `pack` writes all that the other machine needs to .cache/packed. `train` is the same command as often as it takes; export.py exports what
@@ -24,7 +24,7 @@ import sys
 import time
 from pathlib import Path
 
-from .paths import CACHE
+from .paths import CACHE, there
 from .pieces import WEIGHTS, join, join_weights, split, split_weights
 
 LEAVE_MINUTES = 0.5  # of a call, to write what it leaves behind
@@ -52,6 +52,7 @@ def pack(args: argparse.Namespace) -> None:
         from .train import held_out_texts  # torch takes its time
 
         validation = "".join(json.dumps({"text": text}) + "\n" for text in held_out_texts()[:VALIDATION_FILES]).encode()
+    weights = join(args.weights, WEIGHTS) if args.weights else None
     texts = {
         "corpus.jsonl": sampled(args.corpus, args.megabytes),
         "validation.jsonl": validation,
@@ -59,18 +60,19 @@ def pack(args: argparse.Namespace) -> None:
     }
     if args.guesses:
         texts["guesses.jsonl"] = args.guesses.read_bytes()
-    shutil.rmtree(args.packed, ignore_errors=True)
+    for name in (*(f"{text}.xz" for text in TEXTS), WEIGHTS):
+        for old in args.packed.glob(f"{name}.*"):
+            old.unlink()
     for name, data in texts.items():
         split(lzma.compress(data, preset=args.effort), args.packed, f"{name}.xz")
-    if args.weights:
-        for piece in args.weights.glob(f"{WEIGHTS}.*"):
-            shutil.copy(piece, args.packed)
+    if weights is not None:
+        split(weights, args.packed, WEIGHTS)
     size = sum(path.stat().st_size for path in args.packed.iterdir())
     print(f"{args.packed}: {size / 2**20:.1f} MiB, of the corpus {len(texts['corpus.jsonl']) / 1e6:.0f} MB")
 
 
 def train(args: argparse.Namespace) -> None:
-    """One call: what is missing is unpacked and made, then train.py has the time that is left."""
+    """One call: what is missing is unpacked and made, then train.py has the time that is left. Raises ValueError where it can't be."""
     begun = time.monotonic()
     args.run.mkdir(parents=True, exist_ok=True)
     for name in TEXTS:
@@ -82,19 +84,26 @@ def train(args: argparse.Namespace) -> None:
         join_weights(args.packed, args.run)
     if args.call_minutes <= 0:
         return
+    if missing := [name for name in ("corpus.jsonl", "validation.jsonl", "tokenizer.json") if not (args.run / name).exists()]:
+        raise ValueError(f"neither {args.run} nor {args.packed} has {', '.join(missing)}: bring what `pack` made")
     workers = str(args.workers)
     if not (args.run / "tasks.jsonl").exists():
         guesses = ["--guesses", str(args.run / "guesses.jsonl")] if (args.run / "guesses.jsonl").exists() else []
         made = ["--items", str(args.items), "--workers", workers, "--out", f"{args.run}/tasks.jsonl"]
         call("training.tasks", "--corpus", f"{args.run}/corpus.jsonl", *guesses, *made)
     left = args.call_minutes - LEAVE_MINUTES - (time.monotonic() - begun) / 60
+    if left <= 0:
+        raise ValueError(f"all is unpacked and made, but no time is left of {args.call_minutes:g} minutes: call again")
     paths = [text for name in ("corpus", "validation", "tasks") for text in (f"--{name}", f"{args.run}/{name}.jsonl")]
     call(
         "training.train", "--preset", args.preset, "--run", str(args.run), *paths, "--tokenizer", f"{args.run}/tokenizer.json",
         "--minutes", str(args.minutes), "--call-minutes", str(left), "--workers", workers, *(["--no-compile"] if args.no_compile else []),
     )  # fmt: skip
+    if not (args.run / "checkpoint.pt").exists():
+        raise ValueError(f"no step was made in {args.call_minutes:g} minutes: call again, with more of them")
     split_weights(args.run / "checkpoint.pt", args.out)
-    shutil.copy(args.run / "curve.jsonl", args.out)
+    if (args.run / "curve.jsonl").exists():
+        shutil.copy(args.run / "curve.jsonl", args.out)
 
 
 def call(module: str, *arguments: str) -> None:
@@ -104,27 +113,32 @@ def call(module: str, *arguments: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    here = commands.add_parser("pack")
-    here.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
-    here.add_argument("--tokenizer", type=Path, default=CACHE / "tokenizer.json")
-    here.add_argument("--validation", type=Path, help="texts to validate on (default: some of the held-out projects' files)")
-    here.add_argument("--guesses", type=Path, help="what guesses.py wrote; without it nothing is learned of judging")
+    here = commands.add_parser("pack", help="here: what the other machine needs, in pieces")
+    here.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
+    here.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"))
+    here.add_argument("--validation", type=there, help="texts to validate on (default: some of the held-out projects' files)")
+    here.add_argument("--guesses", type=there, help="what guesses.py wrote; without it nothing is learned of judging")
     here.add_argument("--megabytes", type=float, default=300, help="of the corpus; they take about a seventh (default: %(default)s)")
-    here.add_argument("--weights", type=Path, help="pieces of an earlier run, to go on from")
+    here.add_argument("--weights", type=Path, help="folder with the pieces of an earlier call's weights, to go on from")
     here.add_argument("--effort", type=int, choices=range(10), default=9, help="of the compression (default: %(default)s)")
-    there = commands.add_parser("train")
-    there.add_argument("--preset", default="gpu")
-    there.add_argument("--run", type=Path, default=CACHE / "run-gpu")
-    there.add_argument("--out", type=Path, required=True)
-    there.add_argument("--minutes", type=float, required=True, help="training time over all calls together")
-    there.add_argument("--call-minutes", type=float, required=True, help="time of this call; 0 only unpacks")
-    there.add_argument("--items", type=int, default=200_000, help="to make of the corpus for the tasks (default: %(default)s)")
-    there.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) // 2))
-    there.add_argument("--no-compile", action="store_true")
-    for command in (here, there):
-        command.add_argument("--packed", type=Path, default=CACHE / "packed")
+    away = commands.add_parser("train", help="there: one call")
+    away.add_argument("--preset", choices=("cpu", "gpu", "dry-run"), default="gpu", help="of train.py (default: %(default)s)")
+    away.add_argument("--run", type=Path, default=CACHE / "run-gpu", help="what this machine keeps between calls")
+    away.add_argument("--out", type=Path, required=True, help="where the weights' pieces and the loss curve are left")
+    away.add_argument("--minutes", type=float, required=True, help="training time over all calls together")
+    away.add_argument("--call-minutes", type=float, required=True, help="time of this call; 0 only unpacks")
+    away.add_argument("--items", type=int, default=200_000, help="to make of the corpus for the tasks (default: %(default)s)")
+    away.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) // 2), help="(default: half of the cores)")
+    away.add_argument("--no-compile", action="store_true", help="as train.py takes it")
+    for command in (here, away):
+        command.add_argument("--packed", type=Path, default=CACHE / "packed", help="folder of what is packed")
     args = parser.parse_args()
-    pack(args) if args.command == "pack" else train(args)
+    try:
+        pack(args) if args.command == "pack" else train(args)
+    except ValueError as error:
+        sys.exit(str(error))
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.returncode)  # the program has said why
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import torch
 from safetensors.torch import load, save, save_file
 
 from .model import Shape
+from .paths import there
 
 MOST = 16 << 20
 WEIGHTS = "bf16.safetensors"
@@ -37,6 +39,8 @@ def split(data: bytes, folder: Path, name: str, most: int = MOST) -> None:
 
 def join(folder: Path, name: str) -> bytes:
     """What `split` was given. Raises ValueError where the pieces are not all there or not the ones that were written."""
+    if not (folder / f"{name}.json").exists():
+        raise ValueError(f"{folder}: {name}.json is missing, which is written last: copy all pieces again")
     about = json.loads((folder / f"{name}.json").read_text())
     paths = [folder / f"{name}.{number:03d}" for number in range(about["pieces"])]
     if missing := [path.name for path in paths if not path.exists()]:
@@ -56,31 +60,36 @@ def split_weights(checkpoint: Path, folder: Path, most: int = MOST) -> None:
 
 
 def join_weights(folder: Path, run: Path) -> None:
-    """The other way: a checkpoint without optimisers, the weights in float32, and their shape."""
+    """The other way: a checkpoint without optimisers, the weights in float32, and their shape. Raises ValueError as `join` does."""
     data = join(folder, WEIGHTS)
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
     weights = {k: v.to(torch.float32) for k, v in load(data).items()}
     shape = Shape(**json.loads(header["shape"]))
     run.mkdir(parents=True, exist_ok=True)
-    torch.save({"model": weights, "step": int(header["step"]), "spent": float(header["spent"])}, run / "checkpoint.pt")
     save_file(weights, run / "weights.safetensors")
     (run / "shape.json").write_text(json.dumps(asdict(shape), indent=1) + "\n")
+    # The checkpoint last and whole: it is what a run goes on from.
+    torch.save({"model": weights, "step": int(header["step"]), "spent": float(header["spent"])}, run / "checkpoint.tmp")
+    (run / "checkpoint.tmp").rename(run / "checkpoint.pt")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     cut = commands.add_parser("split")
-    cut.add_argument("checkpoint", type=Path)
-    cut.add_argument("folder", type=Path)
+    cut.add_argument("checkpoint", type=there, help="of training.train; shape.json stands beside it")
+    cut.add_argument("folder", type=Path, help="where the pieces go")
     put = commands.add_parser("join")
-    put.add_argument("folder", type=Path)
-    put.add_argument("run", type=Path)
+    put.add_argument("folder", type=Path, help="where the pieces are")
+    put.add_argument("run", type=Path, help="a run folder, whose checkpoint is replaced")
     args = parser.parse_args()
     if args.command == "split":
         split_weights(args.checkpoint, args.folder)
     else:
-        join_weights(args.folder, args.run)
+        try:
+            join_weights(args.folder, args.run)
+        except ValueError as error:
+            sys.exit(str(error))
 
 
 if __name__ == "__main__":

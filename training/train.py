@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import random
+import sys
 import time
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -24,7 +25,7 @@ from torch.utils.data import DataLoader
 
 from .data import Batches, Row, Rows, load
 from .model import Llama, Shape
-from .paths import CACHE
+from .paths import CACHE, there
 from .tasks import load as load_items
 
 
@@ -54,10 +55,15 @@ def rate(step: int, progress: float) -> float:
 
 
 def held_out_texts() -> list[str]:
-    """Files of the projects that nothing is trained on, shuffled: what the loss is validated on."""
-    from .corpus import held_out_files  # fetches with pip, which a machine that only trains does not need
+    """Files of the projects that nothing is trained on, shuffled: what the loss is validated on. Exits where they can't be had."""
+    from assay.offline_eval.projects import ProjectError  # fetches with pip, which a machine that only trains does not need
 
-    texts = [file.text for file in held_out_files()]
+    from .corpus import held_out_files
+
+    try:
+        texts = [file.text for file in held_out_files()]
+    except ProjectError as error:
+        sys.exit(str(error))
     random.Random(0).shuffle(texts)
     return texts
 
@@ -75,55 +81,101 @@ def validate(model: Llama, rows: list[Row], autocast: torch.autocast) -> float:
     return sum(losses) / len(losses)
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", choices=PRESETS, default="cpu")
+    parser.add_argument("--preset", choices=PRESETS, default="cpu", help="(default: %(default)s)")
     parser.add_argument("--minutes", type=float, required=True, help="training time over all resumed runs together")
-    parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
-    parser.add_argument("--tokenizer", type=Path, default=CACHE / "tokenizer.json")
-    parser.add_argument("--validation", type=Path, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
-    parser.add_argument("--tasks", type=Path, help="items that tasks.py wrote, to learn among the code (a run may begin without them)")
-    parser.add_argument("--run", type=Path, default=CACHE / "run")
-    parser.add_argument("--start", type=Path, help="a GGUF that export.py wrote, to go on from (its tokenizer: training.shipped)")
+    parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
+    parser.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"))
+    parser.add_argument("--validation", type=there, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
+    parser.add_argument("--tasks", type=there, help="items that tasks.py wrote, to learn among the code (a run may begin without them)")
+    parser.add_argument("--run", type=Path, default=CACHE / "run", help="where checkpoints go, and where a run goes on from its last one")
+    parser.add_argument("--start", type=there, help="a GGUF that export.py wrote, to go on from (its tokenizer: training.shipped)")
     parser.add_argument("--rate", type=float, default=1.0, help="share of the preset's learning rates, below 1 where --start goes on")
     parser.add_argument("--call-minutes", type=float, default=math.inf, help="end this run after so long, to be gone on with by another")
     parser.add_argument("--workers", type=int, default=0, help="processes that prepare rows; 0: this one (default: %(default)s)")
-    parser.add_argument("--no-compile", action="store_true")
-    args = parser.parse_args()
-    preset, budget, call_end = PRESETS[args.preset], args.minutes * 60, time.monotonic() + args.call_minutes * 60
+    parser.add_argument("--no-compile", action="store_true", help="start at once, without a C++ compiler, and train slower")
+    return parser.parse_args()
+
+
+def optimizers_of(model: Llama, preset: Preset) -> list[torch.optim.Optimizer]:
+    matrices = [p for n, p in model.named_parameters() if n.startswith("layers") and p.ndim == 2]
+    others = [p for n, p in model.named_parameters() if not (n.startswith("layers") and p.ndim == 2)]
+    return [
+        torch.optim.Muon(matrices, lr=preset.muon_rate, momentum=0.95, weight_decay=0.01),
+        torch.optim.AdamW(others, lr=preset.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
+
+
+def start_from(gguf: Path, model: Llama) -> None:
+    """Load the weights of a GGUF. Raises ValueError where it is another model."""
+    from .shipped import read  # needs gguf
+
+    weights, shape, _ = read(gguf)
+    if shape != model.shape:
+        raise ValueError(f"{gguf} is {shape}, the preset with this tokenizer {model.shape}; its own tokenizer: training.shipped")
+    model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+
+
+def go_on_from(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer]) -> tuple[int, float, int]:
+    """Load a run's checkpoint: its steps, its seconds, and the step that its optimisers began at. Raises ValueError for another model's."""
+    shape = Shape(**json.loads((run / "shape.json").read_text()))
+    if shape != model.shape:
+        raise ValueError(f"{run} holds {shape}, the preset with this tokenizer is {model.shape}; another --run begins anew")
+    state = torch.load(run / "checkpoint.pt", map_location=model.embed_tokens.weight.device, weights_only=True)
+    model.load_state_dict(state["model"])
+    if "optimizers" not in state:  # weights out of pieces.py
+        return state["step"], state["spent"], state["step"]
+    for o, s in zip(optimizers, state["optimizers"], strict=True):
+        o.load_state_dict(s)
+    return state["step"], state["spent"], 0
+
+
+def save(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer], step: int, spent: float) -> None:
+    """What a run goes on from and what is exported; each file is whole or as before, wherever this is cut off."""
+    (run / "shape.tmp").write_text(json.dumps(asdict(model.shape), indent=1) + "\n")
+    (run / "shape.tmp").rename(run / "shape.json")
+    state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step, "spent": spent}
+    torch.save(state, run / "checkpoint.tmp")
+    (run / "checkpoint.tmp").rename(run / "checkpoint.pt")
+    save_file({k: v.contiguous() for k, v in model.state_dict().items()}, run / "weights.safetensors.tmp")
+    (run / "weights.safetensors.tmp").rename(run / "weights.safetensors")
+
+
+def record(run: Path, step: int, preset: Preset, spent: float, training: float, held: float) -> None:
+    """One line of the loss curve (nats per token)."""
+    tokens = step * preset.rows * preset.shape.context
+    line = {"step": step, "tokens": tokens, "minutes": round(spent / 60, 2), "training": round(training, 4), "held_out": round(held, 4)}
+    with (run / "curve.jsonl").open("a") as f:
+        f.write(json.dumps(line) + "\n")
+    print(line, flush=True)
+
+
+def main() -> None:
+    args = arguments()
+    budget, call_end = args.minutes * 60, time.monotonic() + args.call_minutes * 60
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     autocast = torch.autocast(device.type, dtype=torch.bfloat16)  # 3 times as fast as float32 where the CPU has AVX-512 BF16
     args.run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
 
-    tokenizer = Tokenizer.from_file(str(args.tokenizer))
+    tokenizer, preset = Tokenizer.from_file(str(args.tokenizer)), PRESETS[args.preset]
     preset = replace(preset, shape=replace(preset.shape, vocabulary=tokenizer.get_vocab_size()))
     model = Llama(preset.shape).to(device)
-    matrices = [p for n, p in model.named_parameters() if n.startswith("layers") and p.ndim == 2]
-    others = [p for n, p in model.named_parameters() if not (n.startswith("layers") and p.ndim == 2)]
-    optimizers = [
-        torch.optim.Muon(matrices, lr=preset.muon_rate, momentum=0.95, weight_decay=0.01),
-        torch.optim.AdamW(others, lr=preset.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
-    ]
+    optimizers = optimizers_of(model, preset)
     peaks = [args.rate * preset.muon_rate, args.rate * preset.adam_rate]
     step, spent, cold = 0, 0.0, 0  # cold: the step at which the optimisers began
-    if args.start:
-        from .shipped import read as read_shipped  # needs gguf
-
-        weights, shape, _ = read_shipped(args.start)
-        assert shape == preset.shape, f"{args.start} is {shape}, the preset {preset.shape}"
-        model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
-    checkpoint = args.run / "checkpoint.pt"
-    if checkpoint.exists():
-        state = torch.load(checkpoint, map_location=device, weights_only=True)
-        model.load_state_dict(state["model"])
-        step, spent = state["step"], state["spent"]
-        if "optimizers" in state:
-            for o, s in zip(optimizers, state["optimizers"], strict=True):
-                o.load_state_dict(s)
-        else:
-            cold = step  # weights out of pieces.py
-        print(f"goes on from step {step}, {spent / 60:.1f} minutes spent", flush=True)
+    try:
+        if (args.run / "checkpoint.pt").exists():
+            step, spent, cold = go_on_from(args.run, model, optimizers)
+            print(f"goes on from step {step}, {spent / 60:.1f} minutes spent", flush=True)
+        elif args.start:
+            start_from(args.start, model)
+    except ValueError as error:
+        sys.exit(str(error))
+    if spent >= budget:
+        print(f"nothing to do: all of the {args.minutes:g} minutes are spent; more --minutes go on", flush=True)
+        return
 
     # A resumed run draws other rows than the first: the seed moves with the step.
     items = load_items(args.tasks) if args.tasks else []
@@ -134,15 +186,7 @@ def main() -> None:
     validation_rows = [validation.row() for _ in range(VALIDATION_ROWS)]
     loss_of = model.loss if args.no_compile else torch.compile(model.loss)
 
-    def save() -> None:
-        state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step, "spent": spent}
-        torch.save(state, checkpoint.with_suffix(".tmp"))
-        checkpoint.with_suffix(".tmp").rename(checkpoint)
-        save_file({k: v.contiguous() for k, v in model.state_dict().items()}, args.run / "weights.safetensors.tmp")
-        (args.run / "weights.safetensors.tmp").rename(args.run / "weights.safetensors")
-        (args.run / "shape.json").write_text(json.dumps(asdict(preset.shape), indent=1) + "\n")
-
-    mean, last_save, begun = math.nan, time.monotonic(), time.monotonic() - spent
+    mean, first, last_save, begun = math.nan, step, time.monotonic(), time.monotonic() - spent
     while (spent := time.monotonic() - begun) < budget and time.monotonic() < call_end:
         for o, peak in zip(optimizers, peaks, strict=True):
             for group in o.param_groups:
@@ -163,18 +207,12 @@ def main() -> None:
         if time.monotonic() - last_save > MINUTES_BETWEEN_CHECKPOINTS * 60:
             last_save = time.monotonic()
             record(args.run, step, preset, spent, mean, validate(model, validation_rows, autocast))
-            save()
+            save(args.run, model, optimizers, step, spent)
+    if step == first:
+        print(f"no step: the call's {args.call_minutes:g} minutes went by while the data was loaded", flush=True)
+        return
     record(args.run, step, preset, spent, mean, validate(model, validation_rows, autocast))
-    save()
-
-
-def record(run: Path, step: int, preset: Preset, spent: float, training: float, held: float) -> None:
-    """One line of the loss curve (nats per token)."""
-    tokens = step * preset.rows * preset.shape.context
-    line = {"step": step, "tokens": tokens, "minutes": round(spent / 60, 2), "training": round(training, 4), "held_out": round(held, 4)}
-    with (run / "curve.jsonl").open("a") as f:
-        f.write(json.dumps(line) + "\n")
-    print(line, flush=True)
+    save(args.run, model, optimizers, step, spent)
 
 
 if __name__ == "__main__":

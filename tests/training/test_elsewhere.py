@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from training.data import load
-from training.elsewhere import sampled
-from training.pieces import MOST
+from training.elsewhere import main, sampled
+from training.pieces import MOST, WEIGHTS, join, split
 from training.tokenizer import train
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,40 @@ def test_a_sample_of_the_corpus_has_about_its_size_and_whole_lines(tmp_path: Pat
     assert 0.3 < len(part) / corpus.stat().st_size < 0.37
     assert set(part.splitlines()) <= set(corpus.read_bytes().splitlines())
     assert sampled(corpus, 1e6) == corpus.read_bytes()
+
+
+def test_packing_leaves_other_files_alone_and_refuses_weights_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("corpus.jsonl", "tokenizer.json"):
+        (tmp_path / name).write_text("{}\n")
+    packed = tmp_path / "packed"
+    split(b"weights", packed, WEIGHTS)
+    (packed / "mine.txt").write_text("not to be lost")
+    given = [
+        "--corpus",
+        f"{tmp_path}/corpus.jsonl",
+        "--validation",
+        f"{tmp_path}/corpus.jsonl",
+        "--tokenizer",
+        f"{tmp_path}/tokenizer.json",
+    ]
+    pack = ["elsewhere", "pack", *given, "--packed", str(packed), "--effort", "0"]
+    monkeypatch.setattr(sys, "argv", [*pack, "--weights", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"bf16\.safetensors\.json is missing"):
+        main()
+    monkeypatch.setattr(sys, "argv", [*pack, "--weights", str(packed)])
+    main()
+    assert join(packed, WEIGHTS) == b"weights"
+    monkeypatch.setattr(sys, "argv", pack)
+    main()
+    assert not list(packed.glob(f"{WEIGHTS}.*"))
+    assert (packed / "mine.txt").read_text() == "not to be lost"
+
+
+def test_a_call_that_finds_nothing_to_train_on_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = ["--packed", f"{tmp_path}/packed", "--run", f"{tmp_path}/run", "--out", f"{tmp_path}/out"]
+    monkeypatch.setattr(sys, "argv", ["elsewhere", "train", *folders, "--minutes", "1", "--call-minutes", "1"])
+    with pytest.raises(SystemExit, match=r"has corpus\.jsonl, validation\.jsonl, tokenizer\.json: bring what `pack` made"):
+        main()
 
 
 @pytest.mark.slow

@@ -35,6 +35,9 @@ def test_a_missing_or_changed_piece_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file.002").unlink()
     with pytest.raises(ValueError, match=r"file\.002 of 4 pieces are missing"):
         join(tmp_path, "file")
+    (tmp_path / "file.json").unlink()
+    with pytest.raises(ValueError, match=r"file\.json is missing"):
+        join(tmp_path, "file")
 
 
 def test_a_checkpoint_travels_in_half_its_size_to_the_nearest_bfloat16(tmp_path: Path) -> None:

@@ -3,15 +3,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from argparse import ArgumentTypeError
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from assay.inference.completion import complete
 from assay.inference.llama import LlamaModel
 from training.data import load
+from training.model import Llama, Shape
+from training.paths import run_folder, there
+from training.pieces import join_weights, split_weights
 from training.tokenizer import train
-from training.train import DECAY, PRESETS, WARM_UP_STEPS, rate
+from training.train import DECAY, PRESETS, WARM_UP_STEPS, go_on_from, optimizers_of, rate, save
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,6 +34,32 @@ def test_the_presets_stay_under_the_shipped_limit() -> None:
         s = preset.shape
         attention = s.width * s.width * (2 + 2 * s.kv_heads / s.heads)
         assert s.vocabulary * s.width + s.layers * (attention + 3 * s.width * s.hidden) <= 32_500_000
+
+
+def test_a_run_goes_on_from_what_it_saved_and_from_no_other_models(tmp_path: Path) -> None:
+    shape = Shape(vocabulary=600, width=64, layers=1, heads=4, kv_heads=2, hidden=96, context=64)
+    preset = replace(PRESETS["dry-run"], shape=shape)
+    model = Llama(shape)
+    optimizers = optimizers_of(model, preset)
+    save(tmp_path, model, optimizers, 7, 61.5)
+    assert {p.name for p in tmp_path.iterdir()} == {"checkpoint.pt", "weights.safetensors", "shape.json"}
+    taken_up = Llama(shape)
+    assert go_on_from(tmp_path, taken_up, optimizers_of(taken_up, preset)) == (7, 61.5, 0)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), taken_up.parameters(), strict=True))
+    split_weights(tmp_path / "checkpoint.pt", tmp_path / "pieces")
+    join_weights(tmp_path / "pieces", tmp_path / "joined")
+    assert go_on_from(tmp_path / "joined", taken_up, optimizers_of(taken_up, preset)) == (7, 61.5, 7)  # these warm up again
+    other = Llama(replace(shape, vocabulary=608))
+    with pytest.raises(ValueError, match="another --run begins anew"):
+        go_on_from(tmp_path, other, optimizers_of(other, preset))
+
+
+def test_what_a_command_needs_and_is_not_there_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"corpus\.jsonl is not there; python -m training\.corpus build makes it"):
+        there(str(tmp_path / "corpus.jsonl"))
+    (tmp_path / "shape.json").write_text("{}")
+    with pytest.raises(ArgumentTypeError, match=r"has no weights\.safetensors:"):
+        run_folder(str(tmp_path))
 
 
 @pytest.mark.slow
