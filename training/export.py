@@ -9,15 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 from pathlib import Path
+from typing import Any
 
 import gguf
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from .model import Shape
-from .tokenizer import DESCRIBE, END, FIX, IMPLEMENT, JUDGE, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX
+from .paths import run_folder, there
+from .tokenizer import DESCRIBE, END, FIM, FIX, IMPLEMENT, JUDGE, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX, TASKS
 
 NAME = "assay-embedded"
 LAYER = {
@@ -50,8 +53,12 @@ def interleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
     return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
-def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape, tokenizer: dict[str, object], file_type: str) -> None:
-    """One GGUF file of architecture "llama" with its tokenizer and fill-in-the-middle tokens."""
+def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape, tokenizer: dict[str, Any], file_type: str) -> None:
+    """One GGUF file of architecture "llama" with its tokenizer and control tokens.
+
+    Raises ValueError as `vocabulary_of` does.
+    """
+    ids = vocabulary_of(tokenizer, shape)
     temporary = out.with_suffix(".tmp")
     w = gguf.GGUFWriter(temporary, "llama")
     w.add_name(NAME)
@@ -68,7 +75,7 @@ def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape,
     w.add_rope_freq_base(shape.rope_base)
     w.add_rope_dimension_count(shape.width // shape.heads)
     w.add_layer_norm_rms_eps(shape.norm_epsilon)
-    add_tokenizer(w, tokenizer)
+    add_tokenizer(w, tokenizer, ids)
     for name, weight in weights.items():
         array = weight.astype(np.float32)
         if "q_proj" in name or "k_proj" in name:
@@ -82,20 +89,26 @@ def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape,
     temporary.rename(out)
 
 
-def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, object]) -> None:
-    model = tokenizer["model"]
-    assert isinstance(model, dict)
+def vocabulary_of(tokenizer: dict[str, Any], shape: Shape) -> dict[str, int]:
+    """Every token's id. Raises ValueError for a tokenizer that the weights were not trained with, or that is none of tokenizer.py's."""
     # A tokenizer that was given control tokens later (shipped.py) names them beside its model.
-    added = tokenizer.get("added_tokens", [])
-    assert isinstance(added, list)
-    later = {token["content"]: token["id"] for token in added}
-    ids, control = model["vocab"] | later, {*SPECIAL, *later}
+    later = {token["content"]: token["id"] for token in tokenizer.get("added_tokens", [])}
+    ids = {**tokenizer["model"]["vocab"], **later}
+    if len(ids) != shape.vocabulary:
+        raise ValueError(f"the tokenizer has {len(ids):,} tokens and the weights {shape.vocabulary:,}: it is not the one of their run")
+    if missing := [token for token in (*FIM, *TASKS) if token not in ids]:
+        raise ValueError(f"the tokenizer lacks {', '.join(missing)}: take one that training.tokenizer or training.shipped wrote")
+    return ids
+
+
+def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, Any], ids: dict[str, int]) -> None:
+    control = {*SPECIAL, *(token["content"] for token in tokenizer.get("added_tokens", []))}
     vocabulary = sorted(ids, key=ids.__getitem__)
     w.add_tokenizer_model("gpt2")
     w.add_tokenizer_pre("qwen2")
     w.add_token_list(vocabulary)
     w.add_token_types([gguf.TokenType.CONTROL if t in control else gguf.TokenType.NORMAL for t in vocabulary])
-    w.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in model["merges"]])
+    w.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in tokenizer["model"]["merges"]])
     w.add_bos_token_id(ids[END])
     w.add_eos_token_id(ids[END])
     w.add_pad_token_id(ids[PAD])
@@ -113,9 +126,8 @@ def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, object]) -> None:
 
 
 def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> None:
-    """A folder that transformers' LlamaForCausalLM and AutoTokenizer load, float32."""
-    from safetensors.numpy import save_file
-
+    """A folder that transformers' LlamaForCausalLM and AutoTokenizer load, float32. Raises ValueError as `vocabulary_of` does."""
+    vocabulary_of(json.loads(tokenizer.read_text()), shape)
     out.mkdir(parents=True, exist_ok=True)
     weights = {f"model.{k}": v for k, v in load_file(run / "weights.safetensors").items()}
     save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
@@ -145,17 +157,20 @@ def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument("--type", choices=[*FILE_TYPES, "transformers"], default="q8_0")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--run", type=run_folder, required=True, help="of training.train, or what training.pieces joined")
+    parser.add_argument("--tokenizer", type=there, required=True, help="the one that the run was trained with")
+    parser.add_argument("--type", choices=[*FILE_TYPES, "transformers"], default="q8_0", help="(default: %(default)s)")
+    parser.add_argument("--out", type=Path, required=True, help="a GGUF file, or for transformers a folder")
     args = parser.parse_args()
     shape = Shape(**json.loads((args.run / "shape.json").read_text()))
     args.out.parent.mkdir(parents=True, exist_ok=True)
-    if args.type == "transformers":
-        write_transformers(args.out, args.run, shape, args.tokenizer)
-    else:
-        write_gguf(args.out, load_file(args.run / "weights.safetensors"), shape, json.loads(args.tokenizer.read_text()), args.type)
+    try:
+        if args.type == "transformers":
+            write_transformers(args.out, args.run, shape, args.tokenizer)
+        else:
+            write_gguf(args.out, load_file(args.run / "weights.safetensors"), shape, json.loads(args.tokenizer.read_text()), args.type)
+    except ValueError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tokenizers import AddedToken, Tokenizer, models
 
 from .export import LAYER, TOP
 from .model import Shape
+from .paths import there
 from .tokenizer import SPECIAL, bare
 
 NAMES = {theirs: ours for ours, theirs in (LAYER | TOP).items()}
@@ -32,20 +34,33 @@ def deinterleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]
 
 
 def trainer_name(name: str) -> str:
-    """A tensor's name in model.py."""
+    """A tensor's name in model.py. Raises ValueError for one that model.py has not."""
     stem = name.removesuffix(".weight")
-    if stem in NAMES:
-        return f"{NAMES[stem]}.weight"
-    _, number, rest = stem.split(".", 2)
-    return f"layers.{number}.{NAMES[rest]}.weight"
+    block, _, rest = stem.partition(".")
+    number, _, rest = rest.partition(".")
+    if stem not in NAMES and not (block == "blk" and rest in NAMES):
+        raise ValueError(f"the tensor {name} is none that training.model has")
+    return f"{NAMES[stem]}.weight" if stem in NAMES else f"layers.{number}.{NAMES[rest]}.weight"
 
 
 def read(path: Path) -> tuple[dict[str, NDArray[np.float32]], Shape, Tokenizer]:
-    """Weights (float32), shape and tokenizer of a GGUF that export.py wrote."""
-    reader = gguf.GGUFReader(path)
+    """Weights (float32), shape and tokenizer of a GGUF that export.py wrote. Raises ValueError for any other file."""
+    try:
+        reader = gguf.GGUFReader(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
     def field(key: str) -> Any:
+        if key not in reader.fields:
+            raise ValueError(f"{path} has no {key}: it is not a file that training.export wrote")
         return reader.fields[key].contents()
+
+    if field("general.architecture") != "llama" or field("tokenizer.ggml.pre") != "qwen2":
+        raise ValueError(f"{path} is another kind of model: it is not a file that training.export wrote")
+    try:
+        tensors = {trainer_name(tensor.name): tensor for tensor in reader.tensors}
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}: it is not a file that training.export wrote") from None
 
     names = field("tokenizer.ggml.tokens")
     merges = [tuple(m.split(" ")) for m in field("tokenizer.ggml.merges")]
@@ -64,8 +79,7 @@ def read(path: Path) -> tuple[dict[str, NDArray[np.float32]], Shape, Tokenizer]:
         norm_epsilon=float(f"{field('llama.attention.layer_norm_rms_epsilon'):.6g}"),  # it is kept in 32 bits
     )
     weights = {}
-    for tensor in reader.tensors:
-        name = trainer_name(tensor.name)
+    for name, tensor in tensors.items():
         array = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
         if "q_proj" in name or "k_proj" in name:
             array = deinterleave(array, heads if "q_proj" in name else kv_heads)
@@ -79,10 +93,13 @@ def read(path: Path) -> tuple[dict[str, NDArray[np.float32]], Shape, Tokenizer]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path)
+    parser.add_argument("model", type=there, help="a GGUF that export.py wrote")
     parser.add_argument("--tokenizer", type=Path, required=True, help="where to write the tokenizer")
     args = parser.parse_args()
-    _, shape, tokenizer = read(args.model)
+    try:
+        _, shape, tokenizer = read(args.model)
+    except ValueError as error:
+        sys.exit(str(error))
     args.tokenizer.parent.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(args.tokenizer))
     print(json.dumps({"vocabulary": shape.vocabulary, "context": shape.context}))

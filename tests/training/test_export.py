@@ -14,6 +14,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
+from tiny_gguf import write_tiny_gguf
 from tokenizers import Tokenizer, models
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
@@ -23,6 +24,7 @@ from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED
 from training.export import LAYER, NAME, TOP, interleave, write_gguf, write_transformers
 from training.model import Llama, Shape
+from training.shipped import read
 from training.tokenizer import SPECIAL, TASKS, bare, for_text, train
 
 TEXTS = [f"class Point{i}:\n    '''ünïcödé 𝕏'''\n\n    def move(self, x, y={i}):\n        self.x += x\n\n\n" * 4 for i in range(20)]
@@ -123,6 +125,26 @@ def test_the_file_says_how_its_tasks_are_asked(tmp_path: Path, tokenizer: dict[s
     assert (metadata["assay.tasks.judge_true"], metadata["assay.tasks.judge_false"]) == ("True", "False")
     with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
         assert [model.token_bytes(ids[token]) for token in SPECIAL] == [b""] * len(SPECIAL)  # none of them is text
+
+
+def test_a_tokenizer_that_the_weights_were_not_trained_with_is_refused(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
+    larger = replace(SHAPE, vocabulary=SHAPE.vocabulary + 8)
+    with pytest.raises(ValueError, match="has 600 tokens and the weights 608"):
+        write_gguf(tmp_path / "f32.gguf", random_weights(larger), larger, tokenizer, "f32")
+    vocabulary = {token.replace("assay", "other"): i for token, i in tokenizer["model"]["vocab"].items()}
+    foreign = {**tokenizer, "model": {**tokenizer["model"], "vocab": vocabulary}, "added_tokens": []}
+    with pytest.raises(ValueError, match=r"lacks <\|assay_implement\|>"):
+        write_gguf(tmp_path / "f32.gguf", random_weights(SHAPE), SHAPE, foreign, "f32")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_was_not_exported_here_is_nothing_to_go_on_from(tmp_path: Path) -> None:
+    write_tiny_gguf(tmp_path / "other.gguf")
+    with pytest.raises(ValueError, match=r"not a file that training\.export wrote"):
+        read(tmp_path / "other.gguf")
+    (tmp_path / "text.gguf").write_text("no GGUF at all")
+    with pytest.raises(ValueError, match=r"text\.gguf: "):
+        read(tmp_path / "text.gguf")
 
 
 def test_control_tokens_that_a_tokenizer_was_given_later_are_in_the_file(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
