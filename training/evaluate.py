@@ -20,6 +20,7 @@ import random
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -27,15 +28,16 @@ import numpy as np
 
 from assay.analysis.lines import UnreadableSource, sample_lines, whole
 from assay.inference.completion import complete
+from assay.inference.errors import ModelError
 from assay.inference.llama import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.stops import NONE
-from assay.offline_eval.projects import SourceFile, is_test
+from assay.offline_eval.projects import ProjectError, SourceFile, is_test
 
 from .corpus import held_out_files
 from .data import behind_word, cut
 from .ngram import NGrams
-from .paths import CACHE
+from .paths import CACHE, there
 from .scores import Figure, edit_similarity, mean, ratio
 from .task_scores import task_figures
 from .tokenizer import END
@@ -170,15 +172,23 @@ def quantisation_figures(model: LlamaModel, other: LlamaModel, files: Sequence[S
 
 def table(figures: Figures) -> str:
     """Markdown, as it stands in the model card."""
-    rows = ["| figure | value | 95 % interval | n |", "|---|---:|:---:|---:|"]
-    rows += [f"| {name} | {f.value:.3f} | {f.low:.3f} to {f.high:.3f} | {f.n:,} {f.unit} |" for name, f in figures.items()]
+    rows = ["| figure | value | 95 % interval | n | projects |", "|---|---:|:---:|---:|---:|"]
+    rows += [f"| {name} | {f.value:.3f} | {f.low:.3f} to {f.high:.3f} | {f.n:,} {f.unit} | {f.projects} |" for name, f in figures.items()]
     return "\n".join(rows)
 
 
-def main() -> None:
+def opened(path: Path, threads: int) -> LlamaModel:
+    """A model of ours. Raises ValueError for one that lacks what is asked of it, and what opening raises."""
+    model = LlamaModel(path, threads=threads)
+    if not model.capabilities.fim or model.control(END) is None:
+        raise ValueError(f"{path}: not a file that training.export wrote: it has no tokens for filling in the middle, or no {END}")
+    return model
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path, help="a GGUF that export.py wrote")
-    parser.add_argument("--against", type=Path, help="the same weights in another type (export.py --type f16)")
+    parser.add_argument("model", type=there, help="a GGUF that export.py wrote")
+    parser.add_argument("--against", type=there, help="the same weights in another type (export.py --type f16)")
     parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl", help="what the n-gram baseline learns from")
     parser.add_argument("--ngram-megabytes", type=float, default=30, help="of the corpus; 0: no baseline (default: %(default)s)")
     parser.add_argument("--files", type=int, default=200, help="for bits per byte (default: %(default)s)")
@@ -188,9 +198,29 @@ def main() -> None:
         "--items", type=int, default=200, help="of each task; of fix, this many with each kind of bug (default: %(default)s)"
     )
     parser.add_argument("--places", type=int, default=600, help="to judge (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2, help="(default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write every figure as JSON")
     args = parser.parse_args()
+    if args.ngram_megabytes and not args.corpus.is_file():
+        parser.error(f"{args.corpus} is not there; python -m training.corpus build makes it, and --ngram-megabytes 0 does without")
+    return args
+
+
+def main() -> None:
+    args = arguments()
+    try:
+        figures, about = evaluated(args)
+    except (ModelError, ProjectError, ValueError) as error:
+        sys.exit(str(error))
+    print(table(figures))
+    if args.json:
+        document = {"model": about, "figures": {name: asdict(figure) for name, figure in figures.items()}}
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def evaluated(args: argparse.Namespace) -> tuple[Figures, dict[str, object]]:
+    """Every figure, told on standard error as it is known, and the model's fingerprint. Raises ModelError, ProjectError, ValueError."""
     files = held_out_files()
     written = in_turn([file for file in files if not is_test(file.path)], seed=0)
     some = list(files)
@@ -203,21 +233,20 @@ def main() -> None:
         for name, figure in found.items():
             print(f"{time.monotonic() - begun:5.0f} s  {name}: {figure}", file=sys.stderr, flush=True)
 
-    with LlamaModel(args.model, threads=args.threads) as model:
+    with ExitStack() as stack:
+        model = stack.enter_context(opened(args.model, args.threads))
+        other = stack.enter_context(opened(args.against, args.threads)) if args.against else None
+        if other and other.fingerprint.tokenizer != model.fingerprint.tokenizer:
+            raise ValueError(f"{args.against} has another tokenizer than {args.model}: they are not the same weights")
         ngrams = train_ngrams(model, args.corpus, args.ngram_megabytes) if args.ngram_megabytes else None
         say(language_figures(model, ngrams, some[: args.files]))
         say(line_figures(model, ngrams, written, args.lines))
         say(span_figures(model, written, args.spans))
         for found in task_figures(model, written, args.items, args.places):
             say(found)
-        if args.against:
-            with LlamaModel(args.against, threads=args.threads) as other:
-                say(quantisation_figures(model, other, some[:COMPARED_TEXTS]))
-        fingerprint = asdict(model.fingerprint)
-    print(table(figures))
-    if args.json:
-        document = {"model": fingerprint, "figures": {name: asdict(figure) for name, figure in figures.items()}}
-        args.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        if other:
+            say(quantisation_figures(model, other, some[:COMPARED_TEXTS]))
+        return figures, asdict(model.fingerprint)
 
 
 if __name__ == "__main__":

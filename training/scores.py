@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,8 +41,17 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike, projects: Sequence[str
 
 
 def mean(values: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
-    """The mean of values (n,), with the interval of `ratio`."""
-    return ratio(values, np.ones(len(projects)), projects, unit)
+    """The mean of values (n,) in [0, 1], with the interval of `ratio`.
+
+    Where all are 0 or all 1 no resample tells anything: then it is the exact binomial interval (Clopper and Pearson 1934), as if no two
+    had a project in common.
+    """
+    figure = ratio(values, np.ones(len(projects)), projects, unit)
+    v = np.asarray(values, float)
+    bound = 0.025 ** (1 / max(1, len(v)))
+    if (v == 0).all():
+        return replace(figure, high=1 - bound)
+    return replace(figure, low=bound) if (v == 1).all() else figure
 
 
 def area(scores: ArrayLike, labels: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
@@ -53,13 +62,13 @@ def area(scores: ArrayLike, labels: ArrayLike, projects: Sequence[str], unit: st
     s, y = np.asarray(scores, float), np.asarray(labels, bool)
     index, count = _numbered(projects)
     members = [np.flatnonzero(index == i) for i in range(count)]
+    if not 0 < y.sum() < len(y):
+        return Figure(np.nan, np.nan, np.nan, len(y), unit, count)
     values = []
     for weights in _resamples(count)[: RESAMPLES // 4]:
         drawn = np.concatenate([np.tile(m, int(w)) for m, w in zip(members, weights, strict=True)])
         if 0 < y[drawn].sum() < len(drawn):
             values.append(auc(s[drawn], y[drawn]))
-    if not 0 < y.sum() < len(y):
-        return Figure(np.nan, np.nan, np.nan, len(y), unit, count)
     low, high = np.percentile(values, [2.5, 97.5])
     return Figure(auc(s, y), float(low), float(high), len(y), unit, count)
 

@@ -46,6 +46,12 @@ def test_an_interval_is_over_projects_not_over_what_they_hold() -> None:
     assert str(figure) == "0.500 (0.000 to 1.000), 1,000 lines of 2 projects"
 
 
+def test_where_all_are_alike_the_interval_is_that_of_so_many_draws() -> None:
+    none, every = mean([False] * 300, ["a", "b", "c"] * 100, "lines"), mean([True] * 300, ["a", "b", "c"] * 100, "lines")
+    assert (none.value, none.low, none.high) == (0.0, 0.0, pytest.approx(0.0122, abs=1e-4))
+    assert (every.value, every.low, every.high) == (1.0, pytest.approx(0.9878, abs=1e-4), 1.0)
+
+
 def test_a_ratio_weighs_by_its_denominator() -> None:
     figure = ratio([1, 9], [1, 3], ["a", "a"], "files")
     assert figure.value == figure.low == figure.high == 2.5
