@@ -25,6 +25,7 @@ from assay.inference.model import Prompt
 
 from .export import write_gguf
 from .model import Llama, Shape
+from .paths import run_folder, there
 from .tokenizer import for_text
 from .train import held_out_texts
 
@@ -41,8 +42,8 @@ def logprobs(model: Llama, ids: list[int]) -> NDArray[np.float64]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--run", type=run_folder, required=True)
+    parser.add_argument("--tokenizer", type=there, required=True)
     args = parser.parse_args()
     shape = Shape(**json.loads((args.run / "shape.json").read_text()))
     weights = load_file(args.run / "weights.safetensors")  # read once: a training that still runs replaces the file

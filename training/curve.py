@@ -17,9 +17,11 @@ import matplotlib.pyplot as plt
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--run", type=Path, required=True, help="a folder with a curve.jsonl: a run's, or what elsewhere.py left")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
+    if not (args.run / "curve.jsonl").is_file():
+        parser.error(f"{args.run} has no curve.jsonl")
     points = [json.loads(line) for line in (args.run / "curve.jsonl").read_text().splitlines()]
     tokens = [p["tokens"] / 1e6 for p in points]
     figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")

@@ -24,7 +24,7 @@ from assay.inference.llama import LlamaModel
 from assay.inference.stops import LINE
 
 from .data import behind_word
-from .paths import CACHE
+from .paths import CACHE, there
 from .places import Guess, Place
 
 LINES_PER_FILE = 4
@@ -89,14 +89,15 @@ def places_of(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, required=True, help="a GGUF that is asked suffix first or prefix first")
-    parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
-    parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--model", type=there, required=True, help="a GGUF that is asked suffix first or prefix first")
+    parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
+    parser.add_argument("--minutes", type=float, required=True, help="for so long; what there is at the end is written")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, default=CACHE / "guesses.jsonl")
     args = parser.parse_args()
-    files = [json.loads(line) for line in args.corpus.open(encoding="utf-8")]
+    with args.corpus.open(encoding="utf-8") as f:
+        files = [json.loads(line) for line in f]
     random.Random(args.seed).shuffle(files)
     end = time.monotonic() + args.minutes * 60
     temporary = args.out.with_suffix(".tmp")

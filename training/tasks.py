@@ -31,7 +31,7 @@ from typing import Literal
 
 from .data import behind_word
 from .mutate import Function, bug, edits, parse
-from .paths import CACHE
+from .paths import CACHE, there
 from .places import Place, read_places
 
 Task = Literal["implement", "describe", "fix", "judge"]
@@ -228,9 +228,11 @@ def load(path: Path) -> list[Item]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, default=CACHE / "corpus.jsonl")
-    parser.add_argument("--guesses", type=Path, help="what guesses.py wrote; without it there is no item to judge")
-    parser.add_argument("--items", type=int, default=60_000, help="from code alone, at most; every guess is an item besides")
+    parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
+    parser.add_argument("--guesses", type=there, help="what guesses.py wrote; without it there is no item to judge")
+    parser.add_argument(
+        "--items", type=int, default=60_000, help="about so many from code alone; every guess is an item besides (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1, help="processes (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=CACHE / "tasks.jsonl")

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from .paths import there
+
 END, PREFIX, MIDDLE, SUFFIX, PAD = FIM = ["<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
 # What else Assay asks of a model stands behind an ordinary prompt for filling in the middle (tasks.py).
 IMPLEMENT, DESCRIBE, FIX, JUDGE = TASKS = ["<|assay_implement|>", "<|assay_describe|>", "<|assay_fix|>", "<|assay_judge|>"]
@@ -54,12 +56,15 @@ def train(texts: Iterator[str], vocabulary: int) -> Tokenizer:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--vocabulary", type=int, default=8192)
-    parser.add_argument("--megabytes", type=float, default=60, help="how much of the corpus the merges are learned from")
+    parser.add_argument("corpus", type=there)
+    parser.add_argument("--vocabulary", type=int, default=8192, help="tokens, control tokens included (default: %(default)s)")
+    parser.add_argument(
+        "--megabytes", type=float, default=50, help="how much of the corpus the merges are learned from (default: %(default)s)"
+    )
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    with args.corpus.open() as f:
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    with args.corpus.open(encoding="utf-8") as f:
         texts = [json.loads(line)["text"] for line in f]
     random.Random(0).shuffle(texts)
     size, sample = 0, []
