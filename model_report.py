@@ -110,12 +110,13 @@ def speed(model: Model, rounds: int = _ROUNDS) -> Speed:
 
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(_EXAMPLES.glob("*.py")))
     tokens = model.tokenize(text)
-    length = min(_PROMPT_TOKENS, len(tokens) - rounds, model.context_length - _GENERATED_TOKENS)
+    most = min(_GENERATED_TOKENS, model.context_length // 2)
+    length = min(_PROMPT_TOKENS, len(tokens) - rounds, model.context_length - most)
     timings, generated = [], 0
     for start in range(rounds):
         # Each round begins one token later, so the cache holds nothing that it could use.
         prompt = Prompt(tuple(tokens[start : start + length]), "left_to_right")
-        generation = model.generate(prompt, stop=NONE, max_tokens=_GENERATED_TOKENS, temperature=1.0, seed=start)
+        generation = model.generate(prompt, stop=NONE, max_tokens=most, temperature=1.0, seed=start)
         timings.append(generation.timings)
         generated += len(generation.tokens)
     generate_ms = sum(timing.generate_ms for timing in timings)

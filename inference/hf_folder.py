@@ -68,6 +68,12 @@ class Folder:
         return known[0] if known else None
 
     @property
+    def vocabulary(self) -> int | None:
+        """How many tokens the network knows; None where the configuration does not say. The tokenizer may have more."""
+        size = {**self.config, **_table(self.config.get("text_config"))}.get("vocab_size")
+        return size if isinstance(size, int) else None
+
+    @property
     def tokenizer_hash(self) -> str:
         """SHA-256 in hex of what tokenizer.json says; its layout and the order of its keys do not count."""
         content = read_json(self.path / "tokenizer.json")

@@ -135,6 +135,8 @@ def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
     facts = json.loads(assay("model", "check", "--model", tiny_gguf, "--json").stdout)
     assert facts["prompt_tokens_per_second"] > facts["generated_tokens_per_second"] > 0
     assert facts["first_token_ms"] > 0
+    short = json.loads(assay("model", "check", "--model", tiny_gguf, "--context", "32", "--json").stdout)
+    assert short["prompt_tokens"] == 16
 
 
 def test_a_reader_that_leaves_early_is_no_error_worth_a_traceback(tiny_gguf: Path) -> None:

@@ -11,6 +11,7 @@ from tiny_hf import END, byte_level, family_tokenizer, sentencepiece, write_tiny
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
+from assay.inference.errors import DamagedModel
 from assay.inference.families import FAMILIES, Family
 from assay.inference.hf import HFModel
 from assay.inference.hf_folder import read_folder
@@ -156,6 +157,23 @@ def test_a_text_begins_with_bos_where_the_tokenizer_asks_for_it(tmp_path: Path, 
 def test_an_empty_prompt_has_a_token_to_continue(tmp_path: Path) -> None:
     tokenizer = made(tmp_path, byte_level())
     assert tokenizer.fim("", "").tokens == (Tokenizer.from_str(byte_level()).token_to_id(END),)
+
+
+def test_control_tokens_that_the_network_does_not_know_do_not_exist(tmp_path: Path) -> None:
+    path = write_tiny_hf(tmp_path / "model")
+    (path / "tokenizer.json").write_text(family_tokenizer("starcoder"))
+    with HFModel(path, device="cpu") as model:
+        assert (model.layout, model.capabilities.fim) == ("left_to_right", False)
+        text = "x = '<fim_prefix>'"
+        assert b"".join(map(model.token_bytes, model.tokenize(text))).decode() == text
+        assert model.generate(model.fim(text, "y"), stop=NONE, max_tokens=2).tokens
+
+
+def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
+    path = write_tiny_hf(tmp_path / "model")
+    (path / "tokenizer.json").write_text(sentencepiece())
+    with pytest.raises(DamagedModel, match="the network knows 331 tokens"):
+        HFModel(path, device="cpu")
 
 
 def test_what_ends_a_text_is_every_control_token_and_what_the_configurations_name(tmp_path: Path) -> None:
