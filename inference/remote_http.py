@@ -89,7 +89,9 @@ class Connection:
     def __init__(self, address: str, key: str | None, timeouts: Timeouts) -> None:
         self.where = server_address(address)
         self.timeouts = timeouts
-        self._key = key
+        # In no attribute, so that nothing that shows attributes can show it.
+        self._without_key: Callable[[str], str] = (lambda text: text.replace(key, "…")) if key else str
+        self._has_key = key is not None
         host = httpx.URL(self.where).host
         self.warnings: tuple[str, ...] = ()
         if key and self.where.startswith("http:") and not is_loopback(host):
@@ -261,7 +263,7 @@ class Connection:
         # A page says in many words what its status says in two.
         status, message = response.status_code, self.shown(response.reason_phrase if _is_html(response, text) else _message(text))
         if status in (401, 403):
-            return AccessRefused(self.where, status, self._key is not None)
+            return AccessRefused(self.where, status, self._has_key)
         if status in (429, 502, 503, 504):  # 502 and 504 are of a proxy whose server is not there
             return ServerBusy(self.where, status, message)
         if _is_html(response, text):
@@ -291,7 +293,7 @@ class Connection:
         try:
             yield
         except MALFORMED as error:
-            raise BadAnswer(self.where, path, f"something else than it promises ({self.shown(repr(error))})") from error
+            raise BadAnswer(self.where, path, f"something else than it promises ({self.shown(repr(error))})") from None
 
     @contextlib.contextmanager
     def _cut_off(self, path: str) -> Iterator[None]:
@@ -304,8 +306,7 @@ class Connection:
 
     def shown(self, text: str) -> str:
         """The beginning of what a server said, in one line; a key that it repeats is left out."""
-        if self._key:
-            text = text.replace(self._key, "…")
+        text = self._without_key(text)
         line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * _SHOWN_OF_A_MESSAGE]).split())
         return line if len(line) <= _SHOWN_OF_A_MESSAGE else f"{line[:_SHOWN_OF_A_MESSAGE]}…"
 

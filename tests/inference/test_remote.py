@@ -296,7 +296,7 @@ def test_the_key_goes_to_its_server_and_nowhere_else(tmp_path: Path, caplog: pyt
             speech.fail.append((400, {}, json.dumps({"error": "you sent k3y-of-mine"}).encode()))
             with pytest.raises(RequestRefused) as refused:
                 model.tokenize("said back")
-        shown = str(refused.value) + repr(refused.value) + repr(model) + repr(vars(model)) + caplog.text
+        shown = str(refused.value) + repr(refused.value) + repr(model) + repr(vars(model)) + repr(vars(model._connection)) + caplog.text
         assert "k3y" not in shown
         with pytest.raises(AccessRefused) as denied:
             RemoteModel(address, key="wr0ng")
