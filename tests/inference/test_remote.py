@@ -277,6 +277,17 @@ def test_a_server_that_falls_silent_is_given_up() -> None:
             model.generate(prompt, stop=LINE, max_tokens=4)
 
 
+def test_a_server_that_drips_is_given_up_when_the_time_of_a_request_is_over() -> None:
+    speech = Speech()
+    with serving(speech) as address, RemoteModel(address, timeouts=Timeouts(total=0.4)) as model:
+        prompt = model.fim("x", "")
+        speech.pause_s = 0.1
+        with pytest.raises(ServerTimedOut, match=r"not done within 0\.4 s"):
+            model.generate(prompt, stop=NONE, max_tokens=40)
+        speech.pause_s = 0.0
+        assert model.generate(prompt, stop=LINE, max_tokens=4).text == "abc"
+
+
 def test_a_prompt_that_fills_the_context_is_refused_before_it_is_sent() -> None:
     with serving(Speech()) as address, RemoteModel(address) as model, pytest.raises(ContextTooLong):
         model.generate(model.fim("x" * 500, ""), stop=LINE, max_tokens=1)
