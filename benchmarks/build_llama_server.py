@@ -1,6 +1,6 @@
 """Build llama-server and llama-bench from the llama.cpp that the installed llama-cpp-python was built from.
 
-    python benchmarks/build_llama_server.py [--jobs N] [--sdist llama_cpp_python-….tar.gz]
+    python benchmarks/build_llama_server.py [--jobs N] [--sdist llama_cpp_python-….tar.gz] [--again]
 
 pip fetches the source distribution (from its cache where it has it; --sdist needs no network at all), llama.cpp is in it. The two programs
 go into the user's cache, where tests/llama_server.py finds them; nothing is done where they are there. About 20 minutes of one CPU core.
@@ -75,13 +75,15 @@ def place(binaries: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Build llama-server and llama-bench into the user's cache.")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compilers at once (default: %(default)s)")
     parser.add_argument("--sdist", type=Path, help="a source distribution of llama-cpp-python that is already here")
     parser.add_argument("--again", action="store_true", help="build even where the programs are there")
     arguments = parser.parse_args()
     if not arguments.again and all((built_folder() / program).is_file() for program in PROGRAMS):
         print(f"There already: {built_folder()}")
         return
+    if arguments.sdist and not arguments.sdist.is_file():
+        parser.error(f"{arguments.sdist}: no such file")
     if not shutil.which("cmake"):
         sys.exit(f"cmake is missing. Install it with: {sys.executable} -m pip install cmake ninja")
     with tempfile.TemporaryDirectory(prefix="llama-server-") as work:

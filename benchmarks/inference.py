@@ -1,28 +1,25 @@
 """The inference loop beside its peers, on the same GGUF, in one run.
 
-    python benchmarks/inference.py [--models embedded,120M,500M] [--rounds 5] [--threads 2]
+    python benchmarks/inference.py [--models embedded,120M,500M] [--rounds 5] [--threads N] [--no-transformers]
 
-Peers: llama.cpp's own loop (its decode and its greedy sampler, nothing else), llama-bench, llama-cpp-python's `create_completion`,
-llama-server and transformers, each without and with log-probabilities where it gives them. All take turns in every round; a figure is the
-median over rounds, a ratio the median of the rounds' ratios with its middle half. llama-server and llama-bench:
-benchmarks/build_llama_server.py.
+Peers: llama.cpp's own loop (its decode and its greedy sampler, nothing else), llama-cpp-python's `create_completion`, llama-server and
+transformers, each without and with log-probabilities where it gives them. In every round all have their turn, forwards and backwards by
+turns, each with prompts of its own; a first round warms up and is not counted. A figure is the median over the rounds with its middle
+half, a ratio that of the rounds' ratios. llama-bench starts its own process and has its turn once, behind the rounds.
+llama-server and llama-bench are left out where they are not built: benchmarks/build_llama_server.py.
+
+What only Assay's loop has is measured behind that, with the goal beside it where there is one.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import http.client
-import json
-import os
-import socket
 import statistics
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -33,189 +30,35 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from llama_server import built_folder  # noqa: E402
-from random_model import make  # noqa: E402
+from llama_server import built_folder, is_built, running  # noqa: E402
+from machine import described  # noqa: E402
+from peers import (  # noqa: E402
+    N_CTX,
+    Assay,
+    Bare,
+    HighLevel,
+    Peer,
+    Server,
+    Transformers,
+    llama_bench,
+    on_llama,
+    on_transformers,
+    transformers_model,
+)
+from random_model import SHAPES, make  # noqa: E402
 
 from assay.inference.cores import physical_cores  # noqa: E402
 from assay.inference.distribution import distribution  # noqa: E402
 from assay.inference.llama import LlamaModel  # noqa: E402
-from assay.inference.llama_session import runtime  # noqa: E402
-from assay.inference.model import Prompt, Token  # noqa: E402
+from assay.inference.model import Prompt, StopReason, Token  # noqa: E402
 from assay.inference.stops import NONE  # noqa: E402
 
 PROMPT, CHANGED, GENERATED = 800, 5, 48
-N_CTX = 1024
+DRAWN = 32  # tokens of an alternative
 QUESTION = "\n# Is the line above right? Answer with True or False: "
-
-Ask = Callable[[list[int], int], int]  # a prompt and how many tokens to generate; how many it generated
-
-
-class Ours:
-    """Assay's loop: every token with its exact log-probability, the best other's, and the entropy."""
-
-    def __init__(self, file: Path, threads: int) -> None:
-        self.model = LlamaModel(file, n_ctx=N_CTX, threads=threads)
-
-    def ask(self, tokens: list[int], count: int) -> int:
-        return len(self.model.generate(Prompt(tuple(tokens), "left_to_right"), stop=NONE, max_tokens=count).tokens)
-
-    def close(self) -> None:
-        self.model.close()
-
-
-class Bare:
-    """llama.cpp's own loop: llama_decode, then its greedy sampler in C; the common prefix of the last prompt kept."""
-
-    def __init__(self, file: Path, threads: int) -> None:
-        self.llama, _ = runtime()
-        self.weights = self.llama.llama_model_load_from_file(os.fsencode(file), self.llama.llama_model_default_params())
-        parameters = self.llama.llama_context_default_params()
-        parameters.n_ctx, parameters.n_batch, parameters.n_ubatch = N_CTX, 128, 128
-        parameters.n_threads = parameters.n_threads_batch = threads
-        parameters.no_perf = True
-        self.context = self.llama.llama_init_from_model(self.weights, parameters)
-        self.memory = self.llama.llama_get_memory(self.context)
-        self.sampler = self.llama.llama_sampler_init_greedy()
-        self.held: list[int] = []
-
-    def ask(self, tokens: list[int], count: int) -> int:
-        llama, context, sampler = self.llama, self.context, self.sampler
-        common = next((i for i, (a, b) in enumerate(zip(self.held, tokens, strict=False)) if a != b), min(len(self.held), len(tokens) - 1))
-        llama.llama_memory_seq_rm(self.memory, 0, common, -1)
-        rest = tokens[common:]
-        for start in range(0, len(rest), 128):
-            chunk = rest[start : start + 128]
-            array = (ctypes.c_int32 * len(chunk))(*chunk)
-            assert llama.llama_decode(context, llama.llama_batch_get_one(array, len(chunk))) == 0
-        self.held = [*tokens]
-        one = (ctypes.c_int32 * 1)()
-        batch = llama.llama_batch_get_one(one, 1)
-        for made in range(count):
-            one[0] = llama.llama_sampler_sample(sampler, context, -1)
-            if made + 1 < count:
-                assert llama.llama_decode(context, batch) == 0
-                self.held.append(one[0])
-        return count
-
-    def close(self) -> None:
-        self.llama.llama_sampler_free(self.sampler)
-        self.llama.llama_free(self.context)
-        self.llama.llama_model_free(self.weights)
-
-
-class HighLevel:
-    """llama-cpp-python's create_completion."""
-
-    def __init__(self, file: Path, threads: int, logprobs: bool) -> None:
-        import llama_cpp
-
-        self.logprobs = 5 if logprobs else None
-        self.llama = llama_cpp.Llama(str(file), n_ctx=N_CTX, n_threads=threads, n_threads_batch=threads, logits_all=logprobs, verbose=False)
-
-    def ask(self, tokens: list[int], count: int) -> int:
-        answer: Any = self.llama.create_completion(tokens, max_tokens=count, temperature=0.0, logprobs=self.logprobs)
-        return int(answer["usage"]["completion_tokens"])
-
-    def close(self) -> None:
-        self.llama.close()
-
-
-class Server:
-    """llama-server's /completion over the loopback, cache_prompt on."""
-
-    def __init__(self, port: int, logprobs: bool) -> None:
-        self.port = port
-        self.n_probs = 5 if logprobs else 0
-
-    def ask(self, tokens: list[int], count: int) -> int:
-        asked = {
-            "prompt": tokens,
-            "n_predict": count,
-            "cache_prompt": True,
-            "temperature": 0.0,
-            "ignore_eos": True,
-            "n_probs": self.n_probs,
-        }
-        # A connection for each request, for the server drops those that are idle while the others have their turn: a fraction of 1 ms.
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
-            connection.request("POST", "/completion", json.dumps(asked), {"Content-Type": "application/json"})
-            return int(json.loads(connection.getresponse().read())["tokens_predicted"])
-
-    def close(self) -> None:
-        pass
-
-
-class Transformers:
-    """transformers' own generate, float32; its cache does not outlive a call."""
-
-    def __init__(self, folder: Path, threads: int, logprobs: bool) -> None:
-        import torch
-        from transformers import AutoModelForCausalLM
-
-        torch.set_num_threads(threads)
-        self.torch, self.logprobs = torch, logprobs
-        self.model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).eval()
-
-    def ask(self, tokens: list[int], count: int) -> int:
-        with self.torch.no_grad():
-            made = self.model.generate(
-                self.torch.tensor([tokens]),
-                attention_mask=self.torch.ones(1, len(tokens), dtype=self.torch.long),
-                min_new_tokens=count,
-                max_new_tokens=count,
-                do_sample=False,
-                pad_token_id=0,
-                return_dict_in_generate=True,
-                output_logits=self.logprobs,
-            )
-            if self.logprobs:
-                self.torch.log_softmax(self.torch.stack(made.logits).float(), -1)
-        return int(made.sequences.shape[1]) - len(tokens)
-
-    def close(self) -> None:
-        del self.model
-
-
-class Ourselves:
-    """Assay's transformers backend on the same folder."""
-
-    def __init__(self, folder: Path, threads: int) -> None:
-        import torch
-
-        from assay.inference.hf import HFModel
-
-        torch.set_num_threads(threads)
-        self.model = HFModel(folder, n_ctx=N_CTX)
-
-    def ask(self, tokens: list[int], count: int) -> int:
-        return len(self.model.generate(Prompt(tuple(tokens), "left_to_right"), stop=NONE, max_tokens=count).tokens)
-
-    def close(self) -> None:
-        self.model.close()
-
-
-@contextmanager
-def llama_server(file: Path, threads: int) -> Iterator[int]:
-    """A running llama-server and its port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    command = [built_folder() / "llama-server", "-m", file, "--port", port, "-c", N_CTX, "-np", 1, "-t", threads, "-tb", threads]
-    process = subprocess.Popen([*map(str, command), "--no-webui"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            time.sleep(0.1)
-            try:
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-                connection.request("GET", "/health")
-                if connection.getresponse().status == 200:
-                    break
-            except OSError:
-                assert process.poll() is None, "llama-server ended"
-        yield port
-    finally:
-        process.kill()
-        process.wait()
+REFERENCE = "llama.cpp's own loop"
+LLAMA_BENCH_REPEATS = 3
+LOGPROB_REPEATS = 200
 
 
 def milliseconds(call: Callable[[], Any]) -> float:
@@ -224,12 +67,16 @@ def milliseconds(call: Callable[[], Any]) -> float:
     return (time.perf_counter() - began) * 1e3
 
 
-def measure(ask: Ask, text: list[int], at: int) -> dict[str, float]:
-    """One round of one peer: a cold prompt, a warm one of which the last tokens changed, and generation. at: where in the text."""
+def measure(ask: Callable[[list[int], int], int], text: list[int], at: int) -> dict[str, float]:
+    """One round of one peer: a cold prompt, a warm one of which the last tokens changed, and generation. at: where in the text.
+
+    Each of the first two ends with one token; generation is what more tokens cost behind the same prompt.
+    """
     prompt = text[at : at + PROMPT]
     changed = [*prompt[:-CHANGED], *text[at + PROMPT : at + PROMPT + CHANGED]]
     cold = milliseconds(lambda: ask(prompt, 1))
     first = milliseconds(lambda: ask(changed, 1))
+    ask(changed, 2)  # so that none finds the logits behind the prompt, and begins without a decode
     began = time.perf_counter()
     made = ask(changed, GENERATED)
     many = (time.perf_counter() - began) * 1e3
@@ -237,48 +84,33 @@ def measure(ask: Ask, text: list[int], at: int) -> dict[str, float]:
     return {"prompt tokens/s": PROMPT / cold * 1e3, "generated tokens/s": (made - 1) / (many - again) * 1e3, "warm first token, ms": first}
 
 
-def bench(file: Path, threads: int) -> dict[str, float]:
-    """llama-bench: the prompt, and generation behind it."""
-    command = [
-        built_folder() / "llama-bench",
-        "-m",
-        file,
-        "-t",
-        threads,
-        "-p",
-        PROMPT,
-        "-n",
-        GENERATED,
-        "-d",
-        f"0,{PROMPT}",
-        "-r",
-        3,
-        "-ub",
-        128,
-    ]
-    rows = json.loads(subprocess.run([*map(str, command), "-o", "json"], capture_output=True, check=True, text=True).stdout)
-    prompt = next(row["avg_ts"] for row in rows if row["n_prompt"] and row["n_depth"] == 0)
-    return {
-        "prompt tokens/s": prompt,
-        "generated tokens/s": next(row["avg_ts"] for row in rows if row["n_gen"] and row["n_depth"] == PROMPT),
-    }
+def alternatives(model: LlamaModel, prompt: Prompt, number: int) -> tuple[float, float, float] | None:
+    """Milliseconds of one generation, of four in a row and of four alternatives in one batch, the prompt in the cache for all.
 
+    The batch comes first where number is odd. None where one of the texts ended early: it was less work.
+    """
+    lengths: list[int] = []
 
-def alternatives(model: LlamaModel, prompt: Prompt, seed: int) -> tuple[float, float, float]:
-    """Milliseconds of one generation, of four in a row and of four alternatives in one batch, the prompt in the cache for all."""
+    def one(seed: int) -> None:
+        lengths.append(len(model.generate(prompt, stop=NONE, max_tokens=DRAWN, temperature=0.8, seed=seed).tokens))
 
-    def one(number: int) -> None:
-        model.generate(prompt, stop=NONE, max_tokens=32, temperature=0.8, seed=number)
+    def row() -> None:
+        for i in range(4):
+            one(4 * number + i)
 
-    one(seed)
-    single = milliseconds(lambda: one(seed))
-    row = milliseconds(lambda: [one(seed + i) for i in range(4)])
-    return single, row, milliseconds(lambda: model.alternatives(prompt, 4, stop=NONE, max_tokens=32, temperature=0.8, seed=seed))
+    def batch() -> None:
+        made = model.alternatives(prompt, 4, stop=NONE, max_tokens=DRAWN, temperature=0.8, seed=4 * number)
+        lengths.extend(len(each.tokens) for each in made)
+
+    one(4 * number)
+    single = milliseconds(lambda: one(4 * number))
+    took = {way: milliseconds(way) for way in ((batch, row) if number % 2 else (row, batch))}
+    return (single, took[row], took[batch]) if set(lengths) == {DRAWN} else None
 
 
 def question(model: LlamaModel, prompt: Prompt) -> tuple[float, float]:
     """Milliseconds of a question behind a generation, and of the same question with nothing in the cache."""
-    made = model.generate(prompt, stop=NONE, max_tokens=32)
+    made = model.generate(prompt, stop=NONE, max_tokens=DRAWN)
     tokens = (*prompt.tokens, *(t.id for t in made.tokens), *model.tokenize(QUESTION))
     asked = Prompt(tokens, "left_to_right")
     follow = milliseconds(lambda: model.next_token_logprobs(asked, ["True", "False"]))
@@ -286,7 +118,7 @@ def question(model: LlamaModel, prompt: Prompt) -> tuple[float, float]:
     return follow, milliseconds(lambda: model.next_token_logprobs(asked, ["True", "False"]))
 
 
-def cancel_latency(model: LlamaModel, text: list[int], during: str, random: np.random.Generator) -> float | None:
+def cancel_latency(model: LlamaModel, text: list[int], random: np.random.Generator, during: str) -> float | None:
     """Milliseconds from a flag that another thread sets to the return; None where the call was done before."""
     prompt = Prompt(tuple(text[:PROMPT]), "left_to_right")
     if during == "prompt":
@@ -299,106 +131,125 @@ def cancel_latency(model: LlamaModel, text: list[int], during: str, random: np.r
     set_at: list[float] = []
     timer = threading.Timer(random.uniform(0.05, 1) * whole / 1e3, lambda: set_at.append(time.perf_counter()))
     timer.start()
-    model.generate(prompt, stop=NONE, max_tokens=1 if during == "prompt" else GENERATED, cancel=lambda: bool(set_at))
+    made = model.generate(prompt, stop=NONE, max_tokens=1 if during == "prompt" else GENERATED, cancel=lambda: bool(set_at))
     returned = time.perf_counter()
     timer.cancel()
-    return (returned - set_at[0]) * 1e3 if set_at else None
+    timer.join()
+    return (returned - set_at[0]) * 1e3 if made.stopped_by is StopReason.CANCELLED else None
 
 
 def model_ms_per_prompt_token(model: LlamaModel, prompt: Prompt) -> float:
     return milliseconds(lambda: model.generate(prompt, stop=NONE, max_tokens=1)) / len(prompt.tokens)
 
 
-def logprob_cost_us(vocabulary: int) -> float:
+def logprob_costs_us(vocabulary: int) -> list[float]:
     """Microseconds of all that is recorded of a token, on a row of logits that is not in the processor's cache more than after a step."""
     rows = np.random.default_rng(0).normal(0, 3, (16, vocabulary)).astype(np.float32)
-    work, took = np.empty((2, vocabulary)), []
-    for i in range(200):
+    work, took = np.empty((2, vocabulary), dtype=np.float32), []
+    for i in range(LOGPROB_REPEATS):
         began = time.perf_counter()
         row = distribution(rows[i % 16], work)
         assert row is not None
         Token(row.top, b"", row.logprob(row.top), row.best_other_logprob(row.top), row.entropy())
         took.append((time.perf_counter() - began) * 1e6)
-    return statistics.median(took)
+    return took
 
 
-def middle(values: list[float]) -> str:
+def middle(values: list[float], form: str = ".3g") -> str:
     """Median and middle half."""
-    low, mid, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
-    return f"{mid:.3g} ({low:.3g}-{high:.3g})"
+    low, mid, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else (values[0],) * 3
+    return f"{mid:{form}} ({low:{form}}-{high:{form}})"
+
+
+def opened(name: str, threads: int, slow_peers: bool, stack: ExitStack) -> dict[str, Peer]:
+    """Every peer that this machine has, closed with the stack."""
+    file, folder = make(name, user_cache_path("assay") / "benchmarks")
+    peers: dict[str, Peer] = {"Assay": Assay(on_llama(file, threads)), REFERENCE: Bare(file, threads)}
+    peers["create_completion"] = HighLevel(file, threads, logprobs=False)
+    peers["create_completion, logprobs"] = HighLevel(file, threads, logprobs=True)
+    if is_built():
+        options = ("--ctx-size", str(N_CTX), "--threads", str(threads), "--threads-batch", str(threads))
+        address = stack.enter_context(running(file, *options))
+        peers |= {"llama-server": Server(address, False), "llama-server, n_probs": Server(address, True)}
+    if slow_peers:
+        import torch
+
+        torch.set_num_threads(threads)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        model = transformers_model(folder, device)
+        peers |= {"transformers": Transformers(model, device, False), "transformers, logits": Transformers(model, device, True)}
+        peers["Assay on transformers"] = Assay(on_transformers(folder, device))
+    for peer in peers.values():
+        stack.callback(peer.close)
+    return peers
 
 
 def compare(name: str, rounds: int, threads: int, slow_peers: bool) -> None:
-    file, folder = make(name, user_cache_path("assay") / "benchmarks")
     with ExitStack() as stack:
-        peers: dict[str, Any] = {"Assay": Ours(file, threads), "llama.cpp's own loop": Bare(file, threads)}
-        peers["create_completion"] = HighLevel(file, threads, logprobs=False)
-        peers["create_completion, logprobs"] = HighLevel(file, threads, logprobs=True)
-        if (built_folder() / "llama-server").is_file():
-            port = stack.enter_context(llama_server(file, threads))
-            peers |= {"llama-server": Server(port, False), "llama-server, n_probs": Server(port, True)}
-        if slow_peers:
-            peers |= {"transformers": Transformers(folder, threads, False), "transformers, logits": Transformers(folder, threads, True)}
-            peers["Assay on transformers"] = Ourselves(folder, threads)
-        ours: LlamaModel = peers["Assay"].model
+        peers = opened(name, threads, slow_peers, stack)
+        ours: Any = peers["Assay"]
+        model: LlamaModel = ours.model
         paths = sorted((ROOT / "examples").glob("*.py"))
-        text = ours.tokenize("\n".join(path.read_text(encoding="utf-8") for path in paths)) * 2
+        text = model.tokenize("\n".join(path.read_text(encoding="utf-8") for path in paths)) * 2
         took: dict[str, list[dict[str, float]]] = {peer: [] for peer in peers}
         for number in range(rounds + 1):
-            for index, (peer, opened) in enumerate(peers.items()):
+            turns = list(enumerate(peers.items()))
+            for index, (peer, each) in reversed(turns) if number % 2 else turns:
                 # Each at another place: two of them are one server, which keeps the other's prompt.
-                figures = measure(opened.ask, text, 37 * number + 5 * index)
+                figures = measure(each.ask, text, 37 * number + 5 * index)
                 if number:  # the first warms up
                     took[peer].append(figures)
-        report(name, took, bench(file, threads) if (built_folder() / "llama-bench").is_file() else {})
-        more(ours, text, rounds)
-        for opened in peers.values():
-            opened.close()
+        benched = llama_bench(model.path, threads, PROMPT, GENERATED, LLAMA_BENCH_REPEATS) if is_built() else {}
+        print(f"\n### {name}, {threads} threads, median of {rounds} rounds (middle half); prompts of {PROMPT} tokens\n")
+        write(table(took, benched))
+        print()
+        write(more(model, text, rounds))
 
 
-def report(name: str, took: dict[str, list[dict[str, float]]], benched: dict[str, float]) -> None:
-    table = [["", "prompt tokens/s", "generated tokens/s", "of llama.cpp's own loop", "warm first token, ms"]]
-    bare = [row["generated tokens/s"] for row in took["llama.cpp's own loop"]]
-    for peer, rows in took.items():
-        prompt, generated, first = (statistics.median(row[figure] for row in rows) for figure in rows[0])
-        ratio = middle([row["generated tokens/s"] / b for row, b in zip(rows, bare, strict=True)])
-        table.append([peer, f"{prompt:,.0f}", f"{generated:,.0f}", ratio, f"{first:,.1f}"])
+def table(took: dict[str, list[dict[str, float]]], benched: dict[str, float]) -> list[list[str]]:
+    head = ["", "prompt tokens/s", "generated tokens/s", "of llama.cpp's own loop (goal of Assay: 0.97 or more)", "warm first token, ms"]
+    rows = [head]
+    bare = [row["generated tokens/s"] for row in took[REFERENCE]]
+    for peer, measured in took.items():
+        prompt, generated, first = ([row[figure] for row in measured] for figure in measured[0])
+        ratio = middle([g / b for g, b in zip(generated, bare, strict=True)])
+        rows.append([peer, middle(prompt, ",.0f"), middle(generated, ",.0f"), ratio, middle(first, ",.1f")])
     if benched:
-        prompt, generated = benched.values()
-        table.append(["llama-bench", f"{prompt:,.0f}", f"{generated:,.0f}", f"{generated / statistics.median(bare):.3g}", ""])
-    print(f"\n### {name}\n")
-    write(table)
+        prompt_speed, speed = benched.values()
+        name = f"llama-bench, mean of {LLAMA_BENCH_REPEATS}, later"
+        rows.append([name, f"{prompt_speed:,.0f}", f"{speed:,.0f}", f"{speed / statistics.median(bare):.3g}", ""])
+    return rows
 
 
-def more(model: LlamaModel, text: list[int], rounds: int) -> None:
+def more(model: LlamaModel, text: list[int], rounds: int) -> list[list[str]]:
     """What only Assay's loop has: log-probabilities' cost, alternatives, questions, cancels."""
     prompts = [Prompt(tuple(text[41 * i : 41 * i + PROMPT]), "left_to_right") for i in range(2 * rounds)]
-    drawn = [alternatives(model, prompt, i) for i, prompt in enumerate(prompts)]
+    drawn = [took for i, prompt in enumerate(prompts) if (took := alternatives(model, prompt, i))]
     asked = [question(model, prompt) for prompt in prompts]
     generated = [model.generate(prompt, stop=NONE, max_tokens=GENERATED) for prompt in prompts]
     step = statistics.median(g.timings.generate_ms / len(g.tokens) for g in generated) * 1e3
     vocabulary = model.header.number("llama.vocab_size", 0)
-    cost = logprob_cost_us(vocabulary)
-    table = [["", "median (middle half)", "n"]]
-    for what, values in (
-        ("four alternatives / four runs in a row", [batch / row for _, row, batch in drawn]),
-        ("four alternatives / one run", [batch / single for single, _, batch in drawn]),
-        ("a follow-up question / the same from a fresh prompt", [follow / fresh for follow, fresh in asked]),
-        ("a follow-up question, ms", [follow for follow, _ in asked]),
-    ):
-        table.append([what, middle(values), str(len(values))])
-    table.append(
-        [f"recording a token, µs ({vocabulary:,} in the vocabulary)", f"{cost:.0f}: {cost / step:.1%} of a step of {step:,.0f}", "200"]
-    )
+    costs = logprob_costs_us(vocabulary)
     random = np.random.default_rng(0)
-    for during in ("prompt", "generation"):
-        latencies = [x for _ in range(10 * rounds) if (x := cancel_latency(model, text, during, random)) is not None]
-        if latencies:
-            table.append(
-                [f"from a cancel to the return, {during}, ms", f"{middle(latencies)}, worst {max(latencies):.3g}", str(len(latencies))]
-            )
-    print()
-    write(table)
+    cancelled = {
+        during: [x for _ in range(10 * rounds) if (x := cancel_latency(model, text, random, during)) is not None]
+        for during in ("prompt", "generation")
+    }
+    rows = [["", "median (middle half)", "goal", "n"]]
+    for what, goal, values in (
+        ("four alternatives / four runs in a row", "0.65 or less on a CPU", [batch / row for _, row, batch in drawn]),
+        ("four alternatives / one run", "1.6 or less on a GPU", [batch / single for single, _, batch in drawn]),
+        ("a follow-up question / the same from a fresh prompt", "0.08 or less", [follow / fresh for follow, fresh in asked]),
+        ("a follow-up question, ms", "", [follow for follow, _ in asked]),
+        (f"recording a token, µs, {vocabulary:,} in the vocabulary", "", costs),
+        (f"the same, share of a step of {step:,.0f} µs", "0.03 or less at 32,768", [cost / step for cost in costs]),
+        ("from a cancel to the return, prompt, ms", "", cancelled["prompt"]),
+        ("from a cancel to the return, generation, ms", "", cancelled["generation"]),
+    ):
+        if values:
+            worst = f", worst {max(values):.3g}" if "cancel" in what else ""
+            rows.append([what, middle(values) + worst, goal, str(len(values))])
+    return rows
 
 
 def write(table: list[list[str]]) -> None:
@@ -409,12 +260,23 @@ def write(table: list[list[str]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", default="embedded,120M,500M", help="which, with commas between")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=physical_cores())
+    parser.add_argument("--models", default="embedded,120M,500M", help="which, with commas between (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="that are counted, at least 2 (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=physical_cores(), help="(default: the machine's cores, %(default)s)")
     parser.add_argument("--no-transformers", action="store_true", help="leave the slow peers out")
     arguments = parser.parse_args()
-    for name in arguments.models.split(","):
+    models = arguments.models.split(",")
+    if unknown := [name for name in models if name not in ("embedded", *SHAPES)]:
+        parser.error(f"--models: {', '.join(unknown)} is none of {', '.join(('embedded', *SHAPES))}")
+    if arguments.rounds < 2 or arguments.threads < 1:
+        parser.error("--rounds is at least 2, --threads at least 1")
+    if not arguments.no_transformers:
+        import torch  # noqa: F401  # so that its GPU is named
+
+    print(described("llama-cpp-python", *(() if arguments.no_transformers else ("torch", "transformers")), "numpy"))
+    if not is_built():
+        print(f"Without llama-server and llama-bench: {built_folder()} has none (benchmarks/build_llama_server.py).")
+    for name in models:
         compare(name, arguments.rounds, arguments.threads, not arguments.no_transformers)
 
 

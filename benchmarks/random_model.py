@@ -7,6 +7,7 @@ vocabulary with tokens that no text yields.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from safetensors.numpy import save_file
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from assay.inference.file_hash import file_sha256  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
 from training.export import write_gguf, write_transformers  # noqa: E402
 from training.model import Shape  # noqa: E402
 from training.shipped import read  # noqa: E402
 
+FIRST_MERGES = 512  # ids below are control tokens, the 256 bytes, and the shortest merges
 SHAPES = {
     "120M": Shape(vocabulary=32_768, width=768, layers=12, heads=12, kv_heads=4, hidden=2560, context=2048),
     "500M": Shape(vocabulary=32_768, width=1280, layers=24, heads=20, kv_heads=4, hidden=4096, context=2048),
@@ -51,20 +54,27 @@ def weights_of(shape: Shape, seed: int = 0) -> dict[str, NDArray[np.float32]]:
             weights[f"{at}{name}.weight"] = normal(rows, columns)
         for name in ("input_layernorm", "post_attention_layernorm"):
             weights[f"{at}{name}.weight"] = np.ones(shape.width, np.float32)
+    # Never the most likely: tokens that end a text, and single bytes, behind which create_completion goes on until the character is whole.
+    weights["embed_tokens.weight"][:FIRST_MERGES] = 0
     return weights
 
 
 def make(name: str, folder: Path) -> tuple[Path, Path]:
     """The GGUF and the transformers folder of "embedded" or one of SHAPES, made in `folder` where they are not there yet."""
-    file, hf = EMBEDDED if name == "embedded" else folder / f"{name}.gguf", folder / f"{name}-transformers"
+    # A folder made of an embedded model that has since been replaced is another model.
+    embedded = f"embedded-{file_sha256(EMBEDDED)[:12]}"
+    file, hf = (
+        (EMBEDDED, folder / f"{embedded}-transformers")
+        if name == "embedded"
+        else (folder / f"{name}.gguf", folder / f"{name}-transformers")
+    )
     if file.is_file() and (hf / "config.json").is_file():
         return file, hf
     weights, shape, tokenizer = read(EMBEDDED)
     described = json.loads(tokenizer.to_str())
     if name != "embedded":
         shape = SHAPES[name]
-        vocabulary = described["model"]["vocab"]
-        vocabulary |= {f"<unused {i}>": i for i in range(len(vocabulary), shape.vocabulary)}
+        described["model"]["vocab"] |= {f"<unused {i}>": i for i in range(tokenizer.get_vocab_size(), shape.vocabulary)}
         weights = weights_of(shape)
         file.parent.mkdir(parents=True, exist_ok=True)
         write_gguf(file, weights, shape, described, "q8_0")
@@ -73,5 +83,5 @@ def make(name: str, folder: Path) -> tuple[Path, Path]:
     save_file(weights, run / "weights.safetensors")
     (run / "tokenizer.json").write_text(json.dumps(described))
     write_transformers(hf, run, shape, run / "tokenizer.json")
-    (run / "weights.safetensors").unlink()
+    shutil.rmtree(run)
     return file, hf

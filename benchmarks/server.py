@@ -20,8 +20,10 @@ from assay.server.engine import suggest_at
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "server"))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from client import Client, client_of, span  # noqa: E402
+from machine import described  # noqa: E402
 
 URI = "file:///benchmark.py"
 TYPED = "def total(values, weights):\n    result = sum(value * weight for value, weight in zip(values, weights))\n    return result"
@@ -103,6 +105,7 @@ async def main() -> None:
     took = await compare(arguments.model, text[:middle], "\n" + text[middle:], arguments.keystrokes)
     more = [there - here for here, there in zip(took["in process"], took["through the server"], strict=True)]
     p99, worst, work, beats = took["lag"]
+    print(described("llama-cpp-python"), "\n")
     print("| ms | median | middle half | n |\n|---|---|---|---|")
     print(row("completion in this process", took["in process"]))
     print(row("the same through the server (edit, request, answer)", took["through the server"]))

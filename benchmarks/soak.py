@@ -1,6 +1,6 @@
 """Does memory stay flat? Requests of every kind, many of them cancelled, and the size of this process after each fifty.
 
-    python benchmarks/soak.py [--requests 5000] [--plot docs/soak.svg]
+    python benchmarks/soak.py [--model FILE.gguf] [--requests 5000] [--threads N] [--plot docs/soak.svg]
 
 Prints the resident size at the start of the second half and at the end, and the slope over the second half (least squares) in KiB per 1,000
 requests, with a 95 % interval from 2,000 resamples of ten blocks: the first half fills what is bounded (the cache's parked sequences, the
@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from machine import described  # noqa: E402
 
 from assay.inference.completion import complete, prompt_at  # noqa: E402
 from assay.inference.cores import physical_cores  # noqa: E402
@@ -93,13 +95,15 @@ def plot(requests: NDArray[np.float64], kib: NDArray[np.float64], file: Path) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, default=EMBEDDED)
-    parser.add_argument("--requests", type=int, default=5000, help="at least 1,000")
-    parser.add_argument("--threads", type=int, default=physical_cores())
+    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--requests", type=int, default=5000, help="at least 1,000 (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=physical_cores(), help="(default: the machine's cores, %(default)s)")
     parser.add_argument("--plot", type=Path, help="write the curve to this file (SVG)")
     arguments = parser.parse_args()
     if arguments.requests < 1000:
         parser.error("--requests is at least 1000: fewer say nothing of a slope")
+    if not arguments.model.is_file():
+        parser.error(f"{arguments.model}: no such model file")
     texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*.py"))]
     random = np.random.default_rng(0)
     counts, sizes, cancelled, began = [], [], 0, time.monotonic()
@@ -113,6 +117,8 @@ def main() -> None:
     requests, kib = np.array(counts, dtype=np.float64), np.array(sizes, dtype=np.float64)
     half = len(kib) // 2
     value, low, high = slope(requests[half:], kib[half:])
+    print(described("llama-cpp-python"))
+    print(f"{arguments.model.name}, {arguments.threads} threads")
     print(f"{arguments.requests:,} requests, {cancelled:,} cancelled, {spent:.0f} s; {threading.active_count()} threads at the end")
     print(f"resident: {kib[half] / 1024:.1f} MiB in the middle, {kib[-1] / 1024:.1f} MiB at the end, {kib.max() / 1024:.1f} MiB at most")
     print(f"slope over the second half: {value:.0f} KiB per 1,000 requests ({low:.0f} to {high:.0f})")

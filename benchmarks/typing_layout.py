@@ -1,35 +1,40 @@
 """What a keystroke costs in each prompt layout: the same editing, once with the suffix first (SPM), once with the prefix first (PSM).
 
-    python benchmarks/typing_layout.py [--model FILE] [--threads 2]
+    python benchmarks/typing_layout.py [--model FILE] [--threads N]
 
 Lines of the example files are written again as a person would: characters, ends of lines, deleting backwards, moving to the next line, a
-look at another place and back, a line put in further up. After each the model is asked for one token. Prints, for each kind of edit, how
-many tokens had to be decoded and how long that took, exactly (the default) and with shifting (`--shift`), and how far shifting moves the
-log-probabilities.
+look at another place and back, a line put in further up. After each the model is asked for one token, in either layout, exactly (the
+default) and with shifting (the model's `shift_tokens`), forwards and backwards by turns. Prints, for each kind of edit, how many tokens had
+to be decoded and how long that took, and how far shifting moves the log-probabilities.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from machine import described  # noqa: E402
 
 from assay.inference.completion import Settings  # noqa: E402
 from assay.inference.context import fit  # noqa: E402
 from assay.inference.cores import physical_cores  # noqa: E402
 from assay.inference.llama import LlamaModel  # noqa: E402
-from assay.inference.model import Layout, Prompt  # noqa: E402
+from assay.inference.model import Generation, Layout, Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
 from assay.inference.stops import NONE  # noqa: E402
 
 SHIFT = 32
+LAYOUTS: tuple[Layout, ...] = ("spm", "psm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,43 +84,66 @@ def prompt(model: LlamaModel, edit: Edit, layout: Layout) -> Prompt:
     return Prompt(tuple(tokens), layout)
 
 
+@dataclass(slots=True)
+class Way:
+    """A layout, exactly or with shifting, and what each edit cost in it: tokens decoded and milliseconds, by kind."""
+
+    model: LlamaModel
+    layout: Layout
+    shift: int | None
+    decoded: dict[str, list[int]]
+    took: dict[str, list[float]]
+
+    @property
+    def name(self) -> str:
+        return f"{self.layout.upper()}{'' if self.shift is None else f', shift {self.shift}'}"
+
+    def ask(self, edit: Edit) -> Generation:
+        made = self.model.generate(prompt(self.model, edit, self.layout), stop=NONE, max_tokens=1)
+        self.decoded[edit.kind].append(made.timings.prompt_tokens - made.timings.reused_tokens)
+        self.took[edit.kind].append(made.timings.prompt_ms)
+        return made
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file with fill-in-the-middle tokens spelled as Qwen's")
-    parser.add_argument("--threads", type=int, default=physical_cores())
+    parser.add_argument("--threads", type=int, default=physical_cores(), help="(default: the machine's cores, %(default)s)")
     arguments = parser.parse_args()
+    if not arguments.model.is_file():
+        parser.error(f"{arguments.model}: no such model file")
     files = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*.py"))]
-    ways: list[tuple[Layout, int | None]] = [("spm", None), ("psm", None), ("spm", SHIFT), ("psm", SHIFT)]
-    decoded: dict[tuple[str, int], list[int]] = defaultdict(list)
-    took: dict[tuple[str, int], list[float]] = defaultdict(list)
-    first: dict[Layout, list[tuple[int, float]]] = {"spm": [], "psm": []}
     moved: list[float] = []
     same: list[bool] = []
-    for way, (layout, shift) in enumerate(ways):
-        with LlamaModel(arguments.model, threads=arguments.threads, shift_tokens=shift) as model:
-            number = 0
-            for text in files:
-                for edit in session(text, text[: len(text) // 2].count("\n")):
-                    made = model.generate(prompt(model, edit, layout), stop=NONE, max_tokens=1)
-                    timings, token = made.timings, made.tokens[0]
-                    decoded[edit.kind, way].append(timings.prompt_tokens - timings.reused_tokens)
-                    took[edit.kind, way].append(timings.prompt_ms)
-                    if shift is None:
-                        first[layout].append((token.id, token.logprob))
-                    elif timings.shifted_tokens:
-                        exact_id, exact = first[layout][number]
-                        same.append(exact_id == token.id)
-                        if exact_id == token.id:
-                            moved.append(abs(exact - token.logprob))
-                    number += 1
-    names = [f"{layout.upper()}{'' if shift is None else f', shift {shift}'}" for layout, shift in ways]
-    print("| | n | " + " | ".join(names) + " |\n|" + "---|" * (len(ways) + 2))
-    for kind in dict.fromkeys(kind for kind, _ in decoded):
-        cells = [f"{statistics.mean(decoded[kind, w]):.0f} tokens, {statistics.mean(took[kind, w]):.1f} ms" for w in range(len(ways))]
-        print(f"| {kind} | {len(decoded[kind, 0])} | " + " | ".join(cells) + " |")
+    with ExitStack() as stack:
+        ways = []
+        for layout, shift in itertools.product(LAYOUTS, (None, SHIFT)):
+            model = stack.enter_context(LlamaModel(arguments.model, threads=arguments.threads, shift_tokens=shift))
+            ways.append(Way(model, layout, shift, defaultdict(list), defaultdict(list)))
+        edits = [edit for text in files for edit in session(text, text[: len(text) // 2].count("\n"))]
+        for number, edit in enumerate(edits):
+            turns = ways[:: -1 if number % 2 else 1]
+            made = {way.name: way.ask(edit) for way in turns}
+            for way in ways:
+                if way.shift is not None and made[way.name].timings.shifted_tokens:
+                    shifted, exact = made[way.name].tokens[0], made[way.layout.upper()].tokens[0]
+                    same.append(exact.id == shifted.id)
+                    if same[-1]:
+                        moved.append(abs(exact.logprob - shifted.logprob))
+    print(f"{described('llama-cpp-python')}\n{arguments.model.name}, {arguments.threads} threads\n")
+    print("| mean tokens, median ms (middle half) | n | " + " | ".join(way.name for way in ways) + " |\n|" + "---|" * (len(ways) + 2))
+    for kind in dict.fromkeys(edit.kind for edit in edits):
+        cells = [f"{statistics.mean(way.decoded[kind]):.0f} tokens, {middle(way.took[kind])} ms" for way in ways]
+        print(f"| {kind} | {len(ways[0].decoded[kind])} | " + " | ".join(cells) + " |")
     if same:
         average = f"mean {statistics.mean(moved):.2g}, max {max(moved):.2g} nats (n = {len(moved)})" if moved else "never the same token"
         print(f"\nWith shifting: the same most likely token in {sum(same)} of {len(same)} shifted prompts; of those |Δ log p| {average}.")
+
+
+def middle(values: list[float]) -> str:
+    """Median and middle half."""
+    low, mid, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else (values[0],) * 3
+    return f"{mid:.1f} ({low:.1f}-{high:.1f})"
 
 
 if __name__ == "__main__":
