@@ -25,7 +25,7 @@ def main() -> None:
     points = [json.loads(line) for line in (args.run / "curve.jsonl").read_text().splitlines()]
     tokens = [p["tokens"] / 1e6 for p in points]
     figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-    axes.plot(tokens, [p["training"] for p in points], color="#0072B2", label="training (running mean)")
+    axes.plot(tokens, [p["training"] for p in points], color="#0072B2", label="training (running mean, answers weighted)")
     axes.plot(tokens, [p["held_out"] for p in points], color="#D55E00", marker="o", markersize=3, label="held-out projects")
     axes.set(xlabel="million tokens", ylabel="loss, nats per token", xlim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)

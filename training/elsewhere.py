@@ -28,7 +28,7 @@ from .paths import CACHE, there
 from .pieces import WEIGHTS, join, join_weights, split, split_weights
 
 LEAVE_MINUTES = 0.5  # of a call, to write what it leaves behind
-TEXTS = ("corpus.jsonl", "validation.jsonl", "guesses.jsonl", "tokenizer.json")
+TEXTS = ("corpus.jsonl", "validation.jsonl", "guesses.jsonl", "tokenizer.json", "curve.jsonl")
 VALIDATION_FILES = 300
 
 
@@ -45,7 +45,7 @@ def sampled(corpus: Path, megabytes: float) -> bytes:
 
 
 def pack(args: argparse.Namespace) -> None:
-    """Corpus, validation texts, guesses and tokenizer, compressed, in pieces; and weights to go on from."""
+    """Corpus, validation texts, guesses and tokenizer, compressed, in pieces; and weights to go on from with their loss curve."""
     if args.validation:
         validation = args.validation.read_bytes()
     else:
@@ -60,6 +60,8 @@ def pack(args: argparse.Namespace) -> None:
     }
     if args.guesses:
         texts["guesses.jsonl"] = args.guesses.read_bytes()
+    if args.weights and (args.weights / "curve.jsonl").exists():
+        texts["curve.jsonl"] = (args.weights / "curve.jsonl").read_bytes()
     for name in (*(f"{text}.xz" for text in TEXTS), WEIGHTS):
         for old in args.packed.glob(f"{name}.*"):
             old.unlink()
@@ -119,7 +121,7 @@ def main() -> None:
     here.add_argument("--validation", type=there, help="texts to validate on (default: some of the held-out projects' files)")
     here.add_argument("--guesses", type=there, help="what guesses.py wrote; without it nothing is learned of judging")
     here.add_argument("--megabytes", type=float, default=300, help="of the corpus; they take about a seventh (default: %(default)s)")
-    here.add_argument("--weights", type=Path, help="folder with the pieces of an earlier call's weights, to go on from")
+    here.add_argument("--weights", type=Path, help="OUT of an earlier call, to go on from")
     here.add_argument("--effort", type=int, choices=range(10), default=9, help="of the compression (default: %(default)s)")
     away = commands.add_parser("train", help="there: one call")
     away.add_argument("--preset", choices=("cpu", "gpu", "dry-run"), default="gpu", help="of train.py (default: %(default)s)")

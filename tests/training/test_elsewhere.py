@@ -7,14 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from training.data import load
 from training.elsewhere import main, sampled
-from training.pieces import MOST, WEIGHTS, join, split
+from training.model import Llama, Shape
+from training.pieces import MOST, WEIGHTS, join, split, split_weights
 from training.tokenizer import train
+from training.train import PRESETS, go_on_from, optimizers_of, save
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,6 +74,33 @@ def test_packing_leaves_other_files_alone_and_refuses_weights_that_are_not_there
     assert (packed / "mine.txt").read_text() == "not to be lost"
 
 
+def test_a_fresh_machine_unpacks_the_weights_and_the_loss_curve_of_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("corpus.jsonl", "tokenizer.json"):
+        (tmp_path / name).write_text("{}\n")
+    shape = Shape(vocabulary=300, width=32, layers=1, heads=2, kv_heads=1, hidden=32, context=64)
+    model = Llama(shape)
+    (tmp_path / "first").mkdir()
+    save(tmp_path / "first", model, optimizers_of(model, replace(PRESETS["dry-run"], shape=shape)), 3, 9.0)
+    split_weights(tmp_path / "first" / "checkpoint.pt", tmp_path / "out")
+    (tmp_path / "out" / "curve.jsonl").write_text('{"step": 3}\n')
+    folders = ["--packed", f"{tmp_path}/packed"]
+    given = [
+        "--corpus",
+        f"{tmp_path}/corpus.jsonl",
+        "--validation",
+        f"{tmp_path}/corpus.jsonl",
+        "--tokenizer",
+        f"{tmp_path}/tokenizer.json",
+    ]
+    monkeypatch.setattr(sys, "argv", ["elsewhere", "pack", *folders, *given, "--weights", f"{tmp_path}/out", "--effort", "0"])
+    main()
+    folders += ["--run", f"{tmp_path}/second", "--out", f"{tmp_path}/out"]
+    monkeypatch.setattr(sys, "argv", ["elsewhere", "train", *folders, "--minutes", "1", "--call-minutes", "0"])
+    main()
+    assert (tmp_path / "second" / "curve.jsonl").read_text() == '{"step": 3}\n'
+    assert go_on_from(tmp_path / "second", model, optimizers_of(model, replace(PRESETS["dry-run"], shape=shape))) == (3, 9.0, 3)
+
+
 def test_a_call_that_finds_nothing_to_train_on_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = ["--packed", f"{tmp_path}/packed", "--run", f"{tmp_path}/run", "--out", f"{tmp_path}/out"]
     monkeypatch.setattr(sys, "argv", ["elsewhere", "train", *folders, "--minutes", "1", "--call-minutes", "1"])
@@ -99,7 +129,8 @@ def test_a_run_goes_on_from_call_to_call_and_from_pieces_on_a_fresh_machine(tmp_
     run("-m", "training.elsewhere", "pack", *given, "--validation", str(corpus), "--weights", str(out))
     run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.62")
     second = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
-    assert second[0]["step"] > first[-1]["step"]
+    assert second[: len(first)] == first
+    assert second[-1]["step"] > first[-1]["step"]
     assert second[-1]["minutes"] > first[-1]["minutes"]
     run("-m", "training.pieces", "join", str(out), str(tmp_path / "joined"))
     assert (tmp_path / "joined" / "weights.safetensors").exists()

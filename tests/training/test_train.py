@@ -17,7 +17,7 @@ from training.model import Llama, Shape
 from training.paths import run_folder, there
 from training.pieces import join_weights, split_weights
 from training.tokenizer import train
-from training.train import DECAY, PRESETS, WARM_UP_STEPS, go_on_from, optimizers_of, rate, save
+from training.train import DECAY, PRESETS, WARM_UP_STEPS, go_on_from, main, optimizers_of, rate, save
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +52,29 @@ def test_a_run_goes_on_from_what_it_saved_and_from_no_other_models(tmp_path: Pat
     other = Llama(replace(shape, vocabulary=608))
     with pytest.raises(ValueError, match="another --run begins anew"):
         go_on_from(tmp_path, other, optimizers_of(other, preset))
+
+
+def test_a_run_goes_on_while_it_has_minutes_and_adds_nothing_to_its_curve_without_a_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, curve = tmp_path / "corpus.jsonl", tmp_path / "run" / "curve.jsonl"
+    corpus.write_text("".join(json.dumps({"text": f.read_text()}) + "\n" for f in sorted((ROOT / "examples").glob("*.py"))))
+    train(iter(load(corpus)), 600).save(str(tmp_path / "tokenizer.json"))
+    paths = ["--corpus", str(corpus), "--validation", str(corpus), "--tokenizer", f"{tmp_path}/tokenizer.json", "--run", f"{tmp_path}/run"]
+
+    def steps(*arguments: str) -> list[int]:
+        monkeypatch.setattr(sys, "argv", ["train", "--preset", "dry-run", "--no-compile", *paths, *arguments])
+        main()
+        return [json.loads(line)["step"] for line in curve.read_text().splitlines()]
+
+    first = steps("--minutes", "0.02")
+    assert first[-1] > 0
+    assert steps("--minutes", "0.02") == first
+    assert "all of the 0.02 minutes are spent" in capsys.readouterr().out
+    assert steps("--minutes", "9", "--call-minutes", "0") == first
+    second = steps("--minutes", "9", "--call-minutes", "0.05")
+    assert second[: len(first)] == first
+    assert second[-1] > first[-1]
 
 
 def test_what_a_command_needs_and_is_not_there_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
