@@ -26,37 +26,36 @@ class TextTokenizer:
         path = folder.path / "tokenizer.json"
         content = read_json(path)
         try:
+            # A tokenizer may have added tokens that its network does not know: to the network they do not exist.
+            known = range(1 << 62 if folder.vocabulary is None else folder.vocabulary)
+            added = {token["id"]: token["content"] for token in content.get("added_tokens", []) if token["id"] in known}
             # The part that cuts text to a length, or fills it up, is none of ours.
             content |= {"truncation": None, "padding": None}
+            content["added_tokens"] = [token for token in content.get("added_tokens", []) if token["id"] in added]
             whole = Tokenizer.from_str(json.dumps(content))
-            ids: dict[str, int] = whole.get_vocab(with_added_tokens=True)
-            # A tokenizer may have more added tokens than its network knows: to the network they do not exist.
-            known_ids = range(len(ids) if folder.vocabulary is None else folder.vocabulary)
-            self._ids = {spelling: token for spelling, token in ids.items() if token in known_ids}
+            self._ids: dict[str, int] = whole.get_vocab(with_added_tokens=True)
             self.family = family_of(self._ids.get, folder.name)
-            known = frozenset() if self.family is None else frozenset(self.family.controls)
-            added = {token["id"]: token["content"] for token in content.get("added_tokens", [])}
-            special = {token["id"] for token in content.get("added_tokens", []) if _controls(token, known)}
-            self._beginning = [token for token in _beginning(folder, whole, self._ids) if token in known_ids]
+            controls = frozenset() if self.family is None else frozenset(self.family.controls)
+            special = {token["id"] for token in content["added_tokens"] if _controls(token, controls)}
+            self._beginning = [token for token in _beginning(folder, whole, self._ids) if token in known]
             self._as_text = Tokenizer.from_str(json.dumps(_for_text(content, special)))
             self._mid_text = Tokenizer.from_str(json.dumps(_without_leading_space(_for_text(content, special))))
         except Exception as error:  # the tokenizers library raises bare Exception
             raise DamagedModel(path, f"the tokenizers library can't read it ({error})") from error
-        unknown = set(whole.get_vocab(with_added_tokens=False).values()).difference(known_ids, special)
-        if unknown:
-            raise DamagedModel(
-                path, f"it has the token {max(unknown):,}, the network knows {len(known_ids):,} tokens: they don't belong together"
-            )
+        if (last := max(self._ids.values(), default=0)) not in known:
+            raise DamagedModel(path, f"it has the token {last:,}, the network knows {known.stop:,} tokens: they don't belong together")
         for tokenizer in (self._as_text, self._mid_text):
             tokenizer.encode_special_tokens = True
-        self._spellings = {token: spelling for spelling, token in ids.items()}
+        self._spellings = {token: spelling for spelling, token in self._ids.items()}
         self._decoder = _decoder(content, folder)
         self._added = added
         named = frozenset() if self.family is None else end_tokens(self.family, self._ids.get)
         self.controls = frozenset(special) | named
         eos = self._ids.get(_spelling(folder.tokenizer_config.get("eos_token")))
         self.ends = self.controls | folder.ends | (frozenset() if eos is None else {eos})
-        self._separator = next(iter([*self._beginning, *sorted(folder.ends), *([] if eos is None else [eos])]), 0)
+        self._separator = next(
+            iter([*self._beginning, *sorted(folder.ends.intersection(self._ids.values())), *([] if eos is None else [eos])]), 0
+        )
         self.piece = functools.cache(self._piece)
 
     @property

@@ -161,10 +161,12 @@ def test_an_empty_prompt_has_a_token_to_continue(tmp_path: Path) -> None:
 
 def test_control_tokens_that_the_network_does_not_know_do_not_exist(tmp_path: Path) -> None:
     path = write_tiny_hf(tmp_path / "model")
-    (path / "tokenizer.json").write_text(family_tokenizer("starcoder"))
+    content = json.loads(family_tokenizer("starcoder"))
+    content["added_tokens"][-1] |= {"content": "    ", "special": False}
+    (path / "tokenizer.json").write_text(json.dumps(content))
     with HFModel(path, device="cpu") as model:
         assert (model.layout, model.capabilities.fim) == ("left_to_right", False)
-        text = "x = '<fim_prefix>'"
+        text = "    x = '<fim_prefix>'"
         assert b"".join(map(model.token_bytes, model.tokenize(text))).decode() == text
         assert model.generate(model.fim(text, "y"), stop=NONE, max_tokens=2).tokens
 
