@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from tokenizers import Tokenizer
 from assay.inference.llama import LlamaModel
 from assay.inference.model import Prompt
 
-from .export import write_gguf
+from .export import vocabulary_of, write_gguf
 from .model import Llama, Shape
 from .paths import run_folder, there
 from .tokenizer import for_text
@@ -49,6 +50,10 @@ def main() -> None:
     weights = load_file(args.run / "weights.safetensors")  # read once: a training that still runs replaces the file
     model = Llama(shape).eval()
     model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+    try:
+        vocabulary_of(json.loads(args.tokenizer.read_text()), shape)
+    except ValueError as error:
+        sys.exit(f"{args.tokenizer}: {error}")
     plain = for_text(Tokenizer.from_file(str(args.tokenizer)))
     texts = held_out_texts()
 

@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -20,6 +21,7 @@ from pathlib import Path
 from assay.analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
 from assay.inference.completion import rest_of_line, task_of, without_overlap
 from assay.inference.context import fit
+from assay.inference.errors import ModelError
 from assay.inference.llama import LlamaModel
 from assay.inference.stops import LINE
 
@@ -99,20 +101,30 @@ def main() -> None:
     with args.corpus.open(encoding="utf-8") as f:
         files = [json.loads(line) for line in f]
     random.Random(args.seed).shuffle(files)
-    end = time.monotonic() + args.minutes * 60
-    temporary = args.out.with_suffix(".tmp")
+    try:
+        print(write(args.out, args.model, files, args.minutes, args.seed, args.threads))
+    except ModelError as error:
+        sys.exit(str(error))
+
+
+def write(path: Path, model_path: Path, files: list[dict[str, str]], minutes: float, seed: int, threads: int) -> str:
+    """Write the guesses of so many minutes; what they are, in words. Exits for a model that can't be asked, raises ModelError."""
+    end = time.monotonic() + minutes * 60
+    temporary = path.with_suffix(".tmp")
     places = count = right = 0
-    with LlamaModel(args.model, n_ctx=1024, threads=args.threads) as model, temporary.open("w", encoding="utf-8") as out:
+    with LlamaModel(model_path, n_ctx=1024, threads=threads) as model, temporary.open("w", encoding="utf-8") as out:
+        if not model.capabilities.fim:
+            sys.exit(f"{model_path} has no tokens for filling in the middle: it can't be asked as an editor asks")
         for file in files:
             if time.monotonic() >= end:
                 break
-            for place in places_of(model, file["project"], file["path"], file["text"], args.seed):
+            for place in places_of(model, file["project"], file["path"], file["text"], seed):
                 out.write(json.dumps(asdict(place)) + "\n")
                 places, count, right = places + 1, count + len(place.guesses), right + sum(g.right for g in place.guesses)
         out.flush()
         os.fsync(out.fileno())
-    temporary.rename(args.out)
-    print(f"{count:,} guesses at {places:,} places in {args.out.name}, {right:,} right")
+    temporary.rename(path)
+    return f"{count:,} guesses at {places:,} places in {path.name}, {right:,} right"
 
 
 if __name__ == "__main__":
