@@ -5,7 +5,7 @@ implement   the body's first line, exact match and edit similarity; whether the 
 describe    edit similarity and word F1 with the real first line. Beside it: the function's name as words
 fix         exact match of the real line, by kind of bug (copying the line would be 0); right lines that are left alone (copying: 1)
 judge       area under the ROC curve of P(True): real lines against the model's own wrong ones, and, of what it writes greedily in use,
-            right against wrong. Beside it, for the latter: the probability of the line's tokens
+            right against wrong. Beside it: that the line is short; for the latter also the probability of its tokens
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ def p_true(model: LlamaModel, place: Place, text: str) -> float:
     asked = Prompt((*prompt.tokens, *model.tokenize(text), control_token(model, "judge")), prompt.layout)
     yes, no = model.next_token_logprobs(asked, ["True", "False"])
     return 1 / (1 + math.exp(no - yes))
+
+
+def shortness(text: str) -> float:
+    """In (0, 1], higher for shorter texts: what a model writes rambles, and what is right of it is mostly short."""
+    return 1 / (1 + len(text.strip()))
 
 
 def body_parses(before: str, body: str) -> bool:
@@ -148,20 +153,23 @@ def judge_figures(model: LlamaModel, files: Iterable[SourceFile], most: int) -> 
     real, wrong, greedy = [], [], []
     for place in places:
         scores = {text: p_true(model, place, text) for text in {place.real, *(g.text for g in place.guesses)}}
-        real.append((place.project, scores[place.real]))
-        wrong += [(place.project, scores[g.text]) for g in place.guesses if not g.right]
+        real.append((place.project, scores[place.real], shortness(place.real)))
+        wrong += [(place.project, scores[g.text], shortness(g.text)) for g in place.guesses if not g.right]
         greedy += [(place.project, scores[g.text], g) for g in place.guesses if g.greedy]
-    projects, p = [name for name, _ in [*real, *wrong]], [p for _, p in [*real, *wrong]]
+    both = [*real, *wrong]
+    projects, p, short = [name for name, _, _ in both], [p for _, p, _ in both], [s for _, _, s in both]
     is_real = [True] * len(real) + [False] * len(wrong)
     of, shown, right = [name for name, _, _ in greedy], [p for _, p, _ in greedy], [g.right for _, _, g in greedy]
     by_logprob = [math.exp(g.logprob) for _, _, g in greedy]
     by_mean = [math.exp(g.logprob / g.tokens) for _, _, g in greedy]
     return {
         "judge: AUC, real lines against own wrong ones": area(p, is_real, projects, "lines"),
+        "judge: AUC of their shortness instead": area(short, is_real, projects, "lines"),
         "judge: accuracy on those": mean([(x > 0.5) == y for x, y in zip(p, is_real, strict=True)], projects, "lines"),
         "judge: AUC, own right lines against own wrong ones": area(shown, right, of, "lines"),
         "judge: accuracy on those of its own": mean([(x > 0.5) == y for x, y in zip(shown, right, strict=True)], of, "lines"),
         "judge: share of its own lines that are right": mean(right, of, "lines"),
+        "judge: AUC of the own line's shortness instead": area([shortness(g.text) for _, _, g in greedy], right, of, "lines"),
         "judge: AUC of the line's probability instead": area(by_logprob, right, of, "lines"),
         "judge: AUC of its tokens' mean probability instead": area(by_mean, right, of, "lines"),
     }
