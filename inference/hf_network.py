@@ -167,7 +167,8 @@ def _refuse_what_generates_no_text(folder: Folder) -> None:
     if generates is None:
         raise UnsupportedFolder(folder.path, f'the architecture "{folder.model_type}" does not continue text')
     classes = {generates} if isinstance(generates, str) else set(generates)
-    made_as = folder.config.get("architectures") or []
+    said = folder.config.get("architectures")
+    made_as = [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
     if made_as and classes.isdisjoint(made_as):
         if "auto_map" in folder.config:
             raise RemoteCode(folder.path, str(made_as[0]))

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -40,6 +43,8 @@ from assay.inference.hf_folder import read_folder
 from assay.inference.model import Prompt
 from assay.inference.opening import open_model
 from assay.inference.stops import NONE
+
+from .nonsense import with_one_part_changed
 
 
 @pytest.fixture
@@ -137,6 +142,19 @@ def test_a_bad_folder_is_told_by_an_error_of_ours(
         open_model(folder, device="cpu")
     assert str(folder) in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_nonsense_in_a_file_is_an_error_of_ours_or_does_no_harm(tmp_path: Path) -> None:
+    whole = write_tiny_hf(tmp_path / "whole", shards=3, tokenizer_config={"bos_token": "a", "eos_token": "b"})
+    names = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "model.safetensors.index.json")
+    for seed in range(40):
+        folder = Path(shutil.copytree(whole, tmp_path / f"{seed}"))
+        file = folder / names[seed % len(names)]
+        file.write_text(json.dumps(with_one_part_changed(json.loads(file.read_text()), Random(seed))))
+        with contextlib.suppress(ModelError), HFModel(folder, device="cpu") as model:
+            prompt = model.fim("def a", "")
+            assert model.generate(prompt, stop=NONE, max_tokens=2).tokens
+            assert model.score(prompt, [1])
 
 
 def test_what_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,27 +25,14 @@ from assay.inference.remote_http import Connection, Timeouts
 from assay.inference.stops import LINE, NONE
 
 from .completion_server import MID, Speech, logprobs, serving
+from .nonsense import with_one_part_changed
 
 QUICK = Timeouts(connect=1.0, silence=1.0, total=5.0, retry=0.5, load=0.5)
-NONSENSE: list[Any] = [None, True, -1, 0, 0.5, 1e308, math.inf, math.nan, 10**400, "", "a", "\ufffd", [], [None], {}, {"id": "x"}, [[1]]]
 
 
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
-def with_one_part_changed(answer: Any, chance: Random) -> Any:
-    """The same JSON with something else at a random place, or nothing there."""
-    if chance.random() < 0.2 or not isinstance(answer, dict | list) or not answer:
-        return chance.choice(NONSENSE)
-    copied: Any = answer.copy()
-    key = chance.choice(list(answer) if isinstance(answer, dict) else range(len(answer)))
-    if chance.random() < 0.2:
-        del copied[key]
-    else:
-        copied[key] = with_one_part_changed(answer[key], chance)
-    return copied
 
 
 def garbling(seed: int, which: int) -> Callable[[Any], Any]:
