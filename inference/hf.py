@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .continuation import Continuation
 from .errors import ContextTooLong, ExtraMissing, ModelClosed
 from .hf_folder import context_for, located, read_folder
+from .limits import Watch, check_sampling, unwatched, watcher
 from .model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings
 from .stops import Stop
 
@@ -25,7 +26,7 @@ try:
     from torch import Tensor
 
     from .hf_cache import Batch, Reader
-    from .hf_generation import Growth, Watch, check_sampling, numbers, unwatched, watcher
+    from .hf_generation import Growth, numbers
     from .hf_network import Network
     from .hf_numbers import chooser, exact, logprobs_of
     from .hf_scores import LOGITS_AT_ONCE, fits, passes, scores_at_once
@@ -138,7 +139,7 @@ class HFModel:
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
         most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
+        watch = watcher(cancel, max_ms, begun)
         reused, logits, stopped = self._read(prompt.tokens, watch)
         read = time.perf_counter()
         one = Continuation(stop, most, on_token)
@@ -173,7 +174,7 @@ class HFModel:
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
         most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
+        watch = watcher(cancel, max_ms, begun)
         reused, logits, stopped = self._read(prompt.tokens, watch)
         read = time.perf_counter()
         if stopped is None and temperature == 0:
@@ -214,7 +215,7 @@ class HFModel:
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
         most = [min(max_tokens, self._room(prompt)) for prompt in prompts]
-        watch = watcher(cancel, None)
+        watch = watcher(cancel)
         by_length = sorted(range(len(prompts)), key=lambda i: len(prompts[i].tokens))
         results: dict[int, Generation] = {}
         for start in range(0, len(prompts), batch_size):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,30 +14,8 @@ from .errors import ForwardFailed
 from .hf_cache import Batch
 from .hf_numbers import Choose, exact, facts
 from .hf_tokenizer import TextTokenizer
-from .model import Cancel, StopReason, Token
-
-Watch = Callable[[], StopReason | None]
-
-
-def unwatched() -> None:
-    """A watch that never ends anything."""
-
-
-def watcher(cancel: Cancel | None, deadline: float | None) -> Watch:
-    """Asks whether to stop, and why. deadline: as time.perf_counter counts."""
-
-    def watch() -> StopReason | None:
-        if cancel is not None and cancel():
-            return StopReason.CANCELLED
-        return StopReason.TIME if deadline is not None and time.perf_counter() >= deadline else None
-
-    return watch
-
-
-def check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
-    """Raises ValueError for what no generation can be asked for."""
-    if max_tokens < 1 or not 0 <= temperature < math.inf or not 0 < top_p <= 1:
-        raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
+from .limits import Watch
+from .model import StopReason, Token
 
 
 def numbers(path: Path, logprobs: list[float]) -> list[float]:

@@ -18,9 +18,10 @@ from .distribution import Distribution, distribution
 from .errors import ContextTooLong, DecodeFailed, ModelClosed, ShiftNotPossible
 from .file_hash import file_sha256
 from .gguf_header import read_header
+from .limits import Watch, check_sampling, unwatched, watcher
 from .llama_cache import Cache, CacheOptions, Reading
 from .llama_file import context_length_of, layout_of, refuse_what_can_not_work
-from .llama_generation import Alternative, Watch, alone, greedy_from, sampler, together, watcher
+from .llama_generation import Alternative, alone, greedy_from, sampler, together
 from .llama_session import BYTES_OF_KV, CHUNK, QUANTISED_KV, KVType, Offload, Session, SessionOptions, runtime_name
 from .llama_vocab import Vocabulary
 from .model import (
@@ -198,9 +199,9 @@ class LlamaModel:
         chunk of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, DecodeFailed.
         """
         begun = time.perf_counter()
-        _check_sampling(max_tokens, temperature, top_p)
+        check_sampling(max_tokens, temperature, top_p)
         most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
+        watch = watcher(cancel, max_ms, begun)
         continuation = Continuation(stop, most, on_token)
         reading, stopped = self._read(prompt, watch)
         read = time.perf_counter()
@@ -230,11 +231,11 @@ class LlamaModel:
         finds the first one's tokens in the cache. More: `Model.alternatives`. Raises what `generate` raises.
         """
         begun = time.perf_counter()
-        _check_sampling(max_tokens, temperature, top_p)
+        check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
         most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, None if max_ms is None else begun + max_ms / 1000)
+        watch = watcher(cancel, max_ms, begun)
         reading, stopped = self._read(prompt, watch)
         read = time.perf_counter()
         chooses = [sampler(temperature, top_p, seed + number) for number in range(count)]
@@ -322,9 +323,9 @@ class LlamaModel:
         if tokens and not (min(tokens) >= 0 and max(tokens) < size):
             raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
 
-    def _read(self, prompt: Prompt, watch: Watch | None) -> tuple[Reading, StopReason | None]:
+    def _read(self, prompt: Prompt, watch: Watch) -> tuple[Reading, StopReason | None]:
         """Read the prompt until `watch` says why not."""
-        if watch is None:
+        if watch is unwatched:
             return self._open().read(prompt.tokens), None
         stopped: StopReason | None = None
 
@@ -341,8 +342,3 @@ class LlamaModel:
         if row is None:
             raise DecodeFailed(self.path, "the model's output is not a number")
         return row
-
-
-def _check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
-    if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1:
-        raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from .continuation import Continuation
 from .distribution import Distribution
+from .limits import Watch
 from .llama_cache import Cache
 from .llama_vocab import Vocabulary
-from .model import Cancel, StopReason, Token
+from .model import StopReason, Token
 
 Choose = Callable[[Distribution], int]
-Watch = Callable[[], StopReason | None]
 # A row of logits as a distribution; raises where it is none.
 Read = Callable[[NDArray[np.float32]], Distribution]
 
@@ -54,25 +54,12 @@ def greedy_from(first: int) -> Choose:
     return lambda row: next(begun, row.top)
 
 
-def watcher(cancel: Cancel | None, deadline: float | None) -> Watch | None:
-    """Asks whether to stop, and why; None where nothing could ever stop it. deadline: as time.perf_counter counts."""
-    if cancel is None and deadline is None:
-        return None
-
-    def watch() -> StopReason | None:
-        if cancel is not None and cancel():
-            return StopReason.CANCELLED
-        return StopReason.TIME if deadline is not None and time.perf_counter() >= deadline else None
-
-    return watch
-
-
 def token_of(row: Distribution, chosen: int, vocabulary: Vocabulary) -> Token:
     """The chosen token with its numbers."""
     return Token(chosen, vocabulary.piece(chosen), row.logprob(chosen), row.best_other_logprob(chosen), row.entropy())
 
 
-def alone(cache: Cache, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: Read, watch: Watch | None) -> StopReason:
+def alone(cache: Cache, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: Read, watch: Watch) -> StopReason:
     """Go on from the live sequence, whose last logits are there, until the continuation or `watch` ends; why it ended.
 
     The token that ends it is not decoded: the next prompt may go on from there, or from before it.
@@ -80,14 +67,14 @@ def alone(cache: Cache, choose: Choose, continuation: Continuation, vocabulary: 
     while True:
         row = read(cache.row())
         token = token_of(row, choose(row), vocabulary)
-        stopped = continuation.add(token, vocabulary.ends(token.id)) or (watch() if watch else None)
+        stopped = continuation.add(token, vocabulary.ends(token.id)) or watch()
         if stopped is not None:
             return stopped
         cache.extend([token.id])
 
 
 def together(
-    cache: Cache, alternatives: Sequence[Alternative], most: int, vocabulary: Vocabulary, read: Read, watch: Watch | None
+    cache: Cache, alternatives: Sequence[Alternative], most: int, vocabulary: Vocabulary, read: Read, watch: Watch
 ) -> StopReason | None:
     """Go on from the live sequence with each alternative, one decode per step for all; why `watch` ended them, or None.
 
@@ -104,7 +91,7 @@ def together(
     stopped: StopReason | None = None
     try:
         while waiting or running:
-            if watch and (stopped := watch()):
+            if stopped := watch():
                 break
             while waiting and free and length + cells_kept + (len(running) + 1) * (most - 1) <= session.cells:
                 fork = free.pop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Self
 from .continuation import Continuation
 from .errors import ContextTooLong, Unavailable
 from .families import Family, end_tokens, family_named, family_of, lay_out
+from .limits import Watch, check_sampling, watcher
 from .model import (
     Cancel,
     Capabilities,
@@ -29,7 +29,7 @@ from .model import (
 )
 from .remote_address import find_key
 from .remote_formats import Candidate, Sampling
-from .remote_http import Connection, Interrupted, Timeouts, Watch, unwatched
+from .remote_http import Connection, Interrupted, Timeouts
 from .remote_probe import Served, probe, score_given
 from .remote_reading import Reading
 from .remote_requests import Requests
@@ -191,7 +191,7 @@ class RemoteModel:
         """
         begun = time.perf_counter()
         self._check_sampling(max_tokens, temperature, top_p)
-        watch = _watching(cancel, max_ms, begun)
+        watch = watcher(cancel, max_ms, begun)
         most = min(max_tokens, self._room(prompt))
         reading = Reading(self._requests, prompt, Continuation(stop, most, on_token), Sampling(temperature, top_p, seed), most, watch)
         return self._read([reading], watch, begun)[0]
@@ -218,7 +218,7 @@ class RemoteModel:
         self._check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"{count} alternatives: at least 1")
-        watch = _watching(cancel, max_ms, begun)
+        watch = watcher(cancel, max_ms, begun)
         most = min(max_tokens, self._room(prompt))
         texts = [Continuation(stop, most, _numbered(on_token, number)) for number in range(count)]
         if temperature > 0:
@@ -308,8 +308,7 @@ class RemoteModel:
         return Token(chosen.id, text, chosen.logprob, max(others) if others else None, None)
 
     def _check_sampling(self, max_tokens: int, temperature: float, top_p: float) -> None:
-        if max_tokens < 1 or temperature < 0 or not 0 < top_p <= 1 or not math.isfinite(temperature):
-            raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
+        check_sampling(max_tokens, temperature, top_p)
         if self.served.shaped and self.served.top and temperature > 0 and (temperature, top_p) != (1.0, 1.0):
             raise self._unavailable(
                 f"log-probabilities of the model's own distribution at temperature {temperature:g} and top_p {top_p:g}",
@@ -366,16 +365,3 @@ def _layout(where: str, served: Served, family: Family | None, wanted: Layout | 
 
 def _numbered(on_token: OnAlternative | None, number: int) -> OnToken | None:
     return None if on_token is None else lambda token, text: on_token(number, token, text)
-
-
-def _watching(cancel: Cancel | None, max_ms: float | None, begun: float) -> Watch:
-    if cancel is None and max_ms is None:
-        return unwatched
-    deadline = math.inf if max_ms is None else begun + max_ms / 1000
-
-    def watch() -> StopReason | None:
-        if cancel is not None and cancel():
-            return StopReason.CANCELLED
-        return StopReason.TIME if time.perf_counter() >= deadline else None
-
-    return watch

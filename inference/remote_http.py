@@ -32,6 +32,7 @@ from .errors import (
     ServerTimedOut,
     ServerUnreachable,
 )
+from .limits import Watch, unwatched
 from .model import StopReason
 from .remote_address import is_loopback, server_address
 from .remote_events import EventStream
@@ -50,11 +51,6 @@ _MOST_BYTES = 1 << 28
 _SHOWN_OF_A_MESSAGE = 300
 
 T = TypeVar("T")
-Watch = Callable[[], StopReason | None]
-
-
-def unwatched() -> None:
-    """A watch that never ends anything."""
 
 
 class Interrupted(Exception):

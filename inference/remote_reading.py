@@ -9,9 +9,9 @@ from typing import Any
 
 from .continuation import Continuation
 from .errors import AnswerCutOff, BadAnswer, Unavailable
+from .limits import Watch
 from .model import Generation, Prompt, StopReason, Timings, Token
 from .remote_formats import Heard, Sampling
-from .remote_http import Watch
 from .remote_requests import Requests
 
 

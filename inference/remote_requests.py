@@ -9,9 +9,10 @@ from typing import Any
 
 from .errors import NoSuchEndpoint, RequestRefused, Unavailable
 from .families import Family
+from .limits import Watch, unwatched
 from .model import Prompt, StopReason
 from .remote_formats import Candidate, Heard, Sampling, llama_heard, llama_request, llama_token, openai_heard, openai_request, server_end
-from .remote_http import Connection, Watch, unwatched
+from .remote_http import Connection
 from .remote_probe import Served, score_given
 from .remote_tokens import ServerTokenizer
 
