@@ -188,8 +188,9 @@ def _print(facts: dict[str, Any], as_json: bool) -> None:
         print_json(facts)
         return
     paint = Paint(wants_colour(sys.stdout))
-    widest = max(map(len, facts))
-    for name, value in facts.items():
+    told = {name: value for name, value in facts.items() if value != ""}
+    widest = max(map(len, told))
+    for name, value in told.items():
         print(f"{paint(name.replace('_', ' ').ljust(widest), 'dim')}  {_readable(value)}")
 
 
