@@ -36,8 +36,6 @@ from .remote_requests import Requests
 from .remote_tokens import ServerTokenizer, estimated_tokens, spelled_control
 from .stops import Stop
 
-# The file of the model that is shipped, by which llama-server names it: its control tokens are those of Qwen's models, its layout is not.
-_EMBEDDED_FILE = "assay.gguf"
 # Of a server that does not say how long its context is.
 UNSAID_CONTEXT = 2048
 # Log-probabilities asked for where only the token itself and the best other are wanted.
@@ -342,8 +340,7 @@ class RemoteModel:
 
 def _family(served: Served, tokenizer: ServerTokenizer | None) -> Family | None:
     """The family of the vocabulary; where that can't be looked into, of the name."""
-    name = "assay-embedded" if served.model == _EMBEDDED_FILE else served.model
-    return family_named(name) if tokenizer is None else family_of(tokenizer.control, name)
+    return family_named(served.model) if tokenizer is None else family_of(tokenizer.control, served.model)
 
 
 def _ends(served: Served, tokenizer: ServerTokenizer | None, family: Family | None) -> frozenset[int]:
