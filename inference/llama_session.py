@@ -95,9 +95,10 @@ class _Log:
 @functools.cache
 def runtime() -> tuple[Any, _Log]:
     """llama-cpp-python's module of low-level functions, started, and its log. Raises RuntimeMissing."""
-    # How long a thread of GNU's OpenMP spins for the others before it sleeps. Two threads of the embedded model made, in tokens a second on
-    # a quiet and on a busy machine: 2050 and 660 with this, 2050 and 10 at ten times as much, 200 and 670 with no spinning at all.
-    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+    # How long a thread of GNU's OpenMP spins for the others before it sleeps: long enough for what is recorded of a token between two
+    # decodes (50 us), or each decode begins with waking it (80 us more). Much longer, and on a busy machine threads spin for one that does
+    # not run. Tokens a second of the embedded model, quiet and beside three busy processes: docs/performance.md.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     # A failed assertion would otherwise start a debugger to print where it was.
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
     try:
