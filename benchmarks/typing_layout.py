@@ -86,13 +86,18 @@ def prompt(model: LlamaModel, edit: Edit, layout: Layout) -> Prompt:
 
 @dataclass(slots=True)
 class Way:
-    """A layout, exactly or with shifting, and what each edit cost in it: tokens decoded and milliseconds, by kind."""
+    """A layout, exactly or with shifting, and what each edit cost in it: tokens decoded and milliseconds, by kind.
+
+    drifts: of each prompt of which tokens were shifted, how far its next token's log-probability is from the exact one, None where
+    another token is the most likely one.
+    """
 
     model: LlamaModel
     layout: Layout
     shift: int | None
     decoded: dict[str, list[int]]
     took: dict[str, list[float]]
+    drifts: list[float | None]
 
     @property
     def name(self) -> str:
@@ -113,13 +118,11 @@ def main() -> None:
     if not arguments.model.is_file():
         parser.error(f"{arguments.model}: no such model file")
     files = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*.py"))]
-    moved: list[float] = []
-    same: list[bool] = []
     with ExitStack() as stack:
         ways = []
         for layout, shift in itertools.product(LAYOUTS, (None, SHIFT)):
             model = stack.enter_context(LlamaModel(arguments.model, threads=arguments.threads, shift_tokens=shift))
-            ways.append(Way(model, layout, shift, defaultdict(list), defaultdict(list)))
+            ways.append(Way(model, layout, shift, defaultdict(list), defaultdict(list), []))
         edits = [edit for text in files for edit in session(text, text[: len(text) // 2].count("\n"))]
         for number, edit in enumerate(edits):
             turns = ways[:: -1 if number % 2 else 1]
@@ -127,17 +130,18 @@ def main() -> None:
             for way in ways:
                 if way.shift is not None and made[way.name].timings.shifted_tokens:
                     shifted, exact = made[way.name].tokens[0], made[way.layout.upper()].tokens[0]
-                    same.append(exact.id == shifted.id)
-                    if same[-1]:
-                        moved.append(abs(exact.logprob - shifted.logprob))
+                    way.drifts.append(abs(exact.logprob - shifted.logprob) if exact.id == shifted.id else None)
     print(f"{described('llama-cpp-python')}\n{arguments.model.name}, {arguments.threads} threads\n")
     print("| mean tokens, median ms (middle half) | n | " + " | ".join(way.name for way in ways) + " |\n|" + "---|" * (len(ways) + 2))
     for kind in dict.fromkeys(edit.kind for edit in edits):
         cells = [f"{statistics.mean(way.decoded[kind]):.0f} tokens, {middle(way.took[kind])} ms" for way in ways]
         print(f"| {kind} | {len(ways[0].decoded[kind])} | " + " | ".join(cells) + " |")
-    if same:
-        average = f"mean {statistics.mean(moved):.2g}, max {max(moved):.2g} nats (n = {len(moved)})" if moved else "never the same token"
-        print(f"\nWith shifting: the same most likely token in {sum(same)} of {len(same)} shifted prompts; of those |Δ log p| {average}.")
+    print()
+    for way in ways:
+        if way.drifts:
+            same = [drift for drift in way.drifts if drift is not None]
+            average = f"; of those |Δ log p| mean {statistics.mean(same):.2g}, max {max(same):.2g} nats" if same else ""
+            print(f"{way.name}: the same most likely token in {len(same)} of {len(way.drifts)} prompts with shifted tokens{average}.")
 
 
 def middle(values: list[float]) -> str:
