@@ -18,6 +18,10 @@ from .llama_session import Interrupted, Session, State
 LIVE = 0
 # A sequence is parked, or loaded, for the sake of so many tokens: a few milliseconds of the smallest models' time, as the copy is.
 WORTH = 32
+# The first tokens of what is moved are computed again: they saw what changed right in front of them, and models read there where a part
+# begins and ends. Behind a letter typed, the embedded model in PSM kept its most likely token in 10 % of prompts with 0 of them, 95 % with
+# 1, 97 % with 4 and 96 % with 16 (n = 212).
+AFRESH = 4
 
 T = TypeVar("T")
 
@@ -141,7 +145,8 @@ class Cache:
         common = self._choose(reusable)
         runs: list[Run] = []
         if self._options.shift_tokens and self.session.can_shift and self._can_cut_live() and not self._unturned:
-            runs = moved_runs(self.tokens, reusable, common, self._options.shift_tokens, self.session.forks)
+            found = moved_runs(self.tokens, reusable, common, self._options.shift_tokens + AFRESH, self.session.forks)
+            runs = [Run(run.held + AFRESH, run.wanted + AFRESH, run.length - AFRESH) for run in found]
         reused, exact = common + sum(run.length for run in runs), min(self._exact, common)
         lost = len(self.tokens) - common
         if lost >= WORTH:
