@@ -270,7 +270,7 @@ def _add_calibrate_show(actions: Subparsers) -> None:
         model_id = prompt_id = None
         if arguments.why:
             with _model_choice(arguments).open() as model:
-                model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout)
+                model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
         asked = (model_id, prompt_id, arguments.event, arguments.task, arguments.language)
         return calibrate_show(arguments.why, arguments.json, arguments.project, *asked)
 

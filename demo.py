@@ -113,7 +113,7 @@ def run(choice: ModelChoice, *, as_json: bool) -> int:
     with choice.open() as model:
         opened_ms = (time.perf_counter() - began) * 1e3
         if not as_json:
-            print(_heading(model, paint))
+            print(_heading(model, choice, paint))
         answers: list[Answer] = []
         for place in places:
             answer = answer_at(model, registry, place)
@@ -213,10 +213,13 @@ def _evidence_line(calibrator: Calibrator) -> str:
     return f"Evidence for {calibrator.task} ({calibrator.status}): {source}; held out, skill {shown}, {error}."
 
 
-def _heading(model: Model, paint: Paint) -> str:
+def _heading(model: Model, choice: ModelChoice, paint: Paint) -> str:
+    from .inference.opening import backend_of
+
     fingerprint = model.fingerprint
     size = f"{fingerprint.parameters / 1e6:.1f} M parameters, {fingerprint.quantisation}"
-    return f"{paint('Assay', 'bold')} completes its example files with {fingerprint.name} ({size}), offline, on this machine."
+    where = f"asking {choice.where}" if backend_of(choice.where) == "server" else "offline, on this machine"
+    return f"{paint('Assay', 'bold')} completes its example files with {fingerprint.name} ({size}), {where}."
 
 
 def _context(place: Place, suggested: str, paint: Paint, width: int) -> list[str]:

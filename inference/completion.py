@@ -46,9 +46,14 @@ class Settings:
     line_tokens: int = 64
     block_tokens: int = 160
 
-    def fingerprint(self, layout: Layout) -> str:
-        """16 hex digits over all that decides what a model is shown and how its text is taken: a calibrator holds for one of these."""
+    def fingerprint(self, layout: Layout, context_length: int) -> str:
+        """16 hex digits over all that decides what a model is shown and how its text is taken: a calibrator holds for one of these.
+
+        The model's context is part of it where the budgets don't fit into it.
+        """
         decides = {**asdict(self), "layout": layout, "decoding": "greedy", "version": VERSION}
+        if context_length < self.prefix_tokens + self.suffix_tokens + max(self.line_tokens, self.block_tokens) + _CONTROL_TOKENS:
+            decides["context_length"] = context_length
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
 

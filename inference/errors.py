@@ -121,7 +121,7 @@ class OptionDoesNotApply(ModelError):
     """An option was given for a model that another backend runs."""
 
     def __init__(self, option: str, where: str, backend: str, known: Iterable[str]) -> None:
-        super().__init__(f'"{option}" does not apply to {where}, which {backend} runs. Its options are {", ".join(sorted(known))}.')
+        super().__init__(f"{option} does not apply to {where}, which is run by {backend}. Its options are {', '.join(sorted(known))}.")
 
 
 class UnknownLayout(ModelError):
@@ -309,7 +309,7 @@ class CacheNotPossible(ModelError):
     """Keys and values can't be held in the format that was asked for."""
 
     def __init__(self, path: Path, kv_type: str, reason: str) -> None:
-        super().__init__(f"{path}: a cache of {kv_type} is not possible with this model ({reason}). Use kv_type f16 or f32.")
+        super().__init__(f"{path}: a cache of {kv_type} is not possible here ({reason}). Use f16 or f32.")
 
 
 class ShiftNotPossible(ModelError):

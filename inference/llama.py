@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .continuation import Continuation
 from .cores import physical_cores
 from .distribution import Distribution, distribution
-from .errors import ContextTooLong, DecodeFailed, ModelClosed, ShiftNotPossible
+from .errors import CacheNotPossible, ContextTooLong, DecodeFailed, ModelClosed, ShiftNotPossible
 from .file_hash import file_sha256
 from .gguf_header import read_header
 from .limits import Watch, check_sampling, unwatched, watcher
@@ -88,7 +88,7 @@ class LlamaModel:
         if kv_type not in BYTES_OF_KV:
             raise ValueError(f"kv_type is {kv_type!r}, it must be one of {', '.join(BYTES_OF_KV)}")
         if kv_type in QUANTISED_KV and flash_attention is False:
-            raise ValueError(f"kv_type is {kv_type!r}, which llama.cpp computes with flash attention only: leave flash_attention on")
+            raise CacheNotPossible(self.path, kv_type, "llama.cpp computes it with flash attention only, and that is turned off")
         self.header = read_header(self.path)
         self._layout = layout_of(self.path, self.header)
         self._context_length = context_length_of(self.header, n_ctx)

@@ -41,6 +41,20 @@ class ModelOptions(TypedDict, total=False):
     key_file: str
 
 
+# As the command line spells them; an editor's are the same words in camel case.
+FLAGS: Mapping[str, str] = {
+    "n_ctx": "--context",
+    "threads": "--threads",
+    "gpu_layers": "--gpu-layers",
+    "kv_type": "--kv-cache",
+    "flash_attention": "--flash-attention",
+    "chunk": "--chunk",
+    "shift_tokens": "--shift",
+    "device": "--device",
+    "dtype": "--dtype",
+    "server_model": "--server-model",
+    "key_file": "--key-file",
+}
 OPTIONS_OF: Mapping[Backend, frozenset[str]] = {
     "llama.cpp": frozenset({"n_ctx", "threads", "gpu_layers", "kv_type", "flash_attention", "chunk", "shift_tokens"}),
     "transformers": frozenset({"n_ctx", "device", "dtype"}),
@@ -80,7 +94,7 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
     """
     backend = backend_of(where)
     if wrong := sorted(options.keys() - OPTIONS_OF[backend]):
-        raise OptionDoesNotApply(wrong[0], str(where or EMBEDDED), backend, OPTIONS_OF[backend])
+        raise OptionDoesNotApply(FLAGS[wrong[0]], str(where or EMBEDDED), backend, [FLAGS[name] for name in OPTIONS_OF[backend]])
     given: dict[str, Any] = {**options}
     match backend:
         case "server":

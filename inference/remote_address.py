@@ -28,6 +28,8 @@ def server_address(url: str) -> str:
         raise BadServerAddress(where, "a name and password in the address; a key goes into a file or into ASSAY_API_KEY")
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise BadServerAddress(url, "neither http:// nor https:// and a host")
+    if parsed.port is not None and not 0 < parsed.port < 1 << 16:
+        raise BadServerAddress(url, f"port {parsed.port}, which is not between 1 and 65535")
     path = parsed.path.rstrip("/").removesuffix("/v1").removesuffix("/completions").removesuffix("/v1").rstrip("/")
     return f"{parsed.scheme}://{parsed.netloc.decode('ascii')}{path}"
 

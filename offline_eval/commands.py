@@ -94,7 +94,7 @@ def study(
     with choice.open() as model:
         if not model.capabilities.logprobs:
             raise _UsageError(f"{choice.where} tells no log-probabilities, so there is nothing to calibrate with")
-        fingerprint, prompt_id = model.fingerprint, settings.fingerprint(model.layout)
+        fingerprint, prompt_id = model.fingerprint, settings.fingerprint(model.layout, model.context_length)
     asked: dict[str, str | int | Sequence[str]] = {
         "schema": SCHEMA,
         "study": "calibration",

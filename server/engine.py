@@ -38,7 +38,7 @@ def window(settings: Settings) -> Window:
 
 
 def suggestion_of(
-    generation: Generation, place: Place, *, model_id: str, layout: Layout, settings: Settings, registry: Registry
+    generation: Generation, place: Place, *, model_id: str, layout: Layout, context_length: int, settings: Settings, registry: Registry
 ) -> Suggestion | None:
     """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank."""
     made = suggest(
@@ -48,7 +48,7 @@ def suggestion_of(
         range=place.range,
         language=place.language,
         model_id=model_id,
-        prompt_id=settings.fingerprint(layout),
+        prompt_id=settings.fingerprint(layout, context_length),
         registry=registry,
         event=place.event,
     )
@@ -83,4 +83,12 @@ def suggest_at(
     at = position_at(text, offset, encoding)
     place = Place(text[shown.start(offset) : offset], text[offset : offset + shown.after], Range(at, at), kind, language, event)
     generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, max_ms=max_ms)
-    return suggestion_of(generation, place, model_id=model.fingerprint.id, layout=model.layout, settings=settings, registry=registry)
+    return suggestion_of(
+        generation,
+        place,
+        model_id=model.fingerprint.id,
+        layout=model.layout,
+        context_length=model.context_length,
+        settings=settings,
+        registry=registry,
+    )

@@ -57,6 +57,7 @@ class LiveModel:
             place,
             model_id=loaded.fingerprint.id,
             layout=loaded.layout,
+            context_length=loaded.context_length,
             settings=self._settings,
             registry=registry,
         )

@@ -119,6 +119,13 @@ def test_a_server_that_is_not_there_ends_with_1_and_a_wrong_address_with_2() -> 
         assert (ran.returncode, said in ran.stderr, "Traceback" in ran.stderr) == (code, True, False), ran.stderr
 
 
+def test_options_that_exclude_each_other_are_refused_in_one_line(tiny_gguf: Path) -> None:
+    ran = assay("model", "info", "--model", tiny_gguf, "--kv-cache", "q8_0", "--flash-attention", "off")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "a cache of q8_0 is not possible here" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
 def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     facts = json.loads(assay("model", "info", "--model", tiny_gguf, "--json").stdout)
     assert facts["architecture"] == "llama"

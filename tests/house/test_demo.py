@@ -49,7 +49,7 @@ def test_a_model_without_a_calibrator_gets_no_number(document: dict) -> None:
 def fitted_calibrator(tiny_gguf: Path, folder: Path) -> Path:
     """A data folder with a calibrator for the tiny model, made by `assay calibrate fit` from samples of which the truth is known."""
     with open_model(tiny_gguf) as model:
-        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout)
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
     rng = random.Random(5)
     samples = []
     for number in range(600):

@@ -87,10 +87,13 @@ def test_only_a_true_overlap_is_left_out(text: str, rest: str) -> None:
 
 def test_a_fingerprint_changes_with_everything_that_decides() -> None:
     settings = [Settings(), Settings(prefix_tokens=1), Settings(suffix_tokens=1), Settings(line_tokens=1), Settings(block_tokens=1)]
-    prints = {setting.fingerprint(layout) for setting in settings for layout in ("psm", "left_to_right")}
+    prints = {setting.fingerprint(layout, 1024) for setting in settings for layout in ("psm", "left_to_right")}
     assert len(prints) == 10
     assert all(len(one) == 16 for one in prints)
-    assert Settings().fingerprint("psm") == Settings().fingerprint("psm")
+    assert Settings().fingerprint("psm", 1024) == Settings().fingerprint("psm", 4096)
+    # A context that the budgets don't fit into shows the model less.
+    assert len({Settings().fingerprint("psm", context) for context in (1024, 963, 10)}) == 3
+    assert Settings().fingerprint("spm", 964) == "d04595af9fabae2f", "the shipped calibrators hold for this prompt"
 
 
 def test_a_line_is_completed_to_its_end(open_tiny: OpenTiny) -> None:

@@ -10,7 +10,7 @@ import pytest
 from assay.inference.errors import ModelError, NoSuchModel, OptionDoesNotApply
 from assay.inference.hf import HFModel
 from assay.inference.llama import LlamaModel
-from assay.inference.opening import EMBEDDED, OPTIONS_OF, ModelChoice, ModelOptions, backend_of, open_model
+from assay.inference.opening import EMBEDDED, FLAGS, OPTIONS_OF, ModelChoice, ModelOptions, backend_of, open_model
 from assay.inference.remote import RemoteModel
 
 
@@ -38,13 +38,15 @@ def test_every_option_belongs_to_a_backend_whose_model_takes_it() -> None:
         parameters = inspect.signature(model).parameters
         for option in OPTIONS_OF[backend]:
             assert renamed.get((backend, option), option) in parameters, (backend, option)
-    assert set().union(*OPTIONS_OF.values()) == set(ModelOptions.__annotations__)
+    assert set().union(*OPTIONS_OF.values()) == set(ModelOptions.__annotations__) == set(FLAGS)
 
 
 def test_an_option_of_another_backend_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(OptionDoesNotApply, match=r'"device" does not apply to .*assay.gguf, which llama.cpp runs. Its options are chunk, '):
+    with pytest.raises(
+        OptionDoesNotApply, match=r"--device does not apply to .*assay.gguf, which is run by llama.cpp. Its options are --chunk, "
+    ):
         open_model(device="cuda")
-    with pytest.raises(OptionDoesNotApply, match='"threads" does not apply'):
+    with pytest.raises(OptionDoesNotApply, match="--threads does not apply"):
         open_model(tmp_path, threads=2)
 
 

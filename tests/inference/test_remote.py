@@ -335,7 +335,7 @@ def test_where_a_key_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             find_key(key_file=tmp_path / name)
 
 
-@pytest.mark.parametrize("url", ["", "gpu:8000", "ftp://gpu", "http://", "http://me:secret@gpu"])
+@pytest.mark.parametrize("url", ["", "gpu:8000", "ftp://gpu", "http://", "http://me:secret@gpu", "http://gpu:99999", "http://gpu:0"])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(BadServerAddress) as refused:
         server_address(url)
