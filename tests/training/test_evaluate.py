@@ -64,10 +64,11 @@ def test_an_untrained_model_has_the_bits_of_a_uniform_guess_and_the_n_grams_are_
 
 def test_n_grams_of_the_file_itself_complete_its_lines_and_an_untrained_model_does_not(model: LlamaModel) -> None:
     ngrams = NGrams(model.tokenize("".join(f.text for f in FILES) * 3), SHAPE.vocabulary, order=12)
-    figures = line_figures(model, ngrams, FILES, 6)
-    assert figures["next line n-gram: exact match"].value > 0.5
+    figures = line_figures(model, ngrams, FILES, 24)
+    # Not all: a line that begins as many others do may end as one of them.
+    assert figures["next line n-gram: exact match"].value > 0.3
     assert figures["next line with suffix: exact match"].value == 0
-    assert {f.n for f in figures.values()} == {6}
+    assert {f.n for f in figures.values()} == {24}
     assert span_figures(model, FILES, 3)["span: exact match"].n == 3
 
 
