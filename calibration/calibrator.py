@@ -16,8 +16,8 @@ import numpy as np
 
 from .evidence import Evidence
 from .files import write_atomically
-from .intervals import student_t
 from .measures import MEASURES, enter
+from .metrics.intervals import student_t
 from .samples import EVENTS
 from .strict_json import DECODER, build
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from .calibrator import Calibrator, CalibratorError, as_json, load, save
 from .fit import DEFAULT_FEATURES, Fit, FitError, fit
-from .plots import PlotError
 from .registry import Entry, choose, folders, read_registry
-from .report import report, summary
+from .report.plots import PlotError
+from .report.report import report, summary
 from .samples import EVENTS, SampleError, read_samples
 
 

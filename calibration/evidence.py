@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import RESAMPLES, Interval, intervals
 from .measures import Floats
-from .metrics import Bin, ece, ece_noise_floor, reliability
+from .metrics.bins import Bin, ece, ece_noise_floor, reliability
+from .metrics.intervals import RESAMPLES, Interval, intervals
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .calibrator import Calibrator, FittedOn, Grouping, PlattMap, Status
 from .evidence import Evidence, evidence_of
-from .intervals import RESAMPLES
+from .maps.platt import Platt, between_group_sd, clustered_covariance, fit_platt
 from .measures import MEASURES, Floats, enter
-from .platt import Platt, between_group_sd, clustered_covariance, fit_platt
+from .metrics.intervals import RESAMPLES
 from .samples import EVENTS, Sample, samples_sha256
 
 DEFAULT_FEATURES = ("total_logprob",)

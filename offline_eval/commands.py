@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..calibration.intervals import tail
-from ..calibration.metrics import wilson
+from ..calibration.metrics.bins import wilson
+from ..calibration.metrics.intervals import tail
 from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
 from ..inference.opening import ModelChoice

@@ -6,8 +6,8 @@ import hashlib
 
 import numpy as np
 
+from assay.calibration.maps.platt import sigmoid
 from assay.calibration.measures import Floats, enter
-from assay.calibration.platt import sigmoid
 from assay.calibration.samples import Sample
 
 MODEL, PROMPT = "0123456789abcdef", "fedcba9876543210"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from assay.calibration.metrics import auc
+from assay.calibration.metrics.scores import auc
 
 RESAMPLES = 2000
 

@@ -10,9 +10,9 @@ from synthetic_samples import MODEL, PROMPT, sample, world
 
 from assay.calibration.confidence import confidence
 from assay.calibration.fit import FitError, fit
+from assay.calibration.maps.platt import fit_platt
 from assay.calibration.measures import enter
-from assay.calibration.metrics import brier, skill
-from assay.calibration.platt import fit_platt
+from assay.calibration.metrics.scores import brier, skill
 from assay.calibration.samples import Sample, samples_sha256
 
 NOW = datetime(2026, 11, 20, 17, tzinfo=UTC)

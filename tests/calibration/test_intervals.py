@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import t as student  # type: ignore[import-untyped]
 
-from assay.calibration.intervals import intervals, student_t, tail
+from assay.calibration.maps.platt import sigmoid
 from assay.calibration.measures import Floats
-from assay.calibration.metrics import auc, brier, ece, log_loss, skill
-from assay.calibration.platt import sigmoid
+from assay.calibration.metrics.bins import ece
+from assay.calibration.metrics.intervals import intervals, student_t, tail
+from assay.calibration.metrics.scores import auc, brier, log_loss, skill
 
 
 def forecast(

@@ -10,19 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from assay.calibration.measures import Floats
-from assay.calibration.metrics import (
-    auc,
-    brier,
-    ece,
-    ece_noise_floor,
-    equal_mass,
-    equal_width,
-    log_loss,
-    reference_brier,
-    reliability,
-    skill,
-    wilson,
-)
+from assay.calibration.metrics.bins import ece, ece_noise_floor, equal_mass, equal_width, reliability, wilson
+from assay.calibration.metrics.scores import auc, brier, log_loss, reference_brier, skill
 
 probabilities = st.one_of(st.floats(0, 1), st.integers(0, 10).map(lambda k: k / 10))
 forecasts = st.lists(st.tuples(probabilities, st.booleans()), min_size=1, max_size=60).map(

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
+from assay.calibration.maps.platt import between_group_sd, clustered_covariance, fit_platt, sigmoid, smoothed_targets
 from assay.calibration.measures import Floats, enter
-from assay.calibration.metrics import skill
-from assay.calibration.platt import between_group_sd, clustered_covariance, fit_platt, sigmoid, smoothed_targets
+from assay.calibration.metrics.scores import skill
 
 
 def drawn(n: int, slopes: list[float], seed: int = 0) -> tuple[Floats, NDArray[np.bool_]]:

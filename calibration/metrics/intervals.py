@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .measures import Floats
-from .metrics import auc, checked, equal_mass
+from ..measures import Floats
+from .bins import equal_mass
+from .scores import auc, checked
 
 RESAMPLES = 1000
 _CHUNK = 2_000_000

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .bands import EVENT_WORDS
-from .calibrator import Calibrator, as_json
-from .evidence import Evidence
-from .files import write_atomically
-from .fit import Fit
-from .intervals import Interval
+from ..bands import EVENT_WORDS
+from ..calibrator import Calibrator, as_json
+from ..evidence import Evidence
+from ..files import write_atomically
+from ..fit import Fit
+from ..metrics.intervals import Interval
 from .plots import reliability_plot
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bands import EVENT_WORDS, LIKELY, NO_EVIDENCE
-from .calibrator import Calibrator
-from .files import write_atomically
-from .measures import Floats
-from .metrics import Bin
+from ..bands import EVENT_WORDS, LIKELY, NO_EVIDENCE
+from ..calibrator import Calibrator
+from ..files import write_atomically
+from ..measures import Floats
+from ..metrics.bins import Bin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
