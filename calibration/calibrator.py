@@ -137,7 +137,9 @@ def load(path: Path) -> Calibrator:
         if not isinstance(fields, dict):
             raise ValueError("a calibrator is a JSON object")
         if (schema := fields.pop("schema", None)) != SCHEMA:
-            raise ValueError(f"schema: {schema!r}, this version of Assay reads {SCHEMA!r}")
+            of_ours = str(schema).startswith("assay/calibrator/")
+            advice = "; another version wrote it: fit it again with `assay calibrate fit`" if of_ours else ""
+            raise ValueError(f"schema: {schema!r}, this version of Assay reads {SCHEMA!r}{advice}")
         return build(Calibrator, fields)
     except OSError as error:
         raise CalibratorError(f"{path}: can't be read: {error.strerror}") from None
