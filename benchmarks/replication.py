@@ -42,7 +42,7 @@ SKILLS = (0.05, 0.15, 0.30)
 # Defects4J's one-line bugs, HumanEval, CRUXEval, MBPP, and two sizes beyond
 SIZES = (120, 164, 800, 974, 2000, 5000)
 TEST_SETS = 4000
-# what the leaderboard in the README of github.com/facebookresearch/cruxeval (commit 15931ec) says of CRUXEval-O: pass@1 of the run at
+# what the leaderboard in the README of github.com/facebookresearch/cruxeval (commit 10d71b4) says of CRUXEval-O: pass@1 of the run at
 # temperature 0.2, pass@5 of that at 0.8
 PUBLISHED = {
     "codellama-34b_temp0.2": (1, 42.4),
@@ -272,8 +272,8 @@ def labels(runs: list[Run]) -> Iterator[str]:
 
 def before_and_after(runs: list[Run]) -> Iterator[str]:
     yield "\n### The vote share, before and after Platt scaling\n"
-    yield "| run | | skill score | Brier | AUC | calibration error | ECE (perfect forecaster) | from | to |"
-    yield "|---|---|:---:|:---:|:---:|:---:|:---:|---:|---:|"
+    yield "| run | | skill score | Brier | AUC | calibration error | ECE (perfect forecaster) | said | from | to |"
+    yield "|---|---|:---:|:---:|:---:|:---:|:---:|---:|---:|---:|"
     changes, maps = [], []
     for run in runs:
         fold = folds(len(run.right))
@@ -315,7 +315,7 @@ def figures(p: Floats, y: NDArray[np.bool_]) -> str:
     # a share of 10 in 10 that is wrong has an infinite log loss, which `intervals` refuses; nothing else feels a bound this far out
     found = intervals(p.clip(1e-9, 1 - 1e-9), y, np.arange(len(y)))
     cells = [shown(found.skill), shown(found.brier), shown(found.auc), shown(found.calibration_error)]
-    return " | ".join([*cells, f"{ece(p, y):.3f} ({ece_noise_floor(p):.3f})", f"{p.min():.3f}", f"{p.max():.3f}"])
+    return " | ".join([*cells, f"{ece(p, y):.3f} ({ece_noise_floor(p):.3f})", f"{p.mean():.1%}", f"{p.min():.3f}", f"{p.max():.3f}"])
 
 
 def differences(after: Floats, before: Floats, y: NDArray[np.bool_]) -> str:
