@@ -135,8 +135,8 @@ class Run:
     def log_odds(self) -> Floats:
         """(n, 1): log((k + ½) / (m - k + ½)) of k votes in m, finite for m of m.
 
-        The empirical logit (Haldane 1956, Anscombe 1956): of all log((k + a) / (m - k + a)), a = ½ alone has no bias of order 1 / m. It is
-        also the log odds of (k + ½) / (m + 1), the mean of the posterior under Jeffreys' prior.
+        The empirical logit (Cox & Snell 1989, Analysis of binary data): of all log((k + a) / (m - k + a)), a = ½ alone has no bias of order
+        1 / m. It is also the log odds of (k + ½) / (m + 1), the mean of the posterior under Jeffreys' prior.
         """
         return np.asarray(np.log((self.votes + 0.5) / (self.drawn - self.votes + 0.5)))[:, None]
 
