@@ -1,15 +1,18 @@
-"""Samples: one generation each with its measures, its labels and its groups; JSON Lines, format in docs/formats.md."""
+"""Samples: one generation each with its measures, its labels and its groups; JSON Lines, format in docs/formats.md.
+
+A line is decoded by msgspec straight into a Sample. What that refuses is decoded again with nothing but Python's json, slowly, by rules
+that can say what is wrong; so these rules decide, and are paid for only where something is wrong.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from .files import write_atomically
 from .strict_json import DECODER
@@ -17,23 +20,27 @@ from .strict_json import DECODER
 SCHEMA = "assay/sample/1"
 EVENTS = ("exact_match", "tests_pass", "kept")
 
-_HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
-_HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
+_EVENTS = frozenset(EVENTS)
+_HEX_DIGITS = b"0123456789abcdef"
 _TEXTS = ("id", "model", "prompt", "task", "language", "project", "file", "text_sha256")
+_OPTIONAL_TEXTS = ("model_name", "user")
 _FIELDS = frozenset((*_TEXTS, "schema", "seed", "measures", "labels"))
-_OPTIONAL = frozenset(("model_name",))
+_OPTIONAL = frozenset((*_OPTIONAL_TEXTS, "asked", "fallbacks"))
 
 
 class SampleError(ValueError):
     """A samples file that can't be read; the message says file, line and reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+# Without a place among the garbage collector's objects: a frozen sample of texts, numbers and dicts of them is in no cycle, and with a
+# million of them each collection would look at every one.
+class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="schema", tag=SCHEMA):
     """One generation: raw measures, one label per event (None where unknown, never False), and the groups that it belongs to.
 
     model: fingerprint id of the model; prompt: fingerprint of prompt and decoder (both 16 hex digits: calibrators are matched by them);
-    text_sha256: of the generated text in UTF-8; model_name: for people only.
+    text_sha256: of the generated text in UTF-8; model_name: for people only. asked: for each reflective measure the fingerprint of the
+    question that was put to the model (16 hex digits); fallbacks: measures whose value only stands in for one that could not be had;
+    user: who, or which machine, it comes from. Changed with `msgspec.structs.replace`.
     """
 
     id: str
@@ -48,20 +55,35 @@ class Sample:
     labels: dict[str, bool | None]
     text_sha256: str
     model_name: str = ""
+    asked: dict[str, str] = {}
+    fallbacks: tuple[str, ...] = ()
+    user: str = ""
+
+
+class _Other(msgspec.Struct, tag_field="schema", tag=""):
+    """No sample. A type with a tag may be decoded from an object without it; one of two types may not."""
+
+
+_decoder: msgspec.json.Decoder[Sample] = msgspec.json.Decoder(Sample | _Other)
+_encoder = msgspec.json.Encoder()
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
     """Write a samples file: to a temporary file beside it, then renamed, so no reader sees a half of it.
 
-    Raises SampleError, before anything is renamed, for a sample that `read_samples` would refuse.
+    Raises SampleError, before anything is renamed, for samples that `read_samples` would refuse.
     """
+    seen: set[str] = set()
     with write_atomically(path) as out:
         for number, sample in enumerate(samples, 1):
             line = _line(sample)
             try:
-                _sample(json.loads(line))
+                _check(line, sample)
+                if sample.id in seen:
+                    raise ValueError(f"the id {sample.id!r} was used before")
             except ValueError as error:
                 raise SampleError(f"{path}:{number}: {error}") from None
+            seen.add(sample.id)
             out.write(line + b"\n")
 
 
@@ -71,40 +93,92 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
     Raises SampleError for whatever is unreadable: no such file, not UTF-8, bad JSON, wrong schema, a field that is missing, unknown or of
     the wrong type, a measure that is not a finite number, a label that is not true, false or null, an id met before in any of the files.
     """
+    files = [paths] if isinstance(paths, Path) else paths
     samples: list[Sample] = []
-    seen: dict[str, tuple[Path, int]] = {}
-    for path in [paths] if isinstance(paths, Path) else paths:
+    seen: set[str] = set()
+    for path in files:
         try:
             with path.open("rb") as lines:
                 for number, line in enumerate(lines, 1):
                     try:
-                        sample = _sample(_decode(line))
-                        if (first := seen.setdefault(sample.id, (path, number))) != (path, number):
-                            raise ValueError(f"the id {sample.id!r} was used before, at {first[0]}:{first[1]}")
+                        sample = _decode(line)
+                        if sample.id in seen:
+                            raise ValueError(f"the id {sample.id!r} was used before, at {place_of(sample.id, files)}")
                     except ValueError as error:
                         raise SampleError(f"{path}:{number}: {error}") from None
+                    seen.add(sample.id)
                     samples.append(sample)
         except OSError as error:
             raise SampleError(f"{path}: can't be read: {error.strerror}") from None
     return samples
 
 
+def place_of(sample_id: str, paths: Sequence[Path]) -> str | None:
+    """FILE:LINE of the first sample with this id in files that `read_samples` can read; None where it is in none.
+
+    A sample does not carry its place: the files are read again, up to it, when something is to be said of it.
+    """
+    for path in paths:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if _decode(line).id == sample_id:
+                    return f"{path}:{number}"
+    return None
+
+
 def samples_sha256(samples: Iterable[Sample]) -> str:
-    """SHA-256 of the samples' lines in the order of their ids: the same however they were split into files."""
-    digest = hashlib.sha256()
-    for sample in sorted(samples, key=lambda s: s.id):
-        digest.update(_line(sample) + b"\n")
-    return digest.hexdigest()
+    """One hash of all samples, the same in whatever order and files they are: SHA-256 of the sorted SHA-256 digests of their lines.
+
+    A line is what `write_samples` writes, without its newline.
+    """
+    # Sorting the samples by their ids and hashing the lines in that order takes twice as long: a million samples lie in memory as they
+    # were read, and in any other order each is a dozen misses of the processor's cache.
+    return hashlib.sha256(b"".join(sorted(hashlib.sha256(_line(sample)).digest() for sample in samples))).hexdigest()
 
 
 def _line(sample: Sample) -> bytes:
-    fields: dict[str, Any] = {"schema": SCHEMA, **asdict(sample)}
-    if not sample.model_name:
-        del fields["model_name"]
-    return json.dumps(fields, separators=(",", ":")).encode()
+    try:
+        return _encoder.encode(sample)
+    except UnicodeEncodeError:
+        # half a surrogate pair, as in the name of a file that is not UTF-8
+        return json.dumps(msgspec.to_builtins(sample), separators=(",", ":")).encode()
 
 
-def _decode(line: bytes) -> object:
+def _check(line: bytes, sample: Sample) -> None:
+    """Raise ValueError where the sample's own line would be refused."""
+    try:
+        if _has_right_texts(_decoder.decode(line)):
+            return
+    except ValueError:
+        pass
+    _sample(msgspec.to_builtins(sample))
+
+
+def _decode(line: bytes) -> Sample:
+    """The sample of a line; ValueError says which field is wrong and why."""
+    try:
+        sample = _decoder.decode(line)
+        if _has_right_texts(sample):
+            return sample
+    except (ValueError, RecursionError):
+        pass
+    return _sample(_fields(line))
+
+
+def _has_right_texts(sample: Sample) -> bool:
+    """Whether what its types can't say is right, too; ValueError where that is about an optional field."""
+    model, prompt, text = sample.model, sample.prompt, sample.text_sha256
+    if not (sample.id and len(model) == len(prompt) == 16 and len(text) == 64 and _EVENTS.issuperset(sample.labels)):
+        return False
+    if (model + prompt + text).encode().translate(None, _HEX_DIGITS):
+        return False
+    if sample.asked or sample.fallbacks:
+        _asked(sample.asked, sample.measures)
+        _fallbacks(sample.fallbacks, sample.measures)
+    return True
+
+
+def _fields(line: bytes) -> object:
     try:
         return DECODER.decode(line.decode())
     except UnicodeDecodeError:
@@ -121,44 +195,47 @@ def _sample(fields: object) -> Sample:
         raise ValueError("a sample is a JSON object")
     if (schema := fields.get("schema")) != SCHEMA:
         raise ValueError(f"the schema is {schema!r}, this version of Assay reads {SCHEMA!r}")
-    if (names := fields.keys()) != _FIELDS:
-        if missing := _FIELDS - names:
-            raise ValueError(f"missing: {', '.join(sorted(missing))}")
-        if unknown := names - _FIELDS - _OPTIONAL:
-            raise ValueError(f"unknown field: {', '.join(sorted(unknown))}")
-    for name in _TEXTS:
-        if not isinstance(fields[name], str):
+    if missing := _FIELDS - fields.keys():
+        raise ValueError(f"missing: {', '.join(sorted(missing))}")
+    if unknown := fields.keys() - _FIELDS - _OPTIONAL:
+        raise ValueError(f"unknown field: {', '.join(sorted(unknown))}")
+    for name in (*_TEXTS, *_OPTIONAL_TEXTS):
+        if not isinstance(fields.get(name, ""), str):
             raise ValueError(f"{name} must be a string, not {fields[name]!r}")
     if not fields["id"]:
         raise ValueError("id is empty")
-    for name, matches, digits in (("model", _HEX16, 16), ("prompt", _HEX16, 16), ("text_sha256", _HEX64, 64)):
-        if not matches(fields[name]):
+    for name, digits in (("model", 16), ("prompt", 16), ("text_sha256", 64)):
+        if not _are_hex_digits(fields[name], digits):
             raise ValueError(f"{name} must be {digits} lower-case hex digits, not {fields[name]!r}")
     if type(fields["seed"]) is not int:
         raise ValueError(f"seed must be an integer, not {fields['seed']!r}")
-    if not isinstance(model_name := fields.get("model_name", ""), str):
-        raise ValueError(f"model_name must be a string, not {model_name!r}")
+    measures = _measures(fields["measures"])
     return Sample(
         **{name: fields[name] for name in _TEXTS},
         seed=fields["seed"],
-        measures=_measures(fields["measures"]),
+        measures=measures,
         labels=_labels(fields["labels"]),
-        model_name=model_name,
+        model_name=fields.get("model_name", ""),
+        asked=_asked(fields.get("asked", {}), measures),
+        fallbacks=_fallbacks(fields.get("fallbacks", ()), measures),
+        user=fields.get("user", ""),
     )
 
 
 def _measures(measures: object) -> dict[str, float]:
     if not isinstance(measures, dict):
         raise ValueError("measures must be an object of numbers")
+    floats = {}
     for name, value in measures.items():
-        if type(value) is int:
-            try:
-                measures[name] = float(value)
-            except OverflowError:
-                raise ValueError(f"the measure {name} is too large") from None
-        elif type(value) is not float or not math.isfinite(value):
+        if type(value) not in (int, float):
             raise ValueError(f"the measure {name} must be a finite number, not {value!r}")
-    return measures
+        try:
+            floats[name] = float(value)
+        except OverflowError:
+            raise ValueError(f"the measure {name} is too large") from None
+        if not math.isfinite(value):
+            raise ValueError(f"the measure {name} must be a finite number, not {value!r}")
+    return floats
 
 
 def _labels(labels: object) -> dict[str, bool | None]:
@@ -170,3 +247,28 @@ def _labels(labels: object) -> dict[str, bool | None]:
         if label is not None and type(label) is not bool:
             raise ValueError(f"the label {event} must be true, false or null, not {label!r}")
     return labels
+
+
+def _asked(asked: object, measures: dict[str, float]) -> dict[str, str]:
+    if not isinstance(asked, dict):
+        raise ValueError("asked must be an object of fingerprints")
+    for name, fingerprint in asked.items():
+        if name not in measures:
+            raise ValueError(f"asked names {name!r}, which is none of the sample's measures")
+        if not (isinstance(fingerprint, str) and _are_hex_digits(fingerprint, 16)):
+            raise ValueError(f"what was asked for {name} must be 16 lower-case hex digits, not {fingerprint!r}")
+    return asked
+
+
+def _fallbacks(fallbacks: object, measures: dict[str, float]) -> tuple[str, ...]:
+    if not isinstance(fallbacks, list | tuple) or not all(isinstance(name, str) for name in fallbacks):
+        raise ValueError(f"fallbacks must be a list of measures, not {fallbacks!r}")
+    if unknown := [name for name in fallbacks if name not in measures]:
+        raise ValueError(f"fallbacks names {unknown[0]!r}, which is none of the sample's measures")
+    if len(set(fallbacks)) < len(fallbacks):
+        raise ValueError(f"fallbacks names a measure twice: {', '.join(fallbacks)}")
+    return tuple(fallbacks)
+
+
+def _are_hex_digits(text: str, count: int) -> bool:
+    return len(text) == count and not text.strip("0123456789abcdef")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
+from scipy.special import expit  # type: ignore[import-untyped]
 
-from assay.calibration.maps.platt import sigmoid
 from assay.calibration.measures import Floats, enter
 from assay.calibration.samples import Sample
 
@@ -38,7 +38,7 @@ def world(
     total = -rng.lognormal(0.3, 1.1, n)
     project = rng.integers(0, projects, n)
     offset = rng.normal(0, between, projects)
-    truth = sigmoid(intercept + slope * enter("total_logprob", total) + offset[project])
+    truth = expit(intercept + slope * enter("total_logprob", total) + offset[project])
     label = rng.random(n) < truth
     return [
         sample(i, label=bool(label[i]), project=f"p{project[i]}", file=f"f{i % 7}.py", total_logprob=float(total[i]), length=float(i % 50))

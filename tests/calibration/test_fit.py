@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from msgspec import structs
 from synthetic_samples import MODEL, PROMPT, sample, world
 
 from assay.calibration.confidence import confidence
@@ -55,7 +56,7 @@ def test_what_the_map_was_fitted_on_is_written_down() -> None:
 
 def test_an_unknown_label_is_left_out_and_counted_never_taken_as_false() -> None:
     samples, _ = world(300)
-    hidden = [replace(s, labels={"exact_match": None}) if i % 3 == 0 else s for i, s in enumerate(samples)]
+    hidden = [structs.replace(s, labels={"exact_match": None}) if i % 3 == 0 else s for i, s in enumerate(samples)]
     made = fit(hidden, "exact_match", resamples=50, date=NOW)
     assert made.unknown == 100
     assert any("100 of 300 samples have no known label" in note for note in made.notes)
@@ -75,7 +76,7 @@ def test_every_project_is_judged_by_a_map_that_did_not_see_it() -> None:
 
 def test_flipping_the_labels_of_a_project_does_not_change_what_is_predicted_for_it_also_with_many_projects() -> None:
     samples, _ = world(800, projects=60)
-    flipped = [replace(s, labels={"exact_match": not s.labels["exact_match"]}) if s.project == "p7" else s for s in samples]
+    flipped = [structs.replace(s, labels={"exact_match": not s.labels["exact_match"]}) if s.project == "p7" else s for s in samples]
     of_seven = np.array([s.project == "p7" for s in samples])
     one, two = fit(samples, "exact_match", resamples=50), fit(flipped, "exact_match", resamples=50)
     assert one.held_out[of_seven].tolist() == two.held_out[of_seven].tolist()
@@ -125,7 +126,7 @@ def test_few_projects_are_split_by_file_and_few_files_by_sample_and_it_is_said()
     by_file = fit(samples, "exact_match", resamples=50)
     assert (by_file.calibrator.fitted_on.grouped_by, by_file.calibrator.fitted_on.groups) == ("file", 14)
     assert by_file.notes == ("only 2 projects: held out and resampled by file; how well it does in another project is not known",)
-    alone = fit([replace(s, project="p", file="a.py") for s in samples], "exact_match", resamples=50)
+    alone = fit([structs.replace(s, project="p", file="a.py") for s in samples], "exact_match", resamples=50)
     assert (alone.calibrator.fitted_on.grouped_by, alone.calibrator.fitted_on.groups) == ("sample", 300)
     assert len(alone.notes) == 2
 
@@ -169,7 +170,7 @@ def test_several_measures_are_fitted_together() -> None:
 
 def changed(**changes: str) -> list[Sample]:
     samples, _ = world(60)
-    return [*samples[:-1], replace(samples[-1], **changes)]  # type: ignore[arg-type]
+    return [*samples[:-1], structs.replace(samples[-1], **changes)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_what_is_written_is_read_again_whatever_the_texts_hold(tmp_path_factory:
 
 def line(**changes: Any) -> str:
     made = sample()
-    fields = {"schema": SCHEMA} | {name: getattr(made, name) for name in Sample.__dataclass_fields__} | changes
+    fields = {"schema": SCHEMA} | {name: getattr(made, name) for name in Sample.__struct_fields__} | changes
     return json.dumps({name: value for name, value in fields.items() if value is not ...})
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from synthetic_samples import MODEL, PROMPT, world
 from tiny_gguf import END, scripted, write_tiny_gguf
 
@@ -190,7 +191,7 @@ def test_the_window_of_a_document_gives_the_prompt_that_the_whole_document_gives
 async def test_the_server_uses_the_calibrator_of_the_opened_project(answering_gguf: Path, tmp_path: Path) -> None:
     with open_model(answering_gguf) as model:
         model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
-    samples = [replace(sample, model=model_id, prompt=prompt_id, task=task_of("a?", "", "line")) for sample in world(300)[0]]
+    samples = [structs.replace(sample, model=model_id, prompt=prompt_id, task=task_of("a?", "", "line")) for sample in world(300)[0]]
     fitted = fit(samples, "exact_match", resamples=50).calibrator
     save(replace(fitted, ranges=((-100.0, 0.0),)), tmp_path / ".assay" / "calibrators" / "mine.json")
     async with client_of(answering_gguf) as client:
