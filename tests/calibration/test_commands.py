@@ -4,11 +4,11 @@ import builtins
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from house.running import assay
+from msgspec import structs
 from synthetic_samples import MODEL, PROMPT, sample, world
 
 from assay.calibration.calibrator import load
@@ -85,7 +85,7 @@ def test_a_report_on_samples_has_evidence_projects_and_plots(samples: Path, tmp_
 
 
 def test_names_that_mean_something_to_markdown_or_matplotlib_are_only_names(tmp_path: Path) -> None:
-    odd = [replace(s, project=f"a|b{s.project}", model_name="$x_{ $") for s in world(60, projects=6)[0]]
+    odd = [structs.replace(s, project=f"a|b{s.project}", model_name="$x_{ $") for s in world(60, projects=6)[0]]
     write_samples(tmp_path / "s.jsonl", odd)
     assert calibrate_report([tmp_path / "s.jsonl"], tmp_path / "out", False) == 0
     assert "| a\\|bp3 |" in (tmp_path / "out" / "report.md").read_text()
@@ -99,7 +99,7 @@ def test_the_same_samples_give_the_same_plot(samples: Path, tmp_path: Path) -> N
 
 
 def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
-    both = [replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
+    both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(tmp_path / "s.jsonl", both)
     assert calibrate_report([tmp_path / "s.jsonl"], tmp_path / "out", False) == 0
     text = (tmp_path / "out" / "report.md").read_text()
@@ -111,7 +111,7 @@ def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
 def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
     tmp_path: Path, fitted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    both = [replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
+    both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(tmp_path / "s.jsonl", both)
     ran = assay("calibrate", "report", "s.jsonl", "--features", "total_logprob, length", "--event", "kept", "--json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
