@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ _Z95 = 1.959963984540054
 class Bin:
     """One bin of a reliability diagram.
 
-    low, high: smallest and largest probability in it; n samples, of which `positives`; mean: of the probabilities;
+    low, high: smallest and largest probability in it; n > 0 samples, of which `positives`; mean: of the probabilities;
     rate: positives / n with its 95 % Wilson interval (samples taken as independent).
     """
 
@@ -49,36 +50,46 @@ def equal_mass(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
     return np.searchsorted(np.unique(first[first > ordered[0]]), p, side="right")
 
 
-def ece(p: ArrayLike, y: ArrayLike, bins: int = BINS) -> float:
-    """Expected calibration error, Σ_b n_b / n · |ȳ_b - p̄_b| over `equal_width` bins (Naeini et al. 2015), as it is published everywhere.
+Binning = Callable[[Floats, int], NDArray[np.intp]]
+"""`equal_width` or `equal_mass`: probabilities (n,) and a number of bins to the bin of each (n,), ascending with the probability."""
 
-    Never 0 for a finite sample, not even for perfect probabilities: read it beside `ece_noise_floor`.
+
+def ece(p: ArrayLike, y: ArrayLike, bins: int = BINS, by: Binning = equal_width) -> float:
+    """Expected calibration error, Σ_b n_b / n · |ȳ_b - p̄_b| (Naeini et al. 2015). 10 bins of equal width is what is published.
+
+    Never 0 for a finite sample, not even for perfect probabilities: read it beside `ece_noise_floor` with the same bins.
     """
     p, y = checked(p, y)
-    return float(np.abs(np.bincount(equal_width(p, bins), y - p)).sum() / len(p))
+    return float(np.abs(np.bincount(by(p, bins), y - p)).sum() / len(p))
 
 
-def ece_noise_floor(p: ArrayLike, bins: int = BINS) -> float:
+def ece_noise_floor(p: ArrayLike, bins: int = BINS, by: Binning = equal_width) -> float:
     """The `ece` that a perfect forecaster with these very p's is expected to get.
 
     Closed form: a bin's sum of y - p has variance V_b = Σ p (1 - p), and E|·| = √(2 V_b / π) where it is nearly normal. Bins of a handful
     of samples are not, but weigh little: within 5 % of a simulation from n = 100 on (tests/calibration/test_metrics.py).
     """
     p, _ = checked(p, np.zeros(np.shape(p)))
-    variance = np.bincount(equal_width(p, bins), p * (1 - p))
+    variance = np.bincount(by(p, bins), p * (1 - p))
     return float(np.sqrt(2 / math.pi * variance).sum() / len(p))
 
 
-def reliability(p: ArrayLike, y: ArrayLike, bins: int = BINS) -> list[Bin]:
-    """The bins of a reliability diagram, of equal mass, lowest probabilities first."""
+def reliability(p: ArrayLike, y: ArrayLike, bins: int = BINS, by: Binning = equal_mass) -> list[Bin]:
+    """The bins of a reliability diagram that have samples, lowest probabilities first.
+
+    Spiess et al. (2024) draw 10 of `equal_width`, and 5 quantiles: bins=5 of `equal_mass`.
+    """
     p, y = checked(p, y)
-    index = equal_mass(p, bins)
+    index = by(p, bins)
+    n = np.bincount(index)
+    positives, total = np.bincount(index, y), np.bincount(index, p)
+    low, high = np.full(len(n), np.inf), np.full(len(n), -np.inf)
+    np.minimum.at(low, index, p)
+    np.maximum.at(high, index, p)
     made = []
-    for b in range(int(index.max()) + 1):
-        inside, happened = p[index == b], y[index == b]
-        n, positives = len(inside), int(happened.sum())
-        low, high = wilson(positives, n)
-        made.append(Bin(float(inside.min()), float(inside.max()), n, positives, float(inside.mean()), positives / n, low, high))
+    for b in np.flatnonzero(n).tolist():
+        size, happened = int(n[b]), int(positives[b])
+        made.append(Bin(float(low[b]), float(high[b]), size, happened, float(total[b]) / size, happened / size, *wilson(happened, size)))
     return made
 
 

@@ -3,6 +3,8 @@ for anything else."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -21,26 +23,63 @@ def checked(p: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     return probabilities, labels.astype(np.bool_)
 
 
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Samples pooled by equal probability: all that a metric may use which does not depend on the order of the samples.
+
+    p: the m distinct probabilities, ascending; n: samples with each of them; positives: those of them where the event happened. All (m,).
+    """
+
+    p: Floats
+    n: NDArray[np.int64]
+    positives: NDArray[np.int64]
+
+
+def pooled(p: ArrayLike, y: ArrayLike) -> Pooled:
+    """The samples pooled by equal p. -0.0 is 0.0."""
+    p, y = checked(p, y)
+    # Floats from 0 to 1 are in the order of their bits read as an integer. The first bit is the sign, which they do not need, so that the
+    # label goes along in the last, and one sort of integers does what an argsort and two gathers do in 10 times as long.
+    ordered = np.sort(p.view(np.uint64) << np.uint64(1) | y)
+    values, labels = (ordered >> np.uint64(1)).view(np.float64), (ordered & np.uint64(1)).astype(np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    return Pooled(values[starts], np.diff(starts, append=len(values)), np.add.reduceat(labels, starts))
+
+
 def brier(p: ArrayLike, y: ArrayLike) -> float:
     """Mean of (p - y)² (Brier 1950): 0 is perfect, 1 the worst."""
     p, y = checked(p, y)
     return float(np.mean((p - y) ** 2))
 
 
-def reference_brier(y: ArrayLike) -> float:
-    """p̄ (1 - p̄): the Brier score of always saying the base rate of these very labels."""
+def reference_brier(y: ArrayLike, strata: NDArray[np.integer] | None = None) -> float:
+    """p̄ (1 - p̄): the Brier score of always saying the base rate of these very labels.
+
+    With strata (n,), integers from 0 (a dataset, project or language each): of saying the base rate of each sample's own stratum.
+    """
     _, y = checked(np.zeros(np.shape(y)), y)
-    return float(y.mean() * (1 - y.mean()))
+    if strata is None:
+        return float(y.mean() * (1 - y.mean()))
+    if strata.shape != y.shape or strata.dtype.kind not in "iu" or strata.min() < 0:
+        raise ValueError("strata are one integer from 0 per sample")
+    n = np.bincount(strata)
+    positives = np.bincount(strata, y)
+    inhabited = n > 0
+    n, positives = n[inhabited], positives[inhabited]
+    return float((positives * (1 - positives / n)).sum() / len(y))
 
 
-def skill(p: ArrayLike, y: ArrayLike) -> float:
+def skill(p: ArrayLike, y: ArrayLike, strata: NDArray[np.integer] | None = None) -> float:
     """Skill score 1 - brier / reference_brier: 1 is perfect, 0 no better than the base rate (Spiess et al. 2024, §3).
 
-    Raises ValueError when all labels are equal: the reference is then perfect itself.
+    Against the global base rate, whoever knows only which dataset a sample is from has skill. With strata (see `reference_brier`) that
+    forecaster has none, and what is left is the skill inside the strata. The reference knows the rates of these very labels: whoever knows
+    only the true rates of S strata is expected to have about -S / n, so strata of a handful of samples ask too much.
+    Raises ValueError when all labels (of every stratum) are equal: the reference is then perfect itself.
     """
-    reference = reference_brier(y)
+    reference = reference_brier(y, strata)
     if reference == 0:
-        raise ValueError("the skill score is not defined where all labels are equal")
+        raise ValueError(f"the skill score is not defined where all labels{'' if strata is None else ' of every stratum'} are equal")
     return 1 - brier(p, y) / reference
 
 
@@ -59,14 +98,12 @@ def log_loss(p: ArrayLike, y: ArrayLike) -> float:
 def auc(p: ArrayLike, y: ArrayLike) -> float:
     """Probability that a random positive sample has the higher p than a random negative one, ties counted half (Mann & Whitney 1947).
 
-    Raises ValueError when all labels are equal.
+    Exact: counted in integers. Raises ValueError when all labels are equal.
     """
-    p, y = checked(p, y)
-    _, run = np.unique(p, return_inverse=True)
-    positives = np.bincount(run, y)
-    negatives = np.bincount(run, ~y)
-    pairs = positives.sum() * negatives.sum()
+    runs = pooled(p, y)
+    negatives = runs.n - runs.positives
+    pairs = int(runs.positives.sum()) * int(negatives.sum())
     if pairs == 0:
         raise ValueError("the AUC is not defined where all labels are equal")
     below = np.cumsum(negatives) - negatives
-    return float((positives * (below + negatives / 2)).sum() / pairs)
+    return int((runs.positives * (2 * below + negatives)).sum()) / (2 * pairs)

@@ -1,26 +1,21 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
 import sklearn.metrics as sk  # type: ignore[import-untyped]
+from forecasts import Forecast, forecasts, perfect
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from assay.calibration.measures import Floats
-from assay.calibration.metrics.bins import ece, ece_noise_floor, equal_mass, equal_width, reliability, wilson
-from assay.calibration.metrics.scores import auc, brier, log_loss, reference_brier, skill
-
-probabilities = st.one_of(st.floats(0, 1), st.integers(0, 10).map(lambda k: k / 10))
-forecasts = st.lists(st.tuples(probabilities, st.booleans()), min_size=1, max_size=60).map(
-    lambda pairs: (np.array([p for p, _ in pairs]), np.array([y for _, y in pairs]))
-)
+from assay.calibration.metrics.bins import Binning, ece, ece_noise_floor, equal_mass, equal_width, reliability, wilson
+from assay.calibration.metrics.scores import auc, brier, log_loss, pooled, reference_brier, skill
 
 
 @given(forecasts)
-def test_brier_auc_and_log_loss_agree_with_scikit_learn(forecast: tuple[Floats, NDArray[np.bool_]]) -> None:
+def test_brier_auc_and_log_loss_agree_with_scikit_learn(forecast: Forecast) -> None:
     p, y = forecast
     assert brier(p, y) == pytest.approx(sk.brier_score_loss(y, p, pos_label=True), abs=1e-12)
     inside = p * 0.98 + 0.01
@@ -30,7 +25,7 @@ def test_brier_auc_and_log_loss_agree_with_scikit_learn(forecast: tuple[Floats, 
 
 
 @given(forecasts)
-def test_the_auc_is_the_share_of_pairs_in_the_right_order(forecast: tuple[Floats, NDArray[np.bool_]]) -> None:
+def test_the_auc_is_the_share_of_pairs_in_the_right_order(forecast: Forecast) -> None:
     p, y = forecast
     if len(set(y.tolist())) == 2:
         difference = p[y][:, None] - p[~y][None, :]
@@ -38,12 +33,68 @@ def test_the_auc_is_the_share_of_pairs_in_the_right_order(forecast: tuple[Floats
 
 
 @given(forecasts)
-def test_skill_is_what_is_left_of_the_reference(forecast: tuple[Floats, NDArray[np.bool_]]) -> None:
+def test_skill_is_what_is_left_of_the_reference(forecast: Forecast) -> None:
     _, y = forecast
     if len(set(y.tolist())) == 2:
         assert skill(y.astype(float), y) == 1
         assert skill(np.full(len(y), y.mean()), y) == pytest.approx(0, abs=1e-9)
         assert reference_brier(y) == pytest.approx(brier(np.full(len(y), y.mean()), y))
+
+
+@given(forecasts)
+def test_samples_are_pooled_by_equal_probability_in_ascending_order(forecast: Forecast) -> None:
+    p, y = forecast
+    runs = pooled(np.where(p == 0, -0.0, p), y)
+    values, counts = np.unique(p, return_counts=True)
+    assert runs.p.tolist() == values.tolist()
+    assert runs.n.tolist() == counts.tolist()
+    assert runs.positives.tolist() == [int(y[p == value].sum()) for value in values]
+
+
+def test_probabilities_that_differ_in_the_last_bit_are_not_tied() -> None:
+    p = np.array([np.nextafter(0.3, 1), 0.3, 5e-324, 0.0])
+    assert pooled(p, [True, False, True, False]).n.tolist() == [1, 1, 1, 1]
+    assert auc(p, [True, False, True, False]) == 0.75
+
+
+@given(forecasts, st.lists(st.integers(0, 4), min_size=60, max_size=60))
+def test_saying_each_stratums_own_base_rate_has_skill_0_against_the_strata(forecast: Forecast, drawn: list[int]) -> None:
+    _, y = forecast
+    strata = np.array(drawn[: len(y)])
+    rates = np.array([y[strata == s].mean() for s in strata])
+    assert reference_brier(y, strata) == pytest.approx(brier(rates, y))
+    if reference_brier(y, strata) > 0:
+        assert skill(rates, y, strata) == pytest.approx(0, abs=1e-9)
+        assert skill(y.astype(float), y, strata) == 1
+        assert skill(rates, y) >= -1e-9
+
+
+def test_one_stratum_is_the_global_base_rate() -> None:
+    p, y = perfect(500, 0)
+    assert skill(p, y, np.full(500, 3)) == pytest.approx(skill(p, y))
+
+
+def test_knowing_only_the_true_rate_of_each_dataset_has_global_skill_and_next_to_none_inside_datasets() -> None:
+    rng = np.random.default_rng(0)
+    strata = rng.integers(0, 20, 4000)
+    p = rng.uniform(0.1, 0.9, 20)[strata]
+    inside = []
+    for _ in range(200):
+        y = rng.random(4000) < p
+        assert skill(p, y) > 0.1
+        inside.append(skill(p, y, strata))
+    assert np.mean(inside) == pytest.approx(-20 / 4000, abs=0.0006)
+
+
+@pytest.mark.parametrize("strata", [np.array([0]), np.array([0.0, 1.0]), np.array([-1, 0])])
+def test_strata_that_are_not_one_integer_per_sample_are_refused(strata: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="strata"):
+        skill([0.2, 0.4], [True, False], strata)
+
+
+def test_skill_is_refused_where_every_stratum_has_one_class() -> None:
+    with pytest.raises(ValueError, match="of every stratum"):
+        skill([0.2, 0.4], [True, False], np.array([0, 1]))
 
 
 @pytest.mark.parametrize("rate", [0.72, 0.33])
@@ -83,7 +134,7 @@ def test_p_of_1_is_in_the_last_bin_not_in_a_bin_of_its_own() -> None:
 
 
 @given(forecasts, st.integers(1, 20))
-def test_ece_is_the_weighted_gap_of_every_bin(forecast: tuple[Floats, NDArray[np.bool_]], bins: int) -> None:
+def test_ece_is_the_weighted_gap_of_every_bin(forecast: Forecast, bins: int) -> None:
     p, y = forecast
     gaps = 0.0
     for k in range(bins):
@@ -93,17 +144,26 @@ def test_ece_is_the_weighted_gap_of_every_bin(forecast: tuple[Floats, NDArray[np
     assert ece(p, y, bins) == pytest.approx(gaps / len(p), abs=1e-12)
 
 
+@pytest.mark.parametrize("by", [equal_width, equal_mass])
+@given(forecast=forecasts, bins=st.integers(1, 12))
+def test_ece_is_what_the_bins_of_the_diagram_are_off_by(by: Binning, forecast: Forecast, bins: int) -> None:
+    p, y = forecast
+    off = sum(b.n * abs(b.rate - b.mean) for b in reliability(p, y, bins, by))
+    assert ece(p, y, bins, by) == pytest.approx(off / len(p), abs=1e-12)
+
+
+@pytest.mark.parametrize("by", [equal_width, equal_mass])
 @pytest.mark.parametrize("n", [100, 164, 500, 2000])
 @pytest.mark.parametrize("shape", [(1, 1), (1.2, 2.5), (0.3, 0.6)])
-def test_the_noise_floor_is_the_mean_ece_of_a_perfect_forecaster(n: int, shape: tuple[float, float]) -> None:
+def test_the_noise_floor_is_the_mean_ece_of_a_perfect_forecaster(n: int, shape: tuple[float, float], by: Binning) -> None:
     rng = np.random.default_rng(n)
     p = rng.beta(*shape, n)
-    simulated = np.mean([ece(p, rng.random(n) < p) for _ in range(1500)])
-    assert ece_noise_floor(p) == pytest.approx(simulated, rel=0.05)
+    simulated = np.mean([ece(p, rng.random(n) < p, by=by) for _ in range(1500)])
+    assert ece_noise_floor(p, by=by) == pytest.approx(simulated, rel=0.05)
 
 
 @given(forecasts, st.integers(1, 12))
-def test_bins_of_equal_mass_are_in_order_without_a_gap_and_part_no_ties(forecast: tuple[Floats, NDArray[np.bool_]], bins: int) -> None:
+def test_bins_of_equal_mass_are_in_order_without_a_gap_and_part_no_ties(forecast: Forecast, bins: int) -> None:
     p, _ = forecast
     index = equal_mass(p, bins)
     assert sorted(set(index.tolist())) == list(range(int(index.max()) + 1))
@@ -127,16 +187,39 @@ def test_with_nine_of_ten_samples_tied_no_sample_is_lost_and_every_bin_says_how_
     assert bins[0].rate == pytest.approx(0.5)
 
 
-@given(forecasts)
-def test_reliability_bins_hold_every_sample_once(forecast: tuple[Floats, NDArray[np.bool_]]) -> None:
+@pytest.mark.parametrize("by", [equal_width, equal_mass])
+@given(forecast=forecasts)
+def test_reliability_bins_hold_every_sample_once(by: Binning, forecast: Forecast) -> None:
     p, y = forecast
-    bins = reliability(p, y)
+    bins = reliability(p, y, by=by)
     assert sum(b.n for b in bins) == len(p)
     assert sum(b.positives for b in bins) == y.sum()
     assert sum(b.n * b.mean for b in bins) == pytest.approx(p.sum())
     for b in bins:
-        assert b.low <= b.mean * (1 + 1e-12)
+        inside = (p >= b.low) & (p <= b.high)
+        assert (b.n, b.positives) == (inside.sum(), y[inside].sum())
+        assert {b.low, b.high} <= set(p.tolist())
         assert b.rate_low - 1e-12 <= b.rate <= b.rate_high + 1e-12
+
+
+def test_the_papers_two_diagrams_are_10_bins_of_equal_width_and_5_quantiles() -> None:
+    p, y = perfect(1000, 0, (1, 1))
+    wide, quantiles = reliability(p, y, by=equal_width), reliability(p, y, bins=5)
+    assert [b.n for b in quantiles] == [200] * 5
+    assert len(wide) == 10
+    assert all(k / 10 < b.low <= b.high <= (k + 1) / 10 for k, b in enumerate(wide))
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [brier, log_loss, auc, ece, lambda p, y: ece(p, y, by=equal_mass), reliability, lambda p, y: skill(p, y, (p * 20).astype(int))],
+)
+def test_a_million_samples_take_less_than_half_a_second(metric: object) -> None:
+    p, y = perfect(1_000_000, 0)
+    assert callable(metric)
+    began = time.process_time()
+    metric(p, y)
+    assert time.process_time() - began < 0.5
 
 
 def test_wilson_intervals_are_the_published_ones() -> None:
