@@ -156,6 +156,7 @@ def _add_calibrate(commands: Subparsers) -> None:
     _add_calibrate_fit(actions)
     _add_calibrate_report(actions)
     _add_calibrate_show(actions)
+    _add_calibrate_drift(actions)
 
 
 def _add_eval(commands: Subparsers) -> None:
@@ -273,6 +274,39 @@ def _add_calibrate_show(actions: Subparsers) -> None:
                 model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
         asked = (model_id, prompt_id, arguments.event, arguments.task, arguments.language)
         return calibrate_show(arguments.why, arguments.json, arguments.project, *asked)
+
+    parser.set_defaults(run=run)
+
+
+def _add_calibrate_drift(actions: Subparsers) -> None:
+    parser = _command(
+        actions,
+        "drift",
+        "whether a calibrator's probabilities still hold, on samples in their order",
+        "The alarm may be looked at after every sample: that it is ever raised while the probabilities hold within the tolerance has at "
+        "most the probability alpha.",
+    )
+    parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, help="a calibrator's file (JSON)")
+    parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines), oldest first")
+    parser.add_argument("--alpha", type=float, default=0.01, help="probability of ever a false alarm, at most (default: %(default)s)")
+    parser.add_argument(
+        "--tolerance", metavar="LOG_ODDS", type=float,
+        help="errors up to this are no drift (default: 0.25, or twice the spread between the calibrator's projects where that is more)",
+    )  # fmt: skip
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 at an alarm, instead of 0")
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from .calibration.drift_command import calibrate_drift
+
+        return calibrate_drift(
+            arguments.calibrator,
+            arguments.samples,
+            arguments.json,
+            alpha=arguments.alpha,
+            tolerance=arguments.tolerance,
+            alarm_fails=arguments.exit_code,
+        )
 
     parser.set_defaults(run=run)
 
