@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .bands import NO_EVIDENCE, Band, band_of, band_text
-from .calibrator import Calibrator, Status, log_odds_range
+from .calibrator import Calibrator, log_odds_range
+from .guards import Status
 from .measures import enter
+from .shrinkage import Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Confidence:
         return band_text(self.event, self.probability, self.low, self.high)
 
 
-def confidence(calibrator: Calibrator, measures: Mapping[str, float]) -> Confidence:
-    """What the calibrator says of a generation with these raw measures.
+def confidence(calibrator: Calibrator, measures: Mapping[str, float], groups: Mapping[Level, str] | None = None) -> Confidence:
+    """What the calibrator says of a generation with these raw measures; groups: its language, project and user, as far as they are known.
 
     The probability and its range (`log_odds_range`) are bounded to [1 / (n + 2), 1 - 1 / (n + 2)], n the samples it was fitted on: no
     amount of data makes a map certain.
@@ -55,7 +57,7 @@ def confidence(calibrator: Calibrator, measures: Mapping[str, float]) -> Confide
             return _without_number("outside", calibrator.event, calibrator.id)
         entered.append(float(enter(name, value)))
     bound = 1 / (calibrator.fitted_on.n + 2)
-    probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered)))
+    probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups))
     return Confidence("informative", calibrator.event, probability, low, high, band_of(probability).word, calibrator.id)
 
 

@@ -1,34 +1,33 @@
-"""Samples in, calibrator out: a map fitted on all of them, and evidence from maps fitted without the group that they are judged on."""
+"""Samples in, calibrator out: a map fitted on all of them, and evidence from maps fitted without the group that they are judged on.
+
+What is held out is the whole way to a map, the choice of its kind included: in each fold the ladder is climbed anew on the other folds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .calibrator import Calibrator, FittedOn, Grouping, PlattMap, Status
-from .evidence import Evidence, evidence_of
-from .maps.platt import Platt, between_group_sd, clustered_covariance, fit_platt
+from .calibrator import Calibrator, FittedOn
+from .evidence import evidence_of
+from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered
+from .guards import guards_of, status_of
+from .ladder import Choice, choose, enters_as_log_odds, fit_map, log_losses, mean_and_error
+from .maps.between_groups import between_group_sd
+from .maps.kinds import KINDS, Kind, Map
+from .maps.linear import sigmoid
+from .maps.platt import fit_platt
 from .measures import MEASURES, Floats, enter
 from .metrics.intervals import RESAMPLES
 from .samples import EVENTS, Sample, samples_sha256
+from .shrinkage import LEVELS, Level, Tree, fit_tree, log_odds_of
 
 DEFAULT_FEATURES = ("total_logprob",)
-LEAST_SAMPLES = 25
-LEAST_OF_A_CLASS = 5
-LEAST_GROUPS = 5
-LEAST_SPREAD = 0.02
-_LEAVE_ONE_OUT_UP_TO = 30
-_FOLDS = 10
-
-_GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
-    "project": lambda sample: sample.project,
-    "file": lambda sample: (sample.project, sample.file),
-    "sample": lambda sample: sample.id,
-}
 
 
 class FitError(ValueError):
@@ -36,13 +35,13 @@ class FitError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectRow:
-    """Held-out results of one project.
+class GroupRow:
+    """Held-out results of one project or language.
 
     skill: 1 - Brier score / Brier score of always saying the base rate of all the samples; None where all labels everywhere are equal.
     """
 
-    project: str
+    name: str
     n: int
     positives: int
     base_rate: float
@@ -55,14 +54,19 @@ class ProjectRow:
 class Fit:
     """A calibrator with what it was judged by.
 
-    held_out: (n,) probabilities, each from a map fitted without the sample's group; labels: (n,); both in the order of the samples with a
-    known label. unknown: how many samples had none. notes: what a reader must know of how groups were made, for people.
+    samples: those with a known label, n of them. held_out (n,): probabilities, each from a map fitted without the sample's group;
+    labels (n,); groups (n,): what was held out together, from 0; fold (n,). unknown: how many samples had no label. notes: what a reader
+    must know of how groups were made, for people.
     """
 
     calibrator: Calibrator
+    samples: Sequence[Sample]
     held_out: Floats
     labels: NDArray[np.bool_]
-    by_project: tuple[ProjectRow, ...]
+    groups: NDArray[np.intp]
+    fold: NDArray[np.intp]
+    by_project: tuple[GroupRow, ...]
+    by_language: tuple[GroupRow, ...]
     unknown: int
     notes: tuple[str, ...]
 
@@ -72,39 +76,68 @@ def fit(
     event: str,
     features: Sequence[str] = DEFAULT_FEATURES,
     *,
+    kind: Kind | Literal["auto"] = "auto",
+    levels: Sequence[Level] = (),
     groups: Grouping = "project",
     resamples: int = RESAMPLES,
     seed: int = 0,
     date: datetime | None = None,
 ) -> Fit:
-    """Fit a calibrator for an event; its evidence is held out by group, its map fitted on all samples with a known label.
+    """Fit a calibrator for an event; its evidence is held out by group in 5 folds, its map fitted on all samples with a known label.
 
-    Up to 30 groups each one is left out in turn, above that in 10 folds of about equal size. With fewer than 5 projects (or fewer than the
-    map has parameters, and one) files are the groups, with too few files the samples; a note says so. date: of the fit, now by default.
+    kind: of the map, by default the ladder's choice, which may leave out all measures but the first. levels: give each language, project
+    or user a Platt map of its own, shrunk toward the one above it, where that is better on files that were held out. With fewer than 5
+    projects (or fewer than the map has parameters, and one) files are the groups, with too few files the samples; a note says so. date:
+    of the fit, now by default.
 
-    Raises FitError where samples of several models, prompts or tasks are mixed, an event or a measure is unknown, a measure is missing, or
-    fewer than two samples have a label.
+    Raises FitError where samples of several models, prompts or tasks are mixed, an event or a measure is unknown, a measure is missing,
+    fewer than two samples have a label, or the kind of map can't be fitted to these measures.
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
-    _check(samples, known, event, features)
+    _check(samples, known, event, features, kind, levels)
     x = np.column_stack([_entered(name, known) for name in features])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
-    grouped_by, index, notes = _group(known, groups, max(LEAST_GROUPS, len(features) + 2))
-    fold = _folds(index, seed)
-    held_out = _held_out(x, y, fold)
-    platt = fit_platt(x, y)
-    p = _bounded(platt.probability(x), len(y))
+    grouped_by, index, notes = grouped(known, groups, max(LEAST_GROUPS, len(features) + 2))
+    fold = folds_of(index, seed)
+    wanted: Kind | Literal["auto"] = "platt" if levels else kind
+    choice = choose(x, y, index, features, wanted, seed)
+    made = fit_map(choice, x, y, features, index)
+    paths = _paths(known, levels)
+    tree, more = _tree(known, x, y, paths, choice, seed) if levels else (None, ())
+    notes += more
+    if tree:
+        made = tree.root
+    held_out = np.empty(len(y))
+    for f in range(int(fold.max()) + 1):
+        out = fold == f
+        left = choose(x[~out], y[~out], np.unique(index[~out], return_inverse=True)[1], features, wanted, seed)
+        z = (
+            _shrunk(x[:, : left.features], y, paths, out)
+            if tree and left.kind == "platt"
+            else fit_map(left, x[~out], y[~out], features).log_odds(x[out, : left.features])
+        )
+        held_out[out] = _bounded(sigmoid(z), int((~out).sum()))
     evidence = evidence_of(held_out, y, index, resamples, seed)
-    status, reason = _status(features, y, platt, p, evidence)
+    used = tuple(features[: choice.features])
+    entered = x[:, : choice.features]
+    p = _bounded(sigmoid(made.log_odds(entered)), len(y))
+    ranges = tuple((min(s.measures[f] for s in known), max(s.measures[f] for s in known)) for f in used)
+    guards = guards_of(used, ranges, y, made, p, evidence)
+    status, reason = status_of(guards)
     if unknown := len(samples) - len(known):
         notes = (*notes, f"{unknown} of {len(samples)} samples have no known label for {event} and were left out")
     first = known[0]
     calibrator = Calibrator(
         event=event,
         task=first.task,
-        features=tuple(features),
-        ranges=tuple((min(s.measures[f] for s in known), max(s.measures[f] for s in known)) for f in features),
-        map=_map(platt, x, y, p, index, grouped_by),
+        features=used,
+        ranges=ranges,
+        map=made,
+        # between single samples an offset can't be told from chance
+        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(p, y, index),
+        levels=tuple(levels) if tree else (),
+        children=tree.children if tree else (),
+        tried=choice.tried,
         fitted_on=FittedOn(
             model=first.model,
             model_name=first.model_name,
@@ -113,33 +146,60 @@ def fit(
             n=len(y),
             positives=int(y.sum()),
             grouped_by=grouped_by,
-            groups=evidence.groups,
+            groups=int(index.max()) + 1,
             date=(date or datetime.now(UTC)).isoformat(timespec="seconds"),
             samples_sha256=samples_sha256(known),
         ),
         status=status,
         reason=reason,
+        guards=guards,
         evidence=evidence,
     )
-    return Fit(calibrator, held_out, y, _by_project(known, held_out, y), unknown, notes)
+    return Fit(
+        calibrator,
+        samples=known,
+        held_out=held_out,
+        labels=y,
+        groups=index,
+        fold=fold,
+        by_project=_rows([sample.project for sample in known], held_out, y),
+        by_language=_rows([sample.language for sample in known], held_out, y),
+        unknown=unknown,
+        notes=notes,
+    )
 
 
-def _check(samples: Sequence[Sample], known: Sequence[Sample], event: str, features: Sequence[str]) -> None:
+def _check(
+    samples: Sequence[Sample], known: Sequence[Sample], event: str, features: Sequence[str], kind: str, levels: Sequence[str]
+) -> None:
     if event not in EVENTS:
         raise FitError(f"unknown event {event!r}, known are {', '.join(EVENTS)}")
     if unknown := [name for name in features if name not in MEASURES]:
         raise FitError(f"unknown measure {', '.join(unknown)}, known are {', '.join(MEASURES)}")
     if not features or len(set(features)) < len(features):
         raise FitError("name at least one measure, and each only once")
+    if kind not in ("auto", *KINDS):
+        raise FitError(f"unknown kind of map {kind!r}, known are auto, {', '.join(KINDS)}")
+    if kind in ("temperature", "beta") and not enters_as_log_odds(features[0]):
+        raise FitError(f"a map of kind {kind} takes a probability, and {features[0]} is none")
+    if kind not in ("auto", "platt") and len(features) > 1:
+        raise FitError(f"a map of kind {kind} takes one measure, not {len(features)}; platt takes several")
+    if wrong := [level for level in levels if level not in LEVELS]:
+        raise FitError(f"unknown level {', '.join(wrong)}, known are {', '.join(LEVELS)}")
+    if list(levels) != sorted(set(levels), key=LEVELS.index):
+        raise FitError(f"name levels from the top, each once: {', '.join(sorted(set(levels), key=LEVELS.index))}")
+    if levels and kind not in ("auto", "platt"):
+        raise FitError(f"only a platt map has levels, not {kind}")
     if len(known) < 2:
         raise FitError(f"{len(known)} of {len(samples)} samples have a label for {event}; at least two are needed")
     for what, values in (
-        ("models", {f"{s.model} {s.model_name}".strip() for s in known}),
-        ("prompts", {s.prompt for s in known}),
-        ("tasks", {s.task for s in known}),
+        ("models", {(s.model, s.model_name) for s in known}),
+        ("prompts", {(s.prompt,) for s in known}),
+        ("tasks", {(s.task,) for s in known}),
     ):
         if len(values) > 1:
-            raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
+            names = ", ".join(sorted(" ".join(value).strip() for value in values))
+            raise FitError(f"samples of {len(values)} {what} are mixed ({names}); fit a calibrator for each")
     for name in features:
         if without := [s.id for s in known if name not in s.measures]:
             raise FitError(f"{len(without)} of {len(known)} samples have no measure {name}, the first is {without[0]}")
@@ -152,84 +212,46 @@ def _entered(name: str, samples: Sequence[Sample]) -> Floats:
         raise FitError(str(error)) from None
 
 
-def _group(samples: Sequence[Sample], wanted: Grouping, least: int) -> tuple[Grouping, NDArray[np.intp], tuple[str, ...]]:
-    """The coarsest grouping, from the wanted one on, that has enough groups: its name, the group of each sample from 0, notes."""
-    kinds: list[Grouping] = ["project", "file", "sample"]
-    notes: tuple[str, ...] = ()
-    for kind in kinds[kinds.index(wanted) :]:
-        numbers: dict[object, int] = {}
-        index = np.array([numbers.setdefault(_GROUP_OF[kind](s), len(numbers)) for s in samples], dtype=np.intp)
-        if len(numbers) >= least or kind == "sample":
-            return kind, index, notes
-        finer = kinds[kinds.index(kind) + 1]
-        counted = f"{len(numbers)} {kind}{'s' if len(numbers) > 1 else ''}"
-        notes = (*notes, f"only {counted}: held out and resampled by {finer}; how well it does in another {kind} is not known")
-    raise AssertionError("the last grouping always has enough")
-
-
-def _folds(index: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
-    """Fold of each sample; a group is never parted. The largest groups go first, each into the fold that is smallest so far."""
-    sizes = np.bincount(index)
-    if len(sizes) <= _LEAVE_ONE_OUT_UP_TO:
-        return index
-    shuffled = np.random.default_rng(seed).permutation(len(sizes))
-    fold_of, filled = np.zeros(len(sizes), dtype=np.intp), np.zeros(_FOLDS)
-    for group in shuffled[np.argsort(-sizes[shuffled], kind="stable")]:
-        fold_of[group] = filled.argmin()
-        filled[fold_of[group]] += sizes[group]
-    return fold_of[index]
-
-
-def _held_out(x: Floats, y: NDArray[np.bool_], fold: NDArray[np.intp]) -> Floats:
-    p = np.empty(len(y))
-    for f in range(int(fold.max()) + 1):
-        out = fold == f
-        p[out] = _bounded(fit_platt(x[~out], y[~out]).probability(x[out]), int((~out).sum()))
-    return p
-
-
 def _bounded(p: Floats, n: int) -> Floats:
     return np.clip(p, 1 / (n + 2), 1 - 1 / (n + 2))
 
 
-def _map(platt: Platt, x: Floats, y: NDArray[np.bool_], p: Floats, index: NDArray[np.intp], grouped_by: Grouping) -> PlattMap:
-    enough = int(index.max()) + 1 > x.shape[1] + 1
-    covariance = clustered_covariance(platt, x, y, index) if enough else platt.covariance
-    return PlattMap(
-        kind="platt",
-        intercept=platt.intercept,
-        slopes=tuple(platt.slopes.tolist()),
-        covariance=tuple(map(tuple, covariance.tolist())),
-        # between single samples an offset can't be told from chance
-        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(p, y, index),
-    )
+def _paths(samples: Sequence[Sample], levels: Sequence[Level]) -> list[tuple[str, ...]]:
+    return [tuple(getattr(sample, level) for level in levels) for sample in samples]
 
 
-def _status(features: Sequence[str], y: NDArray[np.bool_], platt: Platt, p: Floats, evidence: Evidence) -> tuple[Status, str]:
-    positives, negatives = int(y.sum()), int((~y).sum())
-    if len(y) < LEAST_SAMPLES or min(positives, negatives) < LEAST_OF_A_CLASS:
-        return "insufficient", (
-            f"{len(y)} samples, {positives} positive and {negatives} negative; "
-            f"at least {LEAST_SAMPLES} with {LEAST_OF_A_CLASS} of each are needed"
-        )
-    skill = evidence.skill
-    if skill is None or skill.low <= 0:
-        shown = f"{skill.value:.3f} with interval {skill.low:.3f} to {skill.high:.3f}" if skill else "not defined"
-        return "uninformative", f"no skill is shown on held-out data: the skill score is {shown}"
-    if len(features) == 1 and (direction := MEASURES[features[0]].direction) and platt.slopes[0] * direction <= 0:
-        return "uninformative", f"the slope of {features[0]} is {platt.slopes[0]:.3g}: it points the wrong way"
-    low, high = np.quantile(p, [0.05, 0.95])
-    if high - low < LEAST_SPREAD:
-        return "uninformative", f"the probabilities collapse: 90 % of them are between {low:.3f} and {high:.3f}"
-    return "informative", f"the skill score on held-out data is {skill.value:.3f} with interval {skill.low:.3f} to {skill.high:.3f}"
+def _shrunk(x: Floats, y: NDArray[np.bool_], paths: list[tuple[str, ...]], out: NDArray[np.bool_]) -> Floats:
+    """Log odds of the samples that are held out, by a tree fitted to the others."""
+    tree = fit_tree(x[~out], y[~out], [path for path, is_out in zip(paths, out, strict=True) if not is_out])
+    return log_odds_of(tree, x[out], [path for path, is_out in zip(paths, out, strict=True) if is_out])
 
 
-def _by_project(samples: Sequence[Sample], p: Floats, y: NDArray[np.bool_]) -> tuple[ProjectRow, ...]:
-    projects, index = np.unique([s.project for s in samples], return_inverse=True)
+def _tree(
+    samples: Sequence[Sample], x: Floats, y: NDArray[np.bool_], paths: list[tuple[str, ...]], choice: Choice, seed: int
+) -> tuple[Tree | None, tuple[str, ...]]:
+    """The tree where it beats one map for all, on files that neither saw, by more than one standard error; else a note."""
+    x = x[:, : choice.features]
+    by, files, _ = grouped(samples, "file")
+    fold = folds_of(files, seed)
+    gains = np.empty(len(y))
+    for f in range(int(fold.max()) + 1):
+        out = fold == f
+        n = int((~out).sum())
+        alone: Map = fit_platt(x[~out], y[~out], ridge=choice.ridge)
+        gains[out] = log_losses(alone.log_odds(x[out]), y[out], n) - log_losses(_shrunk(x, y, paths, out), y[out], n)
+    gain, error = mean_and_error(gains, files)
+    measured = f"log loss lower by {gain:.4f} ± {error:.4f} nats than with one map for all, held out by {by}"
+    if gain > error:
+        return fit_tree(x, y, paths), (f"levels: {measured}",)
+    return None, (f"levels are left out, one map serves all as well: {measured}",)
+
+
+def _rows(names: Sequence[str], p: Floats, y: NDArray[np.bool_]) -> tuple[GroupRow, ...]:
+    index = numbered(names)
     sums = [np.bincount(index, column) for column in (np.ones(len(y)), y, p, (p - y) ** 2, (y.mean() - y) ** 2)]
-    return tuple(
-        ProjectRow(
-            project=str(project),
+    rows = (
+        GroupRow(
+            name=name,
             n=int(n),
             positives=int(positives),
             base_rate=float(positives / n),
@@ -237,5 +259,6 @@ def _by_project(samples: Sequence[Sample], p: Floats, y: NDArray[np.bool_]) -> t
             brier=float(brier / n),
             skill=float(1 - brier / reference) if reference > 0 else None,
         )
-        for project, n, positives, said, brier, reference in zip(projects, *sums, strict=True)
+        for name, n, positives, said, brier, reference in zip(dict.fromkeys(names), *sums, strict=True)
     )
+    return tuple(sorted(rows, key=lambda row: row.name))

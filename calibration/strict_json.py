@@ -24,7 +24,8 @@ _NAMES: dict[object, str] = {str: "string", bool: "boolean", int: "whole number"
 def build(cls: type[T], value: object, place: str = "") -> T:
     """An instance of the dataclass cls from decoded JSON.
 
-    Fields may be str, bool, int, float (finite), Literal, dataclass, tuple[X, ...], tuple[X, Y] and X | None. Every field must be
+    Fields may be str, bool, int, float (finite), Literal, dataclass, a union of dataclasses (told apart by their field `kind`, a Literal),
+    tuple[X, ...], tuple[X, Y] and X | None. Every field must be
     there, and no other. Raises ValueError, "place: reason".
     """
     made = _build(cls, value, place)
@@ -41,7 +42,9 @@ def _build(kind: object, value: object, place: str) -> object:
             _refuse(place, f"must be {' or '.join(map(repr, arguments))}", value)
         return value
     if origin is types.UnionType:
-        return None if value is None else _build(next(a for a in arguments if a is not type(None)), value, place)
+        if type(None) in arguments:
+            return None if value is None else _build(next(a for a in arguments if a is not type(None)), value, place)
+        return _build_one_of(arguments, value, place)
     if origin is tuple:
         return _build_tuple(arguments, value, place)
     if kind is float and type(value) in (int, float):
@@ -66,6 +69,17 @@ def _build_dataclass(kind: type, value: object, place: str) -> object:
             raise ValueError(f"{problem}: {', '.join(sorted(_join(place, name) for name in found))}")
     hints = get_type_hints(kind)
     return kind(**{name: _build(hints[name], value[name], _join(place, name)) for name in names})
+
+
+def _build_one_of(classes: tuple[type, ...], value: object, place: str) -> object:
+    """An instance of the dataclass whose field `kind`, a Literal, may be the value's."""
+    if not isinstance(value, dict):
+        _refuse(place, "must be an object", value)
+    kinds = {kind: cls for cls in classes for kind in get_args(get_type_hints(cls)["kind"])}
+    kind = value.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        _refuse(_join(place, "kind"), f"must be {' or '.join(map(repr, kinds))}", kind)
+    return _build_dataclass(kinds[kind], value, place)
 
 
 def _build_tuple(arguments: tuple[object, ...], value: object, place: str) -> tuple[object, ...]:

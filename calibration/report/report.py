@@ -13,6 +13,12 @@ from ..calibrator import Calibrator, as_json
 from ..evidence import Evidence
 from ..files import write_atomically
 from ..fit import Fit
+from ..maps.base_rate import BaseRateMap
+from ..maps.beta import BetaMap
+from ..maps.platt import PlattMap
+from ..maps.steps import StepsMap
+from ..maps.temperature import TemperatureMap
+from ..maps.venn_abers import VennAbersMap
 from ..metrics.intervals import Interval
 from .plots import reliability_plot
 
@@ -70,8 +76,7 @@ def summary(calibrator: Calibrator) -> str:
 
 
 def _section(calibrator: Calibrator, fitted: Fit | None, plot: str) -> str:
-    made, fitted_map = calibrator.fitted_on, calibrator.map
-    slopes = "".join(f" {'+' if s >= 0 else '−'} {abs(s):.4g} · {f}" for s, f in zip(fitted_map.slopes, calibrator.features, strict=True))
+    made = calibrator.fitted_on
     lines = [
         f"## {EVENT_WORDS[calibrator.event]}, {calibrator.task}",
         "",
@@ -79,8 +84,8 @@ def _section(calibrator: Calibrator, fitted: Fit | None, plot: str) -> str:
         "",
         f"* model {made.model_name or 'without a name'} (`{made.model}`), prompt and decoder `{made.prompt}`, {', '.join(made.languages)}",
         f"* {made.n} samples, {made.positives} positive, {made.groups} groups (by {made.grouped_by}), fitted {made.date}",
-        f"* log odds = {fitted_map.intercept:.4g}{slopes} (each measure as `calibration/measures.py` has it enter)",
-        f"* standard deviation of the intercept between groups {fitted_map.between_group_sd:.3f} (log odds)",
+        f"* {map_text(calibrator)}",
+        f"* standard deviation between groups {calibrator.between_group_sd:.3f} (log odds)",
         *(f"* {note}" for note in (fitted.notes if fitted else ())),
         "",
         f"Held out by {made.grouped_by}, with 95 % intervals from a bootstrap of {made.grouped_by}s:",
@@ -102,12 +107,31 @@ def _section(calibrator: Calibrator, fitted: Fit | None, plot: str) -> str:
             "| project | samples | base rate | mean probability | Brier | skill against the overall base rate |",
             "|:---|---:|---:|---:|---:|---:|",
             *(
-                f"| {_cell(row.project)} | {row.n} | {row.base_rate:.3f} | {row.mean_probability:.3f} "
+                f"| {_cell(row.name)} | {row.n} | {row.base_rate:.3f} | {row.mean_probability:.3f} "
                 f"| {row.brier:.4f} | {_number(row.skill)} |"
                 for row in fitted.by_project
             ),
         ]
     return "\n".join(lines)
+
+
+def map_text(calibrator: Calibrator) -> str:
+    """The map in one line, for people."""
+    match calibrator.map:
+        case PlattMap(intercept=intercept, slopes=slopes, ridge=ridge):
+            terms = "".join(f" {'+' if s >= 0 else '−'} {abs(s):.4g} · {f}" for s, f in zip(slopes, calibrator.features, strict=True))
+            penalty = f", ridge {ridge:g} on all but the first" if ridge else ""
+            return f"platt: log odds = {intercept:.4g}{terms}{penalty} (each measure as `calibration/measures.py` has it enter)"
+        case TemperatureMap(slope=slope):
+            return f"temperature: log odds = {slope:.4g} · {calibrator.features[0]} (as it enters)"
+        case BetaMap(c=c, a=a, b=b):
+            return f"beta: log odds = {c:.4g} + {a:.4g} · log p − {b:.4g} · log(1 − p), p of {calibrator.features[0]}"
+        case BaseRateMap(value=value):
+            return f"base rate: log odds = {value:.4g}"
+        case StepsMap(kind=kind, values=values):
+            return f"{kind}: {len(values)} steps of {calibrator.features[0]}"
+        case VennAbersMap(scores=scores):
+            return f"venn_abers: {len(scores) + 1} steps of {calibrator.features[0]}"
 
 
 def _evidence_table(evidence: Evidence) -> list[str]:

@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t as student  # type: ignore[import-untyped]
+from scipy.stats import t as student
 from synthetic_samples import world
 
 from assay.calibration.bands import BANDS, LIKELY, NO_EVIDENCE, POSSIBLE, UNLIKELY, band_of, band_text, percents
 from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save
 from assay.calibration.confidence import confidence, uncalibrated
 from assay.calibration.fit import fit
+from assay.calibration.maps.platt import PlattMap
 from assay.calibration.measures import enter
 
 
 @pytest.fixture(scope="module")
 def calibrator() -> Calibrator:
-    return fit(world(900)[0], "exact_match", resamples=100).calibrator
+    return fit(world(900)[0], "exact_match", kind="platt", resamples=100).calibrator
 
 
 def test_what_is_saved_is_loaded_again(calibrator: Calibrator, tmp_path: Path) -> None:
@@ -49,7 +50,8 @@ def test_every_float_and_text_survives_the_file(
 ) -> None:
     changed = replace(
         calibrator,
-        map=replace(calibrator.map, intercept=intercept, slopes=(slope,), between_group_sd=sd),
+        map=replace(calibrator.map, intercept=intercept, slopes=(slope,)),
+        between_group_sd=sd,
         reason=reason,
         ranges=((min(low, high), max(low, high)),),
     )
@@ -71,7 +73,7 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
-        ("schema", "assay/calibrator/2", "schema: 'assay/calibrator/2', this version of Assay reads 'assay/calibrator/1'"),
+        ("schema", "assay/calibrator/1", "schema: 'assay/calibrator/1', this version of Assay reads 'assay/calibrator/2'"),
         ("event", "correct", "event: 'correct' is none of"),
         ("event", ..., "missing: event"),
         ("colour", 1, "unknown field: colour"),
@@ -81,7 +83,10 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         ("ranges", [[2, 1]], "ranges: low above high"),
         ("ranges", [[-2, 0.5]], "ranges: total_logprob holds a positive log-probability"),
         ("ranges", [[1]], r"ranges\[0\]: must be a list of 2"),
-        ("map.kind", "forest", "map.kind: must be 'platt', not 'forest'"),
+        ("map.kind", "forest", "map.kind: must be 'base_rate' or 'platt' or .* or 'venn_abers', not 'forest'"),
+        ("map.kind", "beta", "missing: map.a, map.b, map.c"),
+        ("map.kind", ["platt"], "map.kind: must be"),
+        ("map", [1], "map: must be an object"),
         ("map.intercept", "1", "map.intercept: must be a number, not '1'"),
         ("map.intercept", True, "map.intercept: must be a number"),
         ("map.intercept", float("nan"), "NaN is not a number"),
@@ -89,7 +94,10 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         ("map.slopes", [1.0, 2.0], "map.slopes: 2 for 1 features"),
         ("map.covariance", [[1.0]], "map.covariance: not 2 by 2"),
         ("map.covariance", [[1.0, 0.0], [0.0, -1.0]], "map.covariance: has a negative variance"),
-        ("map.between_group_sd", -1, "map.between_group_sd: negative"),
+        ("map.ridge", -1, "map.ridge: negative"),
+        ("between_group_sd", -1, "between_group_sd: negative"),
+        ("levels", ["user", "language"], "levels: not of language, project, user in this order"),
+        ("children", [{"path": ["x"]}], "missing: children.0..covariance"),
         ("fitted_on.model", "gpt", "fitted_on.model: not 16"),
         ("fitted_on.n", 1.5, "fitted_on.n: must be a whole number, not 1.5"),
         ("fitted_on.n", 0, "fitted_on.n: not 0 <= positives <= n"),
@@ -137,8 +145,8 @@ def test_the_id_changes_with_the_content(calibrator: Calibrator) -> None:
 
 
 def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
-    model = replace(calibrator.map, intercept=0.2, slopes=(0.5,), covariance=((0.04, -0.01), (-0.01, 0.02)), between_group_sd=0.3)
-    value, low, high = log_odds_range(replace(calibrator, map=model), (2.0,))
+    model = replace(calibrator.map, intercept=0.2, slopes=(0.5,), covariance=((0.04, -0.01), (-0.01, 0.02)))
+    value, low, high = log_odds_range(replace(calibrator, map=model, between_group_sd=0.3), (2.0,))
     assert value == pytest.approx(1.2)
     half = student.ppf(0.975, 12 - 2) * (0.04 - 0.04 + 4 * 0.02 + 0.09) ** 0.5
     assert (low, high) == pytest.approx((1.2 - half, 1.2 + half), rel=1e-3)
@@ -146,6 +154,7 @@ def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
 
 def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
     found = confidence(calibrator, {"total_logprob": -1.0, "token_count": 3.0})
+    assert isinstance(calibrator.map, PlattMap)
     z = calibrator.map.intercept + calibrator.map.slopes[0] * float(enter("total_logprob", -1.0))
     assert found.status == "informative"
     assert found.probability is not None
@@ -159,7 +168,7 @@ def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
 
 @given(st.floats(0, 1), st.floats(-1e3, 1e3), st.floats(0, 1e3))
 def test_a_probability_is_never_certain_and_lies_in_its_range(calibrator: Calibrator, where: float, intercept: float, sd: float) -> None:
-    extreme = replace(calibrator, map=replace(calibrator.map, intercept=intercept, between_group_sd=sd))
+    extreme = replace(calibrator, map=replace(calibrator.map, intercept=intercept), between_group_sd=sd)
     (low, high), bound = calibrator.ranges[0], 1 / 902
     found = confidence(extreme, {"total_logprob": min(max(low + where * (high - low), low), high)})
     assert found.probability is not None

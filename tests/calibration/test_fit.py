@@ -11,6 +11,7 @@ from synthetic_samples import MODEL, PROMPT, sample, world
 
 from assay.calibration.confidence import confidence
 from assay.calibration.fit import FitError, fit
+from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.measures import enter
 from assay.calibration.metrics.scores import brier, skill
@@ -26,7 +27,7 @@ def test_the_truth_of_a_synthetic_world_is_recovered() -> None:
     assert found.status == "informative"
     assert found.map.intercept == pytest.approx(0.5, abs=0.12)
     assert found.map.slopes[0] == pytest.approx(0.7, abs=0.06)
-    assert found.map.between_group_sd < 0.15
+    assert found.between_group_sd < 0.15
     assert np.abs(made.held_out - truth).mean() < 0.02
     assert found.evidence.skill is not None
     assert found.evidence.skill.low < skill(truth, made.labels) < found.evidence.skill.high
@@ -63,14 +64,18 @@ def test_an_unknown_label_is_left_out_and_counted_never_taken_as_false() -> None
     assert made.calibrator == fit([s for i, s in enumerate(samples) if i % 3], "exact_match", resamples=50, date=NOW).calibrator
 
 
-def test_every_project_is_judged_by_a_map_that_did_not_see_it() -> None:
-    samples, _ = world(400, projects=6, between=0.8)
-    made = fit(samples, "exact_match", resamples=50)
+def test_every_project_is_judged_by_a_map_that_did_not_see_it_or_the_others_of_its_fold() -> None:
+    samples, _ = world(400, projects=12, between=0.8)
+    made = fit(samples, "exact_match", kind="platt", resamples=50)
     x = enter("total_logprob", [s.measures["total_logprob"] for s in samples])[:, None]
-    for project in {s.project for s in samples}:
-        inside = np.array([s.project == project for s in samples])
+    assert set(made.fold.tolist()) == set(range(5))
+    for fold in range(5):
+        inside = made.fold == fold
+        assert not {s.project for s, i in zip(samples, inside, strict=True) if i} & {
+            s.project for s, i in zip(samples, inside, strict=True) if not i
+        }
         n = int((~inside).sum())
-        alone = fit_platt(x[~inside], made.labels[~inside]).probability(x[inside]).clip(1 / (n + 2), 1 - 1 / (n + 2))
+        alone = sigmoid(fit_platt(x[~inside], made.labels[~inside]).log_odds(x[inside])).clip(1 / (n + 2), 1 - 1 / (n + 2))
         assert made.held_out[inside] == pytest.approx(alone)
 
 
@@ -78,7 +83,7 @@ def test_flipping_the_labels_of_a_project_does_not_change_what_is_predicted_for_
     samples, _ = world(800, projects=60)
     flipped = [structs.replace(s, labels={"exact_match": not s.labels["exact_match"]}) if s.project == "p7" else s for s in samples]
     of_seven = np.array([s.project == "p7" for s in samples])
-    one, two = fit(samples, "exact_match", resamples=50), fit(flipped, "exact_match", resamples=50)
+    one, two = (fit(given, "exact_match", resamples=50) for given in (samples, flipped))
     assert one.held_out[of_seven].tolist() == two.held_out[of_seven].tolist()
     assert one.held_out[~of_seven].tolist() != two.held_out[~of_seven].tolist()
 
@@ -115,7 +120,7 @@ def test_the_range_covers_the_true_probability_in_a_new_project(projects: int, e
 def test_results_by_project_add_up_to_the_whole() -> None:
     samples, _ = world(500, projects=7)
     made = fit(samples, "exact_match", resamples=50)
-    assert [row.project for row in made.by_project] == sorted({s.project for s in samples})
+    assert [row.name for row in made.by_project] == sorted({s.project for s in samples})
     assert sum(row.n for row in made.by_project) == 500
     assert sum(row.positives for row in made.by_project) == made.labels.sum()
     assert sum(row.n * row.brier for row in made.by_project) / 500 == pytest.approx(brier(made.held_out, made.labels))
@@ -161,7 +166,7 @@ def test_one_class_is_insufficient_and_has_no_skill_and_no_auc() -> None:
 
 def test_several_measures_are_fitted_together() -> None:
     samples, _ = world(800)
-    found = fit(samples, "exact_match", ["total_logprob", "length"], resamples=100).calibrator
+    found = fit(samples, "exact_match", ["total_logprob", "length"], kind="platt", resamples=100).calibrator
     assert found.features == ("total_logprob", "length")
     assert found.map.slopes[0] == pytest.approx(0.7, abs=0.15)
     assert abs(found.map.slopes[1]) < 0.2

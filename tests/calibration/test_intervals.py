@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import t as student  # type: ignore[import-untyped]
 
-from assay.calibration.maps.platt import sigmoid
+from assay.calibration.maps.linear import sigmoid
 from assay.calibration.measures import Floats
 from assay.calibration.metrics.bins import ece
 from assay.calibration.metrics.intervals import intervals, student_t, tail

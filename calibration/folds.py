@@ -1,0 +1,57 @@
+"""Groups and folds: what is held out together, so that nothing is judged by a map that saw its like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .samples import Sample
+
+Grouping = Literal["project", "file", "sample"]
+FOLDS = 5
+LEAST_GROUPS = 5
+
+_GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
+    "project": lambda sample: sample.project,
+    "file": lambda sample: (sample.project, sample.file),
+    "sample": lambda sample: sample.id,
+}
+
+
+def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = LEAST_GROUPS) -> tuple[Grouping, NDArray[np.intp], tuple[str, ...]]:
+    """The coarsest grouping, from the wanted one on, that has at least so many groups: its name, the group of each sample from 0, notes."""
+    kinds: list[Grouping] = ["project", "file", "sample"]
+    notes: tuple[str, ...] = ()
+    for kind in kinds[kinds.index(wanted) :]:
+        index = numbered([_GROUP_OF[kind](sample) for sample in samples])
+        count = int(index.max()) + 1
+        if count >= least or kind == "sample":
+            return kind, index, notes
+        finer = kinds[kinds.index(kind) + 1]
+        counted = f"{count} {kind}{'s' if count > 1 else ''}"
+        notes = (*notes, f"only {counted}: held out and resampled by {finer}; how well it does in another {kind} is not known")
+    raise AssertionError("the last grouping always has enough")
+
+
+def numbered(names: Sequence[object]) -> NDArray[np.intp]:
+    """A number for each name, from 0 in the order of their first appearance."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
+
+
+def folds_of(groups: NDArray[np.intp], seed: int, folds: int = FOLDS) -> NDArray[np.intp]:
+    """Fold of each sample (n,), from 0; a group is never parted. The largest groups go first, each into the smallest fold so far."""
+    sizes = np.bincount(groups)
+    shuffled = np.random.default_rng(seed).permutation(len(sizes))
+    if sizes.max() == 1:
+        fold_of = np.empty(len(sizes), dtype=np.intp)
+        fold_of[shuffled] = np.arange(len(sizes)) % folds
+        return fold_of[groups]
+    fold_of, filled = np.zeros(len(sizes), dtype=np.intp), np.zeros(min(folds, len(sizes)))
+    for group in shuffled[np.argsort(-sizes[shuffled], kind="stable")]:
+        fold_of[group] = filled.argmin()
+        filled[fold_of[group]] += sizes[group]
+    return fold_of[groups]

@@ -1,0 +1,97 @@
+"""Guards: what must hold before a calibrator's probability is shown to anyone. Each is written down with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .evidence import Evidence
+from .maps.base_rate import BaseRateMap
+from .maps.kinds import Map
+from .maps.platt import PlattMap
+from .maps.steps import StepsMap
+from .maps.temperature import TemperatureMap
+from .measures import MEASURES, Floats
+
+LEAST_SAMPLES = 25
+LEAST_OF_A_CLASS = 5
+LEAST_SPREAD = 0.02
+
+Status = Literal["informative", "uninformative", "insufficient"]
+Name = Literal["one_class", "too_few", "skill", "slope", "spread", "bounds", "range"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard, whether it lets a probability pass, and why (or why not), for people."""
+
+    name: Name
+    passed: bool
+    reason: str
+
+
+def guards_of(
+    features: Sequence[str], ranges: Sequence[tuple[float, float]], y: NDArray[np.bool_], fitted: Map, p: Floats, evidence: Evidence
+) -> tuple[Guard, ...]:
+    """All guards of a map, fitted to labels y (n,), whose probabilities for those samples are p (n,).
+
+    one_class, too_few: is there anything to learn from. skill: the skill score's held-out interval is above 0. slope: the measure points
+    the way it should. spread: 90 % of the probabilities are not all but equal (the collapse into one bucket of Spiess et al. 2024, §5).
+    bounds, range: what the confidence is held to; they let pass, and say to what.
+    """
+    n, positives = len(y), int(y.sum())
+    least = min(positives, n - positives)
+    skill = evidence.skill
+    shown = f"{skill.value:.3f} with interval {skill.low:.3f} to {skill.high:.3f}" if skill else "not defined"
+    low, high = np.quantile(p, [0.05, 0.95])
+    return (
+        Guard("one_class", least > 0, f"{positives} positive and {n - positives} negative"),
+        Guard(
+            "too_few",
+            n >= LEAST_SAMPLES and least >= LEAST_OF_A_CLASS,
+            f"{n} samples, {positives} positive and {n - positives} negative; "
+            f"at least {LEAST_SAMPLES} with {LEAST_OF_A_CLASS} of each are needed",
+        ),
+        Guard("skill", skill is not None and skill.low > 0, f"the skill score on held-out data is {shown}"),
+        _slope(features[0], fitted),
+        Guard("spread", bool(high - low >= LEAST_SPREAD), f"90 % of the probabilities are between {low:.3f} and {high:.3f}"),
+        Guard("bounds", True, f"a probability is at least {1 / (n + 2):.3g} and at most {1 - 1 / (n + 2):.6g}: 1 / (n + 2) from certainty"),
+        Guard(
+            "range",
+            True,
+            "; ".join(f"no number where {name} is not between {a:.6g} and {b:.6g}" for name, (a, b) in zip(features, ranges, strict=True)),
+        ),
+    )
+
+
+def status_of(guards: Sequence[Guard]) -> tuple[Status, str]:
+    """The status that the guards leave, and its reason."""
+    failed = {guard.name: guard.reason for guard in guards if not guard.passed}
+    for name in ("one_class", "too_few"):
+        if name in failed:
+            reason = "all labels are equal: " if name == "one_class" else ""
+            return "insufficient", reason + failed[name]
+    if "skill" in failed:
+        return "uninformative", f"no skill is shown: {failed['skill']}"
+    if "slope" in failed:
+        return "uninformative", failed["slope"]
+    if "spread" in failed:
+        return "uninformative", f"the probabilities collapse: {failed['spread']}"
+    return "informative", next(guard.reason for guard in guards if guard.name == "skill")
+
+
+def _slope(name: str, fitted: Map) -> Guard:
+    match fitted:
+        case PlattMap(slopes=(slope, *_)) | TemperatureMap(slope=slope):
+            direction = MEASURES[name].direction
+            if slope * direction < 0 or (direction and slope == 0):
+                return Guard("slope", False, f"the slope of {name} is {slope:.3g}: it points the wrong way")
+            return Guard("slope", True, f"the slope of {name} is {slope:.3g}")
+        case BaseRateMap() | StepsMap(kind="histogram"):
+            return Guard("slope", True, "the map has no slope")
+        case _:
+            return Guard("slope", True, f"the map never falls where {name} speaks more for the event")
