@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 EVENT_WORDS = {"exact_match": "exact match", "tests_pass": "passes tests", "kept": "kept"}
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A word, a shape and a colour (hex; Okabe & Ito's palette, told apart by colour-blind people; the shape says the same)."""
+    """A word, a shape and two colours (hex), of which each alone tells the bands apart: colour is never the only sign.
+
+    colour is for light backgrounds, with a contrast of at least 7:1 to white; colour_dark for dark ones, with at least 5.9:1 to #1E1E1E
+    and 7:1 to black. So they serve themes of high contrast too (WCAG 2.2 asks for 4.5:1, at level AAA for 7:1). Any two bands are at least
+    18 apart (CIEDE2000) for everybody, also as Machado et al. (2009) simulate protanopia, deuteranopia and tritanopia.
+    """
 
     word: str
     shape: str
     colour: str
+    colour_dark: str
 
 
-LIKELY = Band("likely", "◆", "#0072B2")
-POSSIBLE = Band("possible", "◈", "#E69F00")
-UNLIKELY = Band("unlikely", "◇", "#D55E00")
-NO_EVIDENCE = Band("no evidence", "○", "#767676")
+LIKELY = Band("likely", "◆", "#0044DD", "#00AAEE")
+POSSIBLE = Band("possible", "◈", "#884400", "#FFDD00")
+UNLIKELY = Band("unlikely", "◇", "#440033", "#EE7766")
+NO_EVIDENCE = Band("no evidence", "○", "#585858", "#B4B4B4")
 BANDS = (LIKELY, POSSIBLE, UNLIKELY, NO_EVIDENCE)
 
-LIKELY_FROM = 0.7
-POSSIBLE_FROM = 0.4
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """The probabilities from which a suggestion is likely and possible. Raises ValueError where they would leave a band empty."""
+
+    likely_from: float = 0.7
+    possible_from: float = 0.4
+
+    def __post_init__(self) -> None:
+        """See the class."""
+        if not 0 < self.possible_from < self.likely_from <= 1:
+            raise ValueError(
+                f"bands need 0 < possible_from < likely_from <= 1, not possible_from {self.possible_from}, likely_from {self.likely_from}"
+            )
 
 
-def band_of(probability: float | None) -> Band:
-    """likely from 0.7, possible from 0.4, else unlikely; no evidence where there is no probability."""
+BOUNDARIES = Boundaries()
+
+
+def band_of(probability: float | None, boundaries: Boundaries = BOUNDARIES) -> Band:
+    """likely or possible from their boundaries on, else unlikely; no evidence where there is no probability."""
     if probability is None:
         return NO_EVIDENCE
-    return LIKELY if probability >= LIKELY_FROM else POSSIBLE if probability >= POSSIBLE_FROM else UNLIKELY
+    return LIKELY if probability >= boundaries.likely_from else POSSIBLE if probability >= boundaries.possible_from else UNLIKELY
 
 
 def percents(low: float, high: float) -> str:
@@ -40,9 +62,16 @@ def percents(low: float, high: float) -> str:
     return f"{math.floor(round(100 * low, 9))}-{math.ceil(round(100 * high, 9))} %"
 
 
-def band_text(event: str, probability: float | None, low: float | None, high: float | None) -> str:
+def band_text(event: str, probability: float | None, low: float | None, high: float | None, boundaries: Boundaries = BOUNDARIES) -> str:
     """ "◆ likely 70-85 % exact match", or "○ no evidence", never with a number, where there is no probability."""
-    band = band_of(probability)
+    band = band_of(probability, boundaries)
     if low is None or high is None or band is NO_EVIDENCE:
         return f"{NO_EVIDENCE.shape} {NO_EVIDENCE.word}"
     return f"{band.shape} {band.word} {percents(low, high)} {EVENT_WORDS[event]}"
+
+
+def bands_json(boundaries: Boundaries = BOUNDARIES) -> str:
+    """The bands as a JSON list, for editors to make their themes from: word, shape, colour, colour_dark, and `from`, the probability that a
+    band begins at, null for no evidence."""
+    begins = (boundaries.likely_from, boundaries.possible_from, 0.0, None)
+    return json.dumps([asdict(band) | {"from": begin} for band, begin in zip(BANDS, begins, strict=True)], ensure_ascii=False, indent=2)
