@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from . import __version__
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EVENTS = ("exact_match", "tests_pass", "kept")
 KINDS = ("line", "block")
 KV_TYPES = ("f16", "f32", "q8_0", "q4_0")
+MAPS = ("base_rate", "platt", "temperature", "beta", "isotonic", "histogram", "venn_abers")
 TASKS = ("line", "line_rest", "line_middle", "block")
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -225,13 +226,21 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
     parser.add_argument(
         "--features", type=_names, default="total_logprob", help="measures that go in, with commas between (default: %(default)s)"
     )
+    _add_map_option(parser)
+    parser.add_argument(
+        "--levels", metavar="language,project,user", type=_names, default=[],
+        help="give each of them a platt map of its own, shrunk toward the one above it, where that is better on files held out",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from .calibration.commands import calibrate_fit
 
-        return calibrate_fit(arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json)
+        kind, levels = cast("Any", arguments.map or "auto"), arguments.levels
+        return calibrate_fit(
+            arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json, kind=kind, levels=levels
+        )
 
     parser.set_defaults(run=run)
 
@@ -243,13 +252,15 @@ def _add_calibrate_report(actions: Subparsers) -> None:
     )
     parser.add_argument("--event", choices=EVENTS, help="the event to report on, of samples (default: each that has labels)")
     parser.add_argument("--features", type=_names, help="measures to fit samples with, with commas between (default: total_logprob)")
+    _add_map_option(parser)
     parser.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="the folder to write to (default: %(default)s)")
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from .calibration.commands import calibrate_report
 
-        return calibrate_report(arguments.paths, arguments.out, arguments.json, features=arguments.features, event=arguments.event)
+        asked = {"features": arguments.features, "event": arguments.event, "kind": arguments.map}
+        return calibrate_report(arguments.paths, arguments.out, arguments.json, **asked)
 
     parser.set_defaults(run=run)
 
@@ -386,6 +397,13 @@ def _model_choice(arguments: argparse.Namespace) -> ModelChoice:
     if "flash_attention" in given:
         given["flash_attention"] = given["flash_attention"] == "on"
     return ModelChoice(arguments.model, cast("ModelOptions", given))
+
+
+def _add_map_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--map", choices=("auto", *MAPS),
+        help="the map from measures to the probability (default: auto, platt unless the evidence carries a richer one)",
+    )  # fmt: skip
 
 
 def _add_json_option(parser: argparse.ArgumentParser) -> None:

@@ -10,28 +10,50 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from .calibrator import Calibrator, CalibratorError, as_json, load, save
 from .fit import DEFAULT_FEATURES, Fit, FitError, fit
+from .maps.kinds import Kind
 from .registry import Entry, choose, folders, read_registry
 from .report.plots import PlotError
 from .report.report import report, summary
 from .samples import EVENTS, SampleError, read_samples
+from .shrinkage import Level
 
 
-def calibrate_fit(sample_paths: Sequence[Path], event: str, features: Sequence[str], out: Path, as_json: bool) -> int:
-    """`assay calibrate fit SAMPLES… --event E [--features a,b] --out FILE`: fit a calibrator, write its file, say what it is worth."""
-    return _ended(lambda: _fit(sample_paths, event, features, out, as_json))
+def calibrate_fit(
+    sample_paths: Sequence[Path],
+    event: str,
+    features: Sequence[str],
+    out: Path,
+    as_json: bool,
+    *,
+    kind: Kind | Literal["auto"] = "auto",
+    levels: Sequence[Level] = (),
+) -> int:
+    """`assay calibrate fit SAMPLES… --event E [--features a,b] --out FILE`: fit a calibrator, write its file, say what it is worth.
+
+    kind and levels: as `fit.fit`.
+    """
+    return _ended(lambda: _fit(sample_paths, event, features, out, as_json, kind, levels))
 
 
 def calibrate_report(
-    paths: Sequence[Path], out_dir: Path, as_json: bool, *, features: Sequence[str] | None = None, event: str | None = None
+    paths: Sequence[Path],
+    out_dir: Path,
+    as_json: bool,
+    *,
+    features: Sequence[str] | None = None,
+    event: str | None = None,
+    kind: Kind | Literal["auto"] | None = None,
 ) -> int:
     """`assay calibrate report SAMPLES… [--features a,b] [--event E]|CALIBRATOR [--out DIR]`: samples, or one calibrator file.
 
-    features: measures to fit samples with, total_logprob unless told. event: the one to report on, by default each that has labels.
+    features: measures to fit samples with, total_logprob unless told. event: the one to report on, by default each that has labels. kind:
+    as `fit.fit`.
     """
-    return _ended(lambda: _report(paths, out_dir, as_json, features, event))
+    return _ended(lambda: _report(paths, out_dir, as_json, features, event, kind))
 
 
 def calibrate_show(
@@ -70,8 +92,18 @@ def _ended(work: Callable[[], None]) -> int:
     return 0
 
 
-def _fit(sample_paths: Sequence[Path], event: str, features: Sequence[str], out: Path, json_wanted: bool) -> None:
-    fitted = fit(read_samples(sample_paths), event, features)
+def _fit(
+    sample_paths: Sequence[Path],
+    event: str,
+    features: Sequence[str],
+    out: Path,
+    json_wanted: bool,
+    kind: Kind | Literal["auto"],
+    levels: Sequence[Level],
+) -> None:
+    if out.is_dir():
+        raise _UsageError(f"{out} is a folder; --out is the calibrator's file, such as {out / 'calibrator.json'}")
+    fitted = fit(read_samples(sample_paths), event, features, kind=kind, levels=levels)
     save(fitted.calibrator, out)
     for note in fitted.notes:
         _say(f"note: {note}")
@@ -82,16 +114,23 @@ def _fit(sample_paths: Sequence[Path], event: str, features: Sequence[str], out:
         _document({"id": fitted.calibrator.id, "file": str(out), "notes": list(fitted.notes), "calibrator": as_json(fitted.calibrator)})
 
 
-def _report(paths: Sequence[Path], out_dir: Path, json_wanted: bool, features: Sequence[str] | None, event: str | None) -> None:
+def _report(
+    paths: Sequence[Path],
+    out_dir: Path,
+    json_wanted: bool,
+    features: Sequence[str] | None,
+    event: str | None,
+    kind: Kind | Literal["auto"] | None,
+) -> None:
     calibrators = [path for path in paths if path.suffix == ".json"]
     if calibrators and len(paths) > 1:
         raise _UsageError("a report is on samples (*.jsonl, any number of files) or on one calibrator (*.json)")
-    if calibrators and (features or event):
+    if calibrators and (features or event or kind):
         raise _UsageError(
-            f"{calibrators[0]} is a calibrator, which has its event and its features already; --event and --features are for samples"
+            f"{calibrators[0]} is a calibrator, which has event, features and map already; --event, --features and --map are for samples"
         )
     subjects: Sequence[Fit | Calibrator] = (
-        [load(calibrators[0])] if calibrators else _fits(paths, features or DEFAULT_FEATURES, (event,) if event else EVENTS)
+        [load(calibrators[0])] if calibrators else _fits(paths, features or DEFAULT_FEATURES, (event,) if event else EVENTS, kind or "auto")
     )
     made = report(subjects, out_dir)
     if json_wanted:
@@ -102,13 +141,13 @@ def _report(paths: Sequence[Path], out_dir: Path, json_wanted: bool, features: S
         _say(f"written: {file}")
 
 
-def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str]) -> list[Fit]:
+def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str], kind: Kind | Literal["auto"]) -> list[Fit]:
     samples = read_samples(paths)
     fits = []
     for event in events:
         labelled = sum(sample.labels.get(event) is not None for sample in samples)
         if labelled >= 2 or len(events) == 1:
-            fits.append(fit(samples, event, features))
+            fits.append(fit(samples, event, features, kind=kind))
         elif labelled:
             _say(f"note: {event} is left out, only one sample has a label for it")
     if not fits:

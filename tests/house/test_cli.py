@@ -12,6 +12,7 @@ import pytest
 from house.running import assay
 
 from assay import cli
+from assay.calibration.maps.kinds import KINDS
 from assay.calibration.samples import EVENTS
 from assay.inference.completion import Kind, Task
 from assay.inference.llama_session import KVType
@@ -21,6 +22,7 @@ COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")
 
 def test_the_words_of_the_command_line_are_those_of_the_rooms_below() -> None:
     assert cli.EVENTS == EVENTS
+    assert cli.MAPS == KINDS
     assert get_args(Kind) == cli.KINDS
     assert get_args(Task) == cli.TASKS
     assert get_args(KVType) == cli.KV_TYPES
