@@ -1,0 +1,161 @@
+"""CORP: probabilities recalibrated by isotonic regression, and what that says of their score (Dimitriadis, Gneiting & Jordan 2021).
+
+The mean score S of probabilities is MCB - DSC + UNC: miscalibration, S minus the score of the recalibrated ones; discrimination, what these
+win over always saying the base rate; uncertainty, the score of the base rate. Nothing is binned and nothing is chosen: the recalibrated
+probabilities are those of the pool-adjacent-violators algorithm (PAV), which are the best monotone ones for every proper score at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..measures import Floats
+from .scores import log_loss, pooled
+
+Score = Literal["brier", "log_loss"]
+
+_STANDARD_ERROR = 0.02
+_LEAST_SIMULATIONS, _MOST_SIMULATIONS = 10, 1000
+_CELLS, _BAND_POINTS = 4096, 256
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """score = miscalibration - discrimination + uncertainty, each ≥ 0 (but for rounding); in nats for the log loss."""
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibrated:
+    """The CORP reliability curve: m blocks of samples, ascending, that PAV gives one rate each, also ascending. All arrays (m,).
+
+    low, high: smallest and largest probability in the block; n samples; rate: of the event among them. Drawn as the line through
+    (low, rate), (high, rate) of each block in turn, which is the line through all n points. The blocks were chosen for their rates, so that
+    an interval of one block's rate as if it were a bin is too narrow: see `consistency_band`.
+    """
+
+    low: Floats
+    high: Floats
+    n: NDArray[np.int64]
+    rate: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Where the CORP curve of a perfect forecaster with these very p's is in 95 % of cases, at each of p (m,): low, high (m,).
+
+    At the lowest and highest p's it need not hold the diagonal: there PAV pools few samples, and most curves begin at 0 and end at 1.
+    """
+
+    p: Floats
+    low: Floats
+    high: Floats
+
+
+def recalibrated(p: ArrayLike, y: ArrayLike) -> Recalibrated:
+    """The curve of probabilities p (n,) for labels y (n,). Equal p's are one point, whatever their order."""
+    runs = pooled(p, y)
+    starts, n, rate = _pav(runs.positives, runs.n)
+    return Recalibrated(runs.p[starts], runs.p[np.append(starts[1:], len(runs.p)) - 1], n, rate)
+
+
+def decompose(p: ArrayLike, y: ArrayLike, score: Score = "brier") -> Decomposition:
+    """MCB, DSC and UNC of the mean score, `scores.brier` or `scores.log_loss`.
+
+    MCB is never 0 for a finite sample, not even for perfect probabilities: read it beside `miscalibration_noise_floor`.
+    Raises ValueError for an infinite log loss.
+    """
+    if score == "log_loss":
+        # which refuses an infinite one
+        log_loss(p, y)
+    runs = pooled(p, y)
+    return _decomposed(runs.n, runs.positives, _losses(runs.p, score), score)
+
+
+def miscalibration_noise_floor(p: ArrayLike, score: Score = "brier", seed: int = 0) -> float:
+    """The mean MCB of a perfect forecaster with these very p's, over simulations of y* ~ Bern(p).
+
+    As many of them as bring the standard error of that mean below 2 % of it: about 130 for n = 100 and the least, 10, for a million.
+    """
+    runs = pooled(p, np.zeros(np.shape(p)))
+    losses = _losses(runs.p, score)
+    values: list[float] = []
+    for positives in _redrawn(runs.p, runs.n, _MOST_SIMULATIONS, seed):
+        values.append(_decomposed(runs.n, positives, losses, score).miscalibration)
+        if len(values) >= _LEAST_SIMULATIONS and np.std(values, ddof=1) <= _STANDARD_ERROR * np.mean(values) * math.sqrt(len(values)):
+            break
+    return float(np.mean(values))
+
+
+def consistency_band(p: ArrayLike, simulations: int = 400, seed: int = 0) -> Band:
+    """The pointwise 95 % band under the hypothesis of calibration, from curves of so many simulations of y* ~ Bern(p) (ibid.), at up to
+    256 of the p's, evenly spaced in rank.
+
+    More than 4,096 distinct p's are drawn as that many cells of equal mass, each with its mean p: for n = 100,000 and 1,000,000 the median
+    width is within 0.2 % of that from single samples, and 90 % of the widths are within 15 % (400 simulations of either).
+    """
+    runs = pooled(p, np.zeros(np.shape(p)))
+    cell = (np.cumsum(runs.n) - 1) * _CELLS // runs.n.sum() if len(runs.p) > _CELLS else np.arange(len(runs.p))
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    n = np.add.reduceat(runs.n, starts)
+    # a mean of ones may be rounded to more than 1
+    mean = np.minimum(np.add.reduceat(runs.n * runs.p, starts) / n, 1)
+    points = np.unique(np.linspace(0, len(mean) - 1, _BAND_POINTS).astype(np.intp))
+    curves = []
+    for positives in _redrawn(mean, n, simulations, seed):
+        blocks, _, rate = _pav(positives, n)
+        curves.append(rate[np.searchsorted(blocks, points, side="right") - 1])
+    low, high = np.quantile(curves, [0.025, 0.975], axis=0)
+    return Band(mean[points], low, high)
+
+
+def _pav(positives: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64], Floats]:
+    """Blocks of the non-decreasing fit to positives / n with weights n: index of each one's first entry, samples and rate in it."""
+    # Not at the top: the live server, which reads evidence but makes none, does not load scipy.
+    from scipy.optimize import isotonic_regression
+
+    starts = isotonic_regression(positives / n, weights=n).blocks[:-1]
+    size = np.add.reduceat(n, starts)
+    return starts, size, np.add.reduceat(positives, starts) / size
+
+
+def _losses(p: Floats, score: Score) -> tuple[Floats, Floats]:
+    """What saying p costs where the event happened, and where it did not."""
+    if score == "brier":
+        return (1 - p) ** 2, p**2
+    # 0 stands for ∞ at p = 0 and 1: it is only ever taken 0 times
+    return -np.log(np.where(p > 0, p, 1)), -np.log1p(-np.where(p < 1, p, 0))
+
+
+def _entropy(rate: Floats, score: Score) -> Floats:
+    """The mean score of saying a rate that is true."""
+    happened, not_happened = _losses(rate, score)
+    return rate * happened + (1 - rate) * not_happened
+
+
+def _decomposed(n: NDArray[np.int64], positives: NDArray[np.int64], losses: tuple[Floats, Floats], score: Score) -> Decomposition:
+    total = n.sum()
+    happened, not_happened = losses
+    mean = float((positives @ happened + (n - positives) @ not_happened) / total)
+    _, size, rate = _pav(positives, n)
+    best = float(size @ _entropy(rate, score) / total)
+    uncertainty = float(_entropy(np.array([positives.sum() / total]), score)[0])
+    return Decomposition(mean, mean - best, uncertainty - best, uncertainty)
+
+
+def _redrawn(p: Floats, n: NDArray[np.int64], times: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """Positives of n samples each, as a perfect forecaster who says p would see them."""
+    rng = np.random.default_rng(seed)
+    single = bool((n == 1).all())
+    for _ in range(times):
+        yield (rng.random(len(p)) < p).astype(np.int64) if single else rng.binomial(n, p)

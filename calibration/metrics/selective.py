@@ -1,0 +1,114 @@
+"""Showing only what is likely enough: which share is then shown, and which share of that is wrong.
+
+Samples are shown from the highest p down. Where p is equal no order is better founded than another: all values here are the expectation
+over random orders of equal p's, so that they depend on no order at all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..measures import Floats
+from .scores import auc, checked, pooled
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Points (x, y) of a curve, both (m,), x ascending."""
+
+    x: Floats
+    y: Floats
+
+
+def risk_coverage(p: ArrayLike, y: ArrayLike) -> Curve:
+    """x: coverage k / n, the share shown; y: risk, the expected share of those k in which the event did not happen. k = 1 … n."""
+    wrong = _wrong_among(p, y)
+    k = np.arange(1, len(wrong) + 1)
+    return Curve(k / len(wrong), wrong / k)
+
+
+def aurc(p: ArrayLike, y: ArrayLike) -> float:
+    """Area under the risk-coverage curve: the mean risk over all coverages k / n (Geifman, Uziel & El-Yaniv 2019)."""
+    return float(risk_coverage(p, y).y.mean())
+
+
+def excess_aurc(p: ArrayLike, y: ArrayLike) -> float:
+    """`aurc` above that of the best order, which shows every sample with the event before any other (ibid.); 0 for that order.
+
+    The best order's is summed, not taken from its limit r + (1 - r) ln(1 - r), which for finite n no order reaches.
+    """
+    _, y = checked(p, y)
+    return aurc(p, y) - aurc(y.astype(np.float64), y)
+
+
+def augrc(p: ArrayLike, y: ArrayLike) -> float:
+    """Area under the generalised risk-coverage curve (Traub et al. 2024): the mean share of all samples that is shown and wrong.
+
+    Their closed form (1 - AUC) r (1 - r) + r² / 2, r the share in which the event did not happen: exact, also with equal p's.
+    """
+    _, labels = checked(p, y)
+    r = 1 - float(labels.mean())
+    return r**2 / 2 + ((1 - auc(p, y)) * r * (1 - r) if 0 < r < 1 else 0.0)
+
+
+def precision_at(p: ArrayLike, y: ArrayLike, coverage: float) -> float:
+    """Expected share, among the fewest shown that are at least this share of all, in which the event happened.
+
+    Raises ValueError for a coverage outside (0, 1].
+    """
+    if not 0 < coverage <= 1:
+        raise ValueError(f"a coverage is above 0 and at most 1, not {coverage}")
+    wrong = _wrong_among(p, y)
+    n = len(wrong)
+    shown = math.ceil(coverage * n)
+    # 0.07 · 100 is above 7 by rounding, but 7 of 100 are a share of 0.07
+    if (shown - 1) / n >= coverage:
+        shown -= 1
+    return 1 - float(wrong[shown - 1]) / shown
+
+
+def roc(p: ArrayLike, y: ArrayLike) -> Curve:
+    """x: false positive rate, y: true positive rate, of showing what has at least each of the distinct p's, from (0, 0) to (1, 1).
+
+    Straight between points, so that its area is `scores.auc`. Raises ValueError when all labels are equal.
+    """
+    runs = pooled(p, y)
+    positives, negatives = runs.positives[::-1], (runs.n - runs.positives)[::-1]
+    if not positives.any() or not negatives.any():
+        raise ValueError("the ROC curve is not defined where all labels are equal")
+    true, false = (np.concatenate([[0], np.cumsum(each)]) for each in (positives, negatives))
+    return Curve(false / false[-1], true / true[-1])
+
+
+def thinned(curve: Curve, columns: int = 1000) -> Curve:
+    """The curve's points that its picture needs: of each of so many columns of equal width the first, last, lowest and highest one.
+
+    Drawn that many pixels wide it is the same picture (M4, Jugel et al. 2014): in every column the line enters, leaves, and reaches up and
+    down to where it did. At most 4 points per column, all of them the curve's own.
+    """
+    span = curve.x[-1] - curve.x[0]
+    if len(curve.x) <= 4 * columns or span == 0:
+        return curve
+    column = np.minimum((curve.x - curve.x[0]) * (columns / span), columns - 1).astype(np.intp)
+    first = np.flatnonzero(np.diff(column, prepend=-1))
+    last = np.append(first[1:], len(column)) - 1
+    size = last - first + 1
+    index = np.arange(len(column))
+    keep = np.zeros(len(column), dtype=np.bool_)
+    keep[first] = keep[last] = True
+    for extreme in (np.minimum, np.maximum):
+        reaches = curve.y == np.repeat(extreme.reduceat(curve.y, first), size)
+        keep[np.minimum.reduceat(np.where(reaches, index, len(index)), first)] = True
+    return Curve(curve.x[keep], curve.y[keep])
+
+
+def _wrong_among(p: ArrayLike, y: ArrayLike) -> Floats:
+    """Expected number of samples without the event among the k of highest p, k = 1 … n. Straight inside a run of equal p's."""
+    runs = pooled(p, y)
+    n, wrong = runs.n[::-1], (runs.n - runs.positives)[::-1]
+    ends, so_far = (np.concatenate([[0], np.cumsum(each)]) for each in (n, wrong))
+    return np.asarray(np.interp(np.arange(1, ends[-1] + 1), ends, so_far))

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk  # type: ignore[import-untyped]
+from forecasts import Forecast, forecasts, perfect
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.calibration.measures import Floats
+from assay.calibration.metrics.scores import auc
+from assay.calibration.metrics.selective import Curve, augrc, aurc, excess_aurc, precision_at, risk_coverage, roc, thinned
+
+few = st.lists(st.tuples(st.integers(0, 3).map(lambda k: k / 4), st.booleans()), min_size=1, max_size=6).map(
+    lambda pairs: (np.array([p for p, _ in pairs]), np.array([y for _, y in pairs]))
+)
+
+
+def risks_over_all_orders(p: Floats, y: np.ndarray) -> Floats:
+    """Mean risk among the first 1 … n over every order from the highest p down."""
+    n = len(p)
+    orders = [o for o in itertools.permutations(range(n)) if all(p[a] >= p[b] for a, b in itertools.pairwise(o))]
+    return np.mean([np.cumsum(~y[list(o)]) / np.arange(1, n + 1) for o in orders], axis=0)
+
+
+@given(few)
+def test_the_risk_is_its_mean_over_every_order_of_equal_probabilities(forecast: Forecast) -> None:
+    p, y = forecast
+    risks = risks_over_all_orders(p, y)
+    curve = risk_coverage(p, y)
+    assert curve.y == pytest.approx(risks)
+    assert curve.x == pytest.approx(np.arange(1, len(p) + 1) / len(p))
+    assert aurc(p, y) == pytest.approx(risks.mean())
+    for k, risk in enumerate(risks, 1):
+        assert precision_at(p, y, k / len(p)) == pytest.approx(1 - risk)
+
+
+@given(forecasts)
+def test_augrc_is_the_area_under_the_share_that_is_shown_and_wrong(forecast: Forecast) -> None:
+    p, y = forecast
+    curve = risk_coverage(p, y)
+    coverage, shown_and_wrong = np.concatenate([[0], curve.x]), np.concatenate([[0], curve.x * curve.y])
+    assert augrc(p, y) == pytest.approx(np.trapezoid(shown_and_wrong, coverage), abs=1e-12)
+
+
+@given(forecasts)
+def test_excess_is_0_for_the_best_order_and_never_below(forecast: Forecast) -> None:
+    p, y = forecast
+    assert excess_aurc(y * 0.5 + 0.2, y) == pytest.approx(0, abs=1e-12)
+    assert excess_aurc(p, y) >= -1e-12
+    assert aurc(p, y) <= aurc(~y * 0.5, y) + 1e-12
+
+
+@given(forecasts, st.integers(0, 2**32))
+def test_the_order_of_the_samples_changes_nothing(forecast: Forecast, seed: int) -> None:
+    p, y = forecast
+    order = np.random.default_rng(seed).permutation(len(p))
+    assert (aurc(p[order], y[order]), augrc(p[order], y[order])) == (aurc(p, y), augrc(p, y))
+    assert precision_at(p[order], y[order], 0.3) == precision_at(p, y, 0.3)
+
+
+def test_with_one_class_the_areas_are_all_or_nothing() -> None:
+    p = [0.2, 0.4, 0.4]
+    assert (aurc(p, [1, 1, 1]), augrc(p, [1, 1, 1]), excess_aurc(p, [1, 1, 1])) == (0, 0, 0)
+    assert (aurc(p, [0, 0, 0]), augrc(p, [0, 0, 0]), excess_aurc(p, [0, 0, 0])) == (1, 0.5, 0)
+
+
+@pytest.mark.parametrize(("coverage", "shown"), [(0.07, 7), (0.29, 29), (0.071, 8), (1e-9, 1), (1, 100)])
+def test_the_fewest_are_shown_that_are_the_coverage_without_one_more_for_rounding(coverage: float, shown: int) -> None:
+    p = np.arange(100) / 100
+    y = np.arange(100) == 99
+    assert precision_at(p, y, coverage) == pytest.approx(1 / shown)
+
+
+@pytest.mark.parametrize("coverage", [0, -0.1, 1.1, float("nan")])
+def test_a_coverage_that_is_none_is_refused(coverage: float) -> None:
+    with pytest.raises(ValueError, match="coverage"):
+        precision_at([0.5], [True], coverage)
+
+
+@given(forecasts)
+def test_the_roc_curve_is_scikit_learns_and_its_area_the_auc(forecast: Forecast) -> None:
+    p, y = forecast
+    if len(set(y.tolist())) == 2:
+        curve = roc(p, y)
+        false, true, _ = sk.roc_curve(y, p, drop_intermediate=False)
+        assert (curve.x.tolist(), curve.y.tolist()) == (pytest.approx(false), pytest.approx(true))
+        assert np.trapezoid(curve.y, curve.x) == pytest.approx(auc(p, y))
+
+
+def test_a_roc_curve_of_one_class_is_refused() -> None:
+    with pytest.raises(ValueError, match="all labels are equal"):
+        roc([0.2, 0.4], [True, True])
+
+
+def columns_of(x: Floats, count: int) -> np.ndarray:
+    """The column of each x of 0 … 1, of so many of equal width."""
+    return np.minimum(x * count, count - 1).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("count", [50, 400])
+@pytest.mark.parametrize("curve_of", [roc, risk_coverage])
+def test_a_thinned_curve_enters_leaves_and_reaches_as_far_in_every_column(curve_of: object, count: int, seed: int) -> None:
+    assert callable(curve_of)
+    found = curve_of(*perfect(30_000, seed))
+    # so that a column's edges are the same numbers here as there
+    whole = Curve((found.x - found.x[0]) / (found.x[-1] - found.x[0]), found.y)
+    thin = thinned(whole, count)
+    assert len(thin.x) <= 4 * count < len(whole.x)
+    assert set(zip(thin.x.tolist(), thin.y.tolist(), strict=True)) <= set(zip(whole.x.tolist(), whole.y.tolist(), strict=True))
+    for column in range(count):
+        before, after = whole.y[columns_of(whole.x, count) == column], thin.y[columns_of(thin.x, count) == column]
+        assert (after[0], after[-1], after.min(), after.max()) == (before[0], before[-1], before.min(), before.max())
+
+
+def test_a_short_curve_is_left_as_it_is() -> None:
+    p, y = perfect(300, 0)
+    curve = roc(p, y)
+    assert thinned(curve) is curve
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        aurc,
+        excess_aurc,
+        augrc,
+        lambda p, y: precision_at(p, y, 0.2),
+        lambda p, y: thinned(roc(p, y)),
+        lambda p, y: thinned(risk_coverage(p, y)),
+    ],
+)
+def test_a_million_samples_take_less_than_half_a_second(work: object) -> None:
+    p, y = perfect(1_000_000, 0)
+    assert callable(work)
+    began = time.process_time()
+    work(p, y)
+    assert time.process_time() - began < 0.5
