@@ -74,6 +74,8 @@ def test_samples_may_come_in_any_number_of_calls(samples: list[tuple[float, bool
     assert whole.log_highest == pytest.approx(pieces.log_highest, abs=1e-9)
     for one, other in zip(whole.bets, pieces.bets, strict=True):
         assert one.log_best == pytest.approx(other.log_best, abs=1e-9)
+        if one.since == other.since:
+            assert (one.score, one.information) == pytest.approx((other.score, other.information), abs=1e-9)
 
 
 @given(STREAM)
@@ -152,6 +154,7 @@ def test_after_the_alarm_the_estimate_gets_sharper_and_the_alarm_stays() -> None
     after = alarm(watch(whole, healed, fair))
     assert isinstance(after, Alarm)
     assert after.raised == later.raised
+    assert after.since <= later.raised
 
 
 @pytest.mark.parametrize(
@@ -222,6 +225,15 @@ def test_an_alarm_is_a_result_and_ends_with_1_only_if_that_is_asked_for(files: P
     drift = ["calibrate", "drift", str(files / "c.json"), str(files / "lower.jsonl")]
     assert (main(drift), main([*drift, "--exit-code"])) == (0, 1)
     assert main([*drift, "--exit-code", "--tolerance", "2"]) == 0
+
+
+def test_projects_that_differ_are_no_drift(tmp_path: Path, said: Said) -> None:
+    fitted, _ = world(3000, between=0.8)
+    calibrator = fit(fitted, "exact_match", resamples=100).calibrator
+    save(calibrator, tmp_path / "c.json")
+    write_samples(tmp_path / "s.jsonl", fitted)
+    assert calibrate_drift(tmp_path / "c.json", [tmp_path / "s.jsonl"], True) == 0
+    assert said()[0]["tolerance"] == 2 * calibrator.between_group_sd > 0.5
 
 
 def test_samples_without_a_label_or_a_number_are_counted(files: Path, tmp_path: Path, said: Said) -> None:
