@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import math
+import re
+from itertools import pairwise
+from pathlib import Path
 
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit  # type: ignore[import-untyped]
 
-from assay.calibration.measures import LOGIT_CEILING, MEASURES, enter, measures_of
+from assay.calibration.measures import LOGIT_CEILING, MEASURES, enter, measures_of, raw_probability, scaled_length
 from assay.inference.model import Generation, StopReason, Timings, Token
 
 
@@ -31,13 +35,30 @@ def test_measures_are_sums_means_and_the_worst_token() -> None:
             "total_logprob": -1.8,
             "token_count": 3,
             "mean_logprob": -0.6,
+            "mean_probability": (math.exp(-0.1) + math.exp(-1.5) + math.exp(-0.2)) / 3,
             "min_logprob": -1.5,
+            "lowest_logprob": -0.6,
             "mean_entropy": 0.8,
             "mean_margin": (2.4 - 1.0 + 2.8) / 3,
             "length": 5,
         }
     )
-    assert found.keys() == MEASURES.keys()
+    assert found.keys() == {measure.name for measure in MEASURES.values() if measure.kind != "reflective"}
+
+
+def test_the_lowest_are_three_whatever_else_there_is() -> None:
+    tokens = [(-0.01, -5.0, 0.1), (-4.0, -5.0, 0.1), (-0.02, -5.0, 0.1), (-1.0, -5.0, 0.1), (-3.0, -5.0, 0.1), (-2.0, -5.0, 0.1)]
+    assert measures_of(generation(*tokens))["lowest_logprob"] == pytest.approx(-3.0)
+    assert measures_of(generation(*tokens[:2]))["lowest_logprob"] == pytest.approx(-2.005)
+
+
+@given(st.lists(st.floats(-700, 0), min_size=1, max_size=40))
+def test_the_means_keep_their_order(logprobs: list[float]) -> None:
+    """The least is at most the mean of the three lowest, that at most the geometric mean, that at most the arithmetic one."""
+    found = measures_of(generation(*((s, -1.0, 0.5) for s in logprobs)))
+    names = ("min_logprob", "lowest_logprob", "mean_logprob")
+    means = [*(math.exp(found[name]) for name in names), found["mean_probability"], 1.0]
+    assert all(low <= high * (1 + 1e-12) for low, high in pairwise(means))
 
 
 def test_length_counts_characters_not_bytes() -> None:
@@ -92,6 +113,59 @@ def test_counts_enter_by_ratio_and_may_be_zero() -> None:
     assert enter("length", [0, math.e - 1]) == pytest.approx([0, 1])
     with pytest.raises(ValueError, match="negative count"):
         enter("token_count", [-1.0])
+
+
+@given(st.floats(0, 1))
+def test_a_stored_probability_enters_as_its_logit(p: float) -> None:
+    with mpmath.workdps(400):
+        exact = mpmath.log(p) - mpmath.log(1 - mpmath.mpf(p)) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
+        exact = max(min(exact, mpmath.mpf(LOGIT_CEILING)), -mpmath.mpf(LOGIT_CEILING))
+        assert abs(float(enter("mean_probability", p)) - exact) <= 1e-14 * max(1, abs(exact))
+
+
+def test_a_said_percentage_is_never_taken_for_more_than_its_last_digit_says() -> None:
+    assert enter("verbalised", [0.0, 0.005, 0.5, 0.8, 1.0]) == pytest.approx([-5.293305, -5.293305, 0, math.log(4), 5.293305])
+
+
+def test_the_odds_of_true_enter_as_they_are_also_where_their_probability_would_be_0_or_1() -> None:
+    assert enter("ask_true_normalised", [-900.0, 0.0, 900.0]).tolist() == [-900.0, 0.0, 900.0]
+    assert raw_probability("ask_true_normalised", [-900.0, 0.0, 900.0]) == pytest.approx([0.0, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("name", ["mean_probability", "verbalised"])
+@pytest.mark.parametrize("p", [-0.1, 1.0000001])
+def test_what_is_no_probability_is_refused(name: str, p: float) -> None:
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        enter(name, p)
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        raw_probability(name, p)
+
+
+@given(st.lists(st.floats(-50, -1e-6), min_size=1, max_size=9))
+def test_what_is_a_log_probability_is_taken_for_its_probability(values: list[float]) -> None:
+    for name in ("total_logprob", "mean_logprob", "ask_true"):
+        assert raw_probability(name, values) == pytest.approx(np.exp(values))
+        # the two ways into a calibrator agree: what enters is the logit of what is said raw
+        assert expit(enter(name, values)) == pytest.approx(np.exp(values))
+
+
+def test_a_measure_that_is_no_probability_has_none() -> None:
+    none = {name for name in MEASURES if raw_probability(name, [0.5 if MEASURES[name].transform == "logit" else 0.0]) is None}
+    assert none == {"token_count", "mean_entropy", "mean_margin"}
+
+
+def test_length_is_scaled_to_the_shortest_and_the_longest_reference() -> None:
+    assert scaled_length([0, 10, 20, 40, 90], 10, 40).tolist() == [0, 0, 1 / 3, 1, 1]
+    assert scaled_length([7, 8], 5, 5).tolist() == [0.5, 0.5]
+    assert raw_probability("length", [10.0, 40.0, 20.0]) == pytest.approx([0, 1, 1 / 3])
+    assert raw_probability("length", []) == pytest.approx([])
+
+
+def test_every_measure_is_in_the_documented_table() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    table = text.split("| measure |")[1].split("\n\n")[0].splitlines()[2:]
+    rows = {re.findall(r"`(\w+)`", row)[0]: [cell.strip() for cell in row.split("|")[2:5]] for row in table}
+    assert rows == {m.name: [m.kind, str(m.cost), m.unit] for m in MEASURES.values()}
 
 
 @pytest.mark.parametrize("name", MEASURES)
