@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .measures import Floats
 from .metrics.bins import Bin, ece, ece_noise_floor, reliability
 from .metrics.intervals import RESAMPLES, Interval, intervals
+from .metrics.smooth import smooth_ece, smooth_ece_noise_floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,14 @@ class CalibrationError:
 
 
 @dataclass(frozen=True, slots=True)
+class SmoothError:
+    """The smooth calibration error, `metrics.smooth.smooth_ece`, and what a perfect forecaster with the same probabilities would get."""
+
+    value: float
+    noise_floor: float
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Metrics on held-out data. `groups` are what was held out and resampled together; skill and auc are None where all labels are equal.
 
@@ -45,6 +54,7 @@ class Evidence:
     auc: Interval | None
     log_loss: Interval
     ece: CalibrationError
+    smooth_ece: SmoothError
     reliability: tuple[Bin, ...]
 
 
@@ -62,5 +72,7 @@ def evidence_of(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resam
         auc=found.auc,
         log_loss=found.log_loss,
         ece=CalibrationError(ece(p, y), ece_noise_floor(p), error.value, error.low, error.high),
+        # the mean of 25 simulations is known to 3 % at n = 1,000: enough to be read beside
+        smooth_ece=SmoothError(smooth_ece(p, y), smooth_ece_noise_floor(p, max(5, resamples // 40), seed)),
         reliability=tuple(reliability(p, y)),
     )

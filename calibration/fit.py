@@ -95,7 +95,8 @@ def fit(
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     _check(samples, known, event, features, kind, levels)
-    x = np.column_stack([_entered(name, known) for name in features])
+    raw = [np.fromiter((s.measures[name] for s in known), np.float64, len(known)) for name in features]
+    x = np.column_stack([_entered(name, values) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     grouped_by, index, notes = grouped(known, groups, max(LEAST_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
@@ -121,7 +122,7 @@ def fit(
     used = tuple(features[: choice.features])
     entered = x[:, : choice.features]
     p = _bounded(sigmoid(made.log_odds(entered)), len(y))
-    ranges = tuple((min(s.measures[f] for s in known), max(s.measures[f] for s in known)) for f in used)
+    ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
     guards = guards_of(used, ranges, y, made, p, evidence)
     status, reason = status_of(guards)
     if unknown := len(samples) - len(known):
@@ -205,9 +206,9 @@ def _check(
             raise FitError(f"{len(without)} of {len(known)} samples have no measure {name}, the first is {without[0]}")
 
 
-def _entered(name: str, samples: Sequence[Sample]) -> Floats:
+def _entered(name: str, values: Floats) -> Floats:
     try:
-        return enter(name, [s.measures[name] for s in samples])
+        return enter(name, values)
     except ValueError as error:
         raise FitError(str(error)) from None
 
@@ -217,7 +218,7 @@ def _bounded(p: Floats, n: int) -> Floats:
 
 
 def _paths(samples: Sequence[Sample], levels: Sequence[Level]) -> list[tuple[str, ...]]:
-    return [tuple(getattr(sample, level) for level in levels) for sample in samples]
+    return [tuple(getattr(sample, level) for level in levels) for sample in samples] if levels else []
 
 
 def _shrunk(x: Floats, y: NDArray[np.bool_], paths: list[tuple[str, ...]], out: NDArray[np.bool_]) -> Floats:
@@ -240,7 +241,9 @@ def _tree(
         alone: Map = fit_platt(x[~out], y[~out], ridge=choice.ridge)
         gains[out] = log_losses(alone.log_odds(x[out]), y[out], n) - log_losses(_shrunk(x, y, paths, out), y[out], n)
     gain, error = mean_and_error(gains, files)
-    measured = f"log loss lower by {gain:.4f} ± {error:.4f} nats than with one map for all, held out by {by}"
+    measured = (
+        f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, held out by {by}"
+    )
     if gain > error:
         return fit_tree(x, y, paths), (f"levels: {measured}",)
     return None, (f"levels are left out, one map serves all as well: {measured}",)

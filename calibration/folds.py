@@ -38,8 +38,8 @@ def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = LEAST_GROU
 
 def numbered(names: Sequence[object]) -> NDArray[np.intp]:
     """A number for each name, from 0 in the order of their first appearance."""
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.fromiter(map(numbers.__getitem__, names), np.intp, len(names))
 
 
 def folds_of(groups: NDArray[np.intp], seed: int, folds: int = FOLDS) -> NDArray[np.intp]:

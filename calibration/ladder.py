@@ -30,7 +30,7 @@ from .measures import MEASURES, Floats
 # Of a feature's spread: from hardly any penalty on some dozen samples to one that leaves nothing of a weak measure among a thousand.
 RIDGES = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 # The choice is made on no more samples than this: beyond, what decides is seen well enough, and the choice would cost more than the map.
-_CHOOSE_ON = 20_000
+_CHOOSE_ON = 10_000
 
 
 @dataclass(frozen=True, slots=True)
