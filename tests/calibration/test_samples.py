@@ -1,20 +1,33 @@
 from __future__ import annotations
 
+import hashlib
 import json
+import random
+import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from synthetic_samples import sample, world
 
-from assay.calibration.samples import SCHEMA, Sample, SampleError, read_samples, samples_sha256, write_samples
+from assay.calibration import samples as samples_module
+from assay.calibration.samples import SCHEMA, Sample, SampleError, place_of, read_samples, samples_sha256, write_samples
 
 hex16 = st.text("0123456789abcdef", min_size=16, max_size=16)
 texts = st.text(st.characters(), max_size=12)
-samples = st.builds(
+
+
+def with_what_was_asked(made: Sample, fingerprints: list[str], stand_in: bool, user: str) -> Sample:
+    asked = dict(zip(made.measures, fingerprints, strict=False))
+    return structs.replace(made, asked=asked, fallbacks=tuple(made.measures) if stand_in else (), user=user)
+
+
+plain = st.builds(
     Sample,
     id=st.text(st.characters(), min_size=1, max_size=12),
     model=hex16,
@@ -29,6 +42,7 @@ samples = st.builds(
     text_sha256=st.text("0123456789abcdef", min_size=64, max_size=64),
     model_name=texts,
 )
+samples = st.builds(with_what_was_asked, plain, st.lists(hex16, max_size=4), st.booleans(), texts)
 
 
 @given(made=st.lists(samples, max_size=5, unique_by=lambda s: s.id))
@@ -40,7 +54,7 @@ def test_what_is_written_is_read_again_whatever_the_texts_hold(tmp_path_factory:
 
 def line(**changes: Any) -> str:
     made = sample()
-    fields = {"schema": SCHEMA} | {name: getattr(made, name) for name in Sample.__struct_fields__} | changes
+    fields = {"schema": SCHEMA} | structs.asdict(made) | changes
     return json.dumps({name: value for name, value in fields.items() if value is not ...})
 
 
@@ -55,6 +69,9 @@ BAD = {
     "no id": (line(id=""), "id is empty"),
     "a number as a text": (line(project=3), "project must be a string, not 3"),
     "not a fingerprint": (line(model="gpt"), "model must be 16 lower-case hex digits, not 'gpt'"),
+    "capital digits": (line(prompt="A" * 16), "prompt must be 16 lower-case hex digits, not 'AAAA"),
+    "digits of another script": (line(text_sha256="٣" * 64), "text_sha256 must be 64 lower-case hex digits"),
+    "digits in the wrong field": (line(model="a" * 15, prompt="a" * 17), "model must be 16 lower-case hex digits"),
     "not a hash": (line(text_sha256="0"), "text_sha256 must be 64"),
     "a broken seed": (line(seed=1.5), "seed must be an integer"),
     "a truth as a seed": (line(seed=True), "seed must be an integer"),
@@ -67,6 +84,19 @@ BAD = {
     "a number as a label": (line(labels={"exact_match": 1}), "the label exact_match must be true, false or null, not 1"),
     "an unknown event": (line(labels={"correct": True}), "unknown event 'correct'"),
     "no labels": (line(labels=[]), "labels must be an object"),
+    "no schema": (line(schema=...), "the schema is None"),
+    "too deep before the schema": ('{"id":' + "[" * 100_000, "nested too deep"),
+    "two samples in a line": (line() + line(id="another"), "not JSON: Extra data"),
+    "half a sample": (line()[:-1], "not JSON"),
+    "a byte order mark": ("\ufeff" + line(), "not JSON"),
+    "a number as a model's name": (line(model_name=1), "model_name must be a string, not 1"),
+    "a number as a user": (line(user=7), "user must be a string, not 7"),
+    "a list of what was asked": (line(asked=[]), "asked must be an object"),
+    "asked for what is not there": (line(asked={"verbalised": "0" * 16}), "asked names 'verbalised', which is none of the sample's"),
+    "asked what has no fingerprint": (line(asked={"total_logprob": "0"}), "what was asked for total_logprob must be 16 lower-case hex"),
+    "a text as fallbacks": (line(fallbacks="total_logprob"), "fallbacks must be a list of measures"),
+    "a fallback for what is not there": (line(fallbacks=["verbalised"]), "fallbacks names 'verbalised', which is none"),
+    "a fallback twice": (line(fallbacks=["token_count"] * 2), "fallbacks names a measure twice"),
 }
 
 
@@ -78,6 +108,83 @@ def test_an_unreadable_line_is_refused_with_file_line_and_reason(tmp_path: Path,
         read_samples(path)
     assert str(refused.value).startswith(f"{path}:2: ")
     assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", ""])
+def test_a_line_ends_as_lines_end(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes((line() + end).encode())
+    assert [s.id for s in read_samples(path)] == ["s0"]
+
+
+numerals = st.sampled_from(
+    [
+        "1",
+        "-0",
+        "0.0",
+        "1.0",
+        "1e3",
+        "1E-400",
+        "1e400",
+        "01",
+        "+1",
+        ".5",
+        "1.",
+        "NaN",
+        "Infinity",
+        "9" * 25,
+        "9" * 400,
+        "9" * 5000,
+        "null",
+        "true",
+    ]
+)
+json_values = st.recursive(
+    st.one_of(numerals, texts.map(json.dumps), st.sampled_from(['"' + "a" * 16 + '"', '"' + "A" * 16 + '"']), st.just('"\\ud800"')),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2).map(lambda values: f"[{','.join(values)}]"),
+        st.lists(st.tuples(st.sampled_from(["exact_match", "total_logprob", "x"]), inner), max_size=3).map(
+            lambda pairs: "{" + ",".join(f'"{name}":{value}' for name, value in pairs) + "}"
+        ),
+    ),
+    max_leaves=4,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*json.loads(line()), "asked", "fallbacks", "colour"]), json_values, max_size=3), st.booleans())
+def test_no_line_is_taken_that_the_rules_would_refuse(changes: dict[str, str], twice: bool) -> None:
+    """What is decoded fast is what the rules that can explain themselves make of it."""
+    fields = {name: json.dumps(value) for name, value in json.loads(line()).items()}
+    pairs = [*fields.items(), *changes.items()] if twice else list((fields | changes).items())
+    text = "{" + ",".join(f'"{name}":{value}' for name, value in pairs) + "}"
+
+    def outcome(decode: Callable[[bytes], Sample]) -> Sample | str:
+        try:
+            return decode(text.encode())
+        except ValueError as error:
+            return str(error)
+
+    assert outcome(samples_module._decode) == outcome(lambda line: samples_module._sample(samples_module._fields(line)))
+
+
+def test_what_is_asked_and_stands_in_is_read_again_and_left_out_where_there_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    asked = structs.replace(sample(1, verbalised=0.5), asked={"verbalised": "0" * 16}, fallbacks=("verbalised",), user="ann")
+    write_samples(path, [asked, structs.replace(sample(2), model_name="")])
+    assert read_samples(path)[0] == asked
+    assert {"asked", "fallbacks", "user", "model_name"} & json.loads(path.read_text().splitlines()[1]).keys() == set()
+
+
+def test_a_sample_is_written_as_documented(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    example = text.split("```json\n")[1].split("\n```")[0]
+    (tmp_path / "example.jsonl").write_text(example + "\n", encoding="utf-8")
+    (read,) = read_samples(tmp_path / "example.jsonl")
+    table = text.split("| field | type | means |")[1].split("\n\n")[0].splitlines()[2:]
+    documented = {name for row in table for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert documented == {"schema", *Sample.__struct_fields__}
+    write_samples(tmp_path / "again.jsonl", [read])
+    assert json.loads((tmp_path / "again.jsonl").read_text()) == json.loads(example)
 
 
 def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
@@ -95,6 +202,20 @@ def test_an_id_may_be_used_once_in_all_files_together(tmp_path: Path) -> None:
         read_samples([one, two])
 
 
+def test_an_id_is_written_once(tmp_path: Path) -> None:
+    with pytest.raises(SampleError, match=r"s.jsonl:2: the id 's1' was used before"):
+        write_samples(tmp_path / "s.jsonl", [sample(1), sample(1)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_place_of_a_sample_is_its_file_and_line(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    write_samples(one, [sample(1), sample(2)])
+    write_samples(two, [sample(3), sample(4)])
+    assert place_of("s4", [one, two]) == f"{two}:2"
+    assert place_of("s5", [one, two]) is None
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SampleError, match=r"none.jsonl: can't be read: No such file"):
         read_samples(tmp_path / "none.jsonl")
@@ -110,9 +231,18 @@ def test_a_sample_that_could_not_be_read_is_not_written_and_the_old_file_stays(t
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_hash_of_samples_does_not_depend_on_their_order_but_on_every_label() -> None:
+@given(made=st.lists(samples, max_size=5, unique_by=lambda s: s.id), seed=st.randoms())
+def test_the_hash_of_samples_does_not_depend_on_their_order(made: list[Sample], seed: random.Random) -> None:
+    shuffled = list(made)
+    seed.shuffle(shuffled)
+    assert samples_sha256(shuffled) == samples_sha256(made)
+
+
+def test_the_hash_of_samples_is_what_is_documented_and_depends_on_every_label(tmp_path: Path) -> None:
     a, b = sample(1), sample(2)
-    assert samples_sha256([a, b]) == samples_sha256([b, a])
+    write_samples(tmp_path / "s.jsonl", [b, a])
+    digests = sorted(hashlib.sha256(line).digest() for line in (tmp_path / "s.jsonl").read_bytes().splitlines())
+    assert samples_sha256([a, b]) == hashlib.sha256(b"".join(digests)).hexdigest()
     assert samples_sha256([a, b]) != samples_sha256([a, sample(2, label=None)])
 
 
@@ -122,9 +252,10 @@ def test_an_integer_measure_is_read_as_a_float(tmp_path: Path) -> None:
     assert type(read_samples(path)[0].measures["token_count"]) is float
 
 
-def test_twenty_thousand_samples_are_read_in_a_few_seconds(tmp_path: Path) -> None:
-    made, _ = world(20_000)
-    write_samples(tmp_path / "s.jsonl", made)
+def test_a_hundred_thousand_samples_are_read_written_and_hashed_in_a_few_seconds(tmp_path: Path) -> None:
+    made, _ = world(100_000)
     began = time.process_time()
-    assert len(read_samples(tmp_path / "s.jsonl")) == 20_000
+    write_samples(tmp_path / "s.jsonl", made)
+    assert len(read_samples(tmp_path / "s.jsonl")) == 100_000
+    samples_sha256(made)
     assert time.process_time() - began < 5
