@@ -1,0 +1,217 @@
+"""Maps against those of scikit-learn, uqlm and netcal: how near to the truth at each n, and how fast at a million samples.
+
+    python benchmarks/calibration.py [--worlds 200] [--seed 0]
+
+Every library is fitted to the same samples of the same worlds and judged where the truth is known: the expected skill score on new samples,
+and the mean |q - p| between the true and the said probability. netcal is left out where it is not installed (pip install netcal); what uqlm
+fits is one line of scikit-learn, and is taken as that line (its package needs an LLM framework to be imported).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.calibration import _SigmoidCalibration  # type: ignore[import-untyped]
+from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
+from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+from assay.calibration.ladder import Choice, choose, fit_map
+from assay.calibration.maps.kinds import Kind
+from assay.calibration.maps.linear import sigmoid
+from assay.calibration.maps.platt import fit_platt
+from assay.calibration.measures import Floats, enter
+from assay.calibration.shrinkage import fit_tree, log_odds_of
+
+Labels = NDArray[np.bool_]
+# log-probabilities (n,) to the true probabilities (n,) of a world
+Truth = Callable[[Floats], Floats]
+# fitted to log-probabilities and labels; gives probabilities for others
+Fit = Callable[[Floats, Labels], Callable[[Floats], Floats]]
+
+SIZES = (25, 50, 100, 200, 500, 1000, 5000)
+NEW = 20_000
+FEATURE = ("total_logprob",)
+
+
+def _total(rng: np.random.Generator, n: int) -> Floats:
+    """Sums of log-probabilities of lines: median 1.6 nats, one in ten beyond 7."""
+    return -rng.lognormal(0.5, 1.2, n)
+
+
+def _long(rng: np.random.Generator, n: int) -> Floats:
+    """Sums over whole functions: 43 % of exp(sum) are below 1e-6."""
+    return -0.35 * rng.lognormal(np.log(60), 0.8, n) / 1.6
+
+
+def _narrow(rng: np.random.Generator, n: int) -> Floats:
+    """Mean token log-probabilities: nearly all of exp(mean) lie between 0.8 and 1."""
+    return -np.exp(rng.normal(-2.5, 0.7, n))
+
+
+WORLDS: dict[str, tuple[Callable[[np.random.Generator, int], Floats], Truth]] = {
+    "lines: log odds linear in logit p_tot": (_total, lambda s: sigmoid(-0.2 + 0.6 * enter("total_logprob", s))),
+    "functions: linear in log p_tot, far below 1e-6": (_long, lambda s: sigmoid(1.5 + 0.12 * enter("total_logprob", s))),
+    "narrow: linear in logit p_avg": (_narrow, lambda s: sigmoid(-2.9 + 1.2 * enter("mean_logprob", s))),
+    "bent: no line in log odds": (_total, lambda s: 0.05 + 0.6 * sigmoid(3 + 3 * enter("total_logprob", s))),
+}
+
+
+def _ours(kind: Kind | None) -> Fit:
+    def fitted(s: Floats, y: Labels) -> Callable[[Floats], Floats]:
+        x, n = enter("total_logprob", s)[:, None], len(y)
+        choice = choose(x, y, np.arange(n), FEATURE) if kind is None else Choice(kind, 1, 0.0, ())
+        made = fit_map(choice, x, y, FEATURE)
+        return lambda new: np.clip(sigmoid(made.log_odds(enter("total_logprob", new)[:, None])), 1 / (n + 2), 1 - 1 / (n + 2))
+
+    return fitted
+
+
+def _sklearn_sigmoid(s: Floats, y: Labels) -> Callable[[Floats], Floats]:
+    if y.all() or not y.any():
+        return lambda new: np.full(len(new), float(y[0]))
+    made = _SigmoidCalibration().fit(np.exp(s), y)
+    return lambda new: np.asarray(made.predict(np.exp(new)))
+
+
+def _sklearn_isotonic(s: Floats, y: Labels) -> Callable[[Floats], Floats]:
+    made = IsotonicRegression(out_of_bounds="clip").fit(np.exp(s), y)
+    return lambda new: np.asarray(made.predict(np.exp(new)))
+
+
+def _uqlm(s: Floats, y: Labels) -> Callable[[Floats], Floats]:
+    if y.all() or not y.any():
+        return lambda new: np.full(len(new), float(y[0]))
+    made = LogisticRegression().fit(np.exp(s)[:, None], y)
+    return lambda new: np.asarray(made.predict_proba(np.exp(new)[:, None])[:, 1])
+
+
+def _netcal(name: str) -> Fit:
+    from netcal import binning, scaling  # type: ignore[import-untyped]
+
+    def fitted(s: Floats, y: Labels) -> Callable[[Floats], Floats]:
+        made = {
+            "logistic": scaling.LogisticCalibration,
+            "beta": scaling.BetaCalibration,
+            "temperature": scaling.TemperatureScaling,
+            "isotonic": binning.IsotonicRegression,
+            "histogram": lambda: binning.HistogramBinning(bins=10),
+        }[name]()
+        made.fit(np.exp(s), y.astype(int))
+        return lambda new: np.asarray(made.transform(np.exp(new))).ravel()
+
+    return fitted
+
+
+def maps() -> dict[str, Fit]:
+    """Every map that is compared, by name."""
+    found: dict[str, Fit] = {"**Assay, ladder**": _ours(None)}
+    kinds: tuple[Kind, ...] = ("platt", "beta", "venn_abers", "isotonic", "histogram", "temperature", "base_rate")
+    found |= {f"Assay, {kind}": _ours(kind) for kind in kinds}
+    found |= {
+        "scikit-learn, sigmoid (on the probability)": _sklearn_sigmoid,
+        "scikit-learn, isotonic": _sklearn_isotonic,
+        "uqlm, platt (LogisticRegression, C = 1, on the score)": _uqlm,
+        "uqlm, isotonic": _sklearn_isotonic,
+    }
+    if importlib.util.find_spec("netcal"):
+        found |= {f"netcal, {name}": _netcal(name) for name in ("logistic", "beta", "temperature", "isotonic", "histogram")}
+    return found
+
+
+def errors(worlds: int, seed: int) -> None:
+    """Print, for each world, the expected skill score on new samples and mean |q - p|, by map and n."""
+    fits = maps()
+    for title, (draw, truth) in WORLDS.items():
+        new = draw(np.random.default_rng(seed + 10_000), NEW)
+        q = truth(new)
+        reference = q.mean() * (1 - q.mean())
+        oracle = 1 - (q * (1 - q)).mean() / reference
+        print(f"\n### {title}: base rate {q.mean():.2f}, the truth's own skill score {oracle:.3f}\n")
+        print("| map | " + " | ".join(f"n = {n:,}" for n in SIZES) + " | says 0 or 1, n = 100 |")
+        print("|:---|" + "---:|" * (len(SIZES) + 1))
+        for name, fit in fits.items():
+            cells, sure = [], 0.0
+            for n in SIZES:
+                found = []
+                # netcal takes a second for a fit
+                for world in range(worlds if not name.startswith("netcal") else max(1, worlds // 10)):
+                    rng = np.random.default_rng((seed, world, n))
+                    s = draw(rng, n)
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        p = fit(s, rng.random(n) < truth(s))(new)
+                    found.append((1 - ((p - q) ** 2 + q * (1 - q)).mean() / reference, np.abs(p - q).mean()))
+                    if n == 100:
+                        sure = max(sure, float(((p == 0) | (p == 1)).mean()))
+                skill, off = np.mean(found, axis=0)
+                cells.append(f"{skill:.3f} ({off:.3f})")
+            print(f"| {name} | " + " | ".join(cells) + f" | {100 * sure:.0f} % |", flush=True)
+    print(f"\nSkill score (mean |q - p|), means over {worlds} worlds ({max(1, worlds // 10)} for netcal); 0 or 1: the most in any world.")
+
+
+def shrinkage(worlds: int, seed: int) -> None:
+    """Print mean |q - p| of pooled, separate and shrunk maps in worlds of 12 groups."""
+    print("\n### 12 groups, intercepts and slopes that differ by 0.6 and 0.12 (standard deviation): mean |q - p|\n")
+    print("| samples a group | one map for all | one for each | shrunk |\n|---:|---:|---:|---:|")
+    for each in (10, 20, 50, 100, 300, 1000):
+        found = []
+        for world in range(worlds):
+            rng = np.random.default_rng((seed, world, each))
+            theta = np.column_stack([-0.6 + rng.normal(0, 0.6, 12), 0.5 + rng.normal(0, 0.12, 12)])
+            group = np.repeat(np.arange(12), each)
+            x, new = rng.normal(0, 2, (12 * each, 1)), rng.normal(0, 2, (1000, 1))
+            y = rng.random(len(x)) < sigmoid(theta[group, 0] + theta[group, 1] * x[:, 0])
+            pooled, tree = fit_platt(x, y), fit_tree(x, y, [(str(g),) for g in group])
+            for g in range(12):
+                own = fit_platt(x[group == g], y[group == g])
+                said = (pooled.log_odds(new), own.log_odds(new), log_odds_of(tree, new, [(str(g),)] * len(new)))
+                found.append([np.abs(sigmoid(z) - sigmoid(theta[g, 0] + theta[g, 1] * new[:, 0])).mean() for z in said])
+        print(f"| {each} | " + " | ".join(f"{v:.3f}" for v in np.mean(found, axis=0)) + " |", flush=True)
+    print(f"\nMeans over {worlds} worlds.")
+
+
+def speed(seed: int, n: int = 1_000_000, rounds: int = 5) -> None:
+    """Print the time of a Platt fit to n samples, ours and scikit-learn's, in turns."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(-2, 3, n)
+    y = rng.random(n) < sigmoid(-0.5 + 0.7 * x)
+    took = []
+    for _ in range(rounds):
+        row = []
+        for fit in (
+            lambda: fit_platt(x[:, None], y),
+            lambda: _SigmoidCalibration().fit(x, y),
+            lambda: LogisticRegression(C=np.inf).fit(x[:, None], y),
+        ):
+            start = time.perf_counter()
+            fit()
+            row.append(time.perf_counter() - start)
+        took.append(row)
+    ours, sigmoid_s, regression_s = np.median(took, axis=0)
+    ratios = np.array(took)[:, 0] / np.array(took)[:, 1]
+    print(f"\n### Platt on {n:,} samples, {rounds} rounds in turns\n")
+    print("| | median seconds | ours / theirs |\n|:---|---:|---:|")
+    print(f"| Assay | {ours:.3f} | |")
+    print(f"| scikit-learn's sigmoid calibration | {sigmoid_s:.3f} | {np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f}) |")
+    print(f"| scikit-learn's LogisticRegression, C = inf | {regression_s:.3f} | {ours / regression_s:.2f} |")
+
+
+def main() -> None:
+    """Print the three tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    speed(arguments.seed)
+    errors(arguments.worlds, arguments.seed)
+    shrinkage(max(1, arguments.worlds // 5), arguments.seed)
+
+
+if __name__ == "__main__":
+    main()
