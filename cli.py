@@ -182,6 +182,9 @@ def _add_eval(commands: Subparsers) -> None:
     parser.add_argument(
         "--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: the user's cache folder)"
     )
+    parser.add_argument(
+        "--reflective", action="store_true", help="ask the model about each of its answers, too: the measures ask_true and verbalised"
+    )
     _add_model_option(parser)
     _add_json_option(parser)
 
@@ -200,6 +203,7 @@ def _add_eval(commands: Subparsers) -> None:
             seed=arguments.seed,
             workers=arguments.workers,
             cache=arguments.cache,
+            reflective=arguments.reflective,
             as_json=arguments.json,
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..calibration.metrics.bins import wilson
 from ..calibration.metrics.intervals import tail
+from ..calibration.reflective import questions_for
 from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
 from ..inference.opening import ModelChoice
@@ -32,16 +33,18 @@ def eval_calibration(
     seed: int = 0,
     workers: int = 1,
     cache: Path | None = None,
+    reflective: bool = False,
     as_json: bool = False,
 ) -> int:
     """Run, or go on with, the line-completion study in the folder `out`; ends with the paths of its samples files.
 
-    names: which of the projects in projects.toml, all when empty. Raises ModelError.
+    names: which of the projects in projects.toml, all when empty; reflective: the model is asked about each generation, too. Raises
+    ModelError.
     """
 
     def work() -> None:
-        projects = _named(names)
-        _report(study(out, projects, choice or ModelChoice(), per_project, tasks, seed, workers, cache or default_cache()), as_json)
+        projects, opened = _named(names), choice or ModelChoice()
+        _report(study(out, projects, opened, per_project, tasks, seed, workers, cache or default_cache(), reflective), as_json)
 
     return _ended(work)
 
@@ -86,6 +89,7 @@ def study(
     seed: int,
     workers: int,
     cache: Path,
+    reflective: bool = False,
 ) -> Run:
     """The run in `out` with every generation of these projects made. Raises RunError, ProjectError, ModelError and OSError."""
     if choice.options.get("shift_tokens"):
@@ -95,6 +99,9 @@ def study(
         if not model.capabilities.logprobs:
             raise _UsageError(f"{choice.where} tells no log-probabilities, so there is nothing to calibrate with")
         fingerprint, prompt_id = model.fingerprint, settings.fingerprint(model.layout, model.context_length)
+        questions = questions_for(model) if reflective else {}
+    if reflective and not questions:
+        raise _UsageError(f"{choice.where} takes texts instead of tokens, so it can't be asked about what it wrote: leave --reflective out")
     asked: dict[str, str | int | Sequence[str]] = {
         "schema": SCHEMA,
         "study": "calibration",
@@ -106,6 +113,8 @@ def study(
         "tasks": list(tasks),
         "projects": [f"{p.name} {p.version}" for p in projects],
     }
+    if questions:
+        asked["questions"] = [f"{measure} {question.fingerprint}" for measure, question in questions.items()]
     run = Run.begin(out, asked)
     files = []
     for number, project in enumerate(projects, 1):
@@ -113,7 +122,7 @@ def study(
             to_stderr(f"fetching {project.name} {project.version} ({number} of {len(projects)})")
         files += tasks_of(project, cache, per_project, seed, tasks)
     to_stderr(f"{sum(len(f.tasks) for f in files)} gaps in {len(files)} files of {len(projects)} projects")
-    generate(run, files, choice, settings, workers, to_stderr)
+    generate(run, files, choice, settings, workers, to_stderr, questions)
     return run
 
 

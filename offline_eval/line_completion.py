@@ -7,8 +7,9 @@ in up to three ways:
     line_rest     from a random place inside the line to its end
     line_middle   from a random place inside a bracket pair up to the closing bracket, which stays
 
-The model sees the rest of the file as the live engine shows it. Event: exact_match, after stripping trailing space. A generation without
-text would never be shown, so it is recorded but makes no sample: a calibrator answers for what is shown.
+The model sees the rest of the file as the live engine shows it, and may be asked what it thinks of each generation (reflective measures).
+Event: exact_match, after stripping trailing space. A generation without text would never be shown, so it is recorded but makes no sample: a
+calibrator answers for what is shown.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
@@ -28,8 +29,9 @@ from typing import Any
 
 from ..analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
 from ..calibration.measures import measures_of
+from ..calibration.reflective import Question, reflect
 from ..calibration.samples import Sample, write_samples
-from ..inference.completion import Settings, Task, complete
+from ..inference.completion import Settings, Task, complete, prompt_at
 from ..inference.model import Model
 from ..inference.opening import ModelChoice
 from .projects import Project, is_test, sources
@@ -87,48 +89,65 @@ def tasks_of(project: Project, cache: Path, per_project: int, seed: int, tasks: 
     return [FileTasks(project.name, path, text, tuple(t)) for path, (text, t) in by_file.items()]
 
 
-def answer(model: Model, file: FileTasks, settings: Settings) -> list[dict[str, Any]]:
-    """The model's generation for each gap of a file, as lines of generations.jsonl."""
+def answer(model: Model, file: FileTasks, settings: Settings, questions: Mapping[str, Question] | None = None) -> list[dict[str, Any]]:
+    """The model's generation for each gap of a file, as lines of generations.jsonl.
+
+    questions: what it is then asked of each that has a text, by reflective measure (`questions_for`); nothing by default.
+    """
     records = []
     for task in file.tasks:
+        before, after = file.text[: task.gap.start], file.text[task.gap.end :]
         begun = time.perf_counter()
-        generation = complete(model, file.text[: task.gap.start], file.text[task.gap.end :], settings=settings)
-        records.append(
-            {
-                "id": task.id,
-                "task": task.task,
-                "project": file.project,
-                "file": file.path,
-                "line": task.line,
-                "function": task.function,
-                "text": generation.text,
-                "truth": file.text[task.gap.start : task.gap.end],
-                "measures": measures_of(generation),
-                "stopped_by": generation.stopped_by.value,
-                "timings": {**asdict(generation.timings), "total_ms": (time.perf_counter() - begun) * 1e3},
-            }
-        )
+        generation = complete(model, before, after, settings=settings)
+        total_ms = (time.perf_counter() - begun) * 1e3
+        record: dict[str, Any] = {
+            "id": task.id,
+            "task": task.task,
+            "project": file.project,
+            "file": file.path,
+            "line": task.line,
+            "function": task.function,
+            "text": generation.text,
+            "truth": file.text[task.gap.start : task.gap.end],
+            "measures": measures_of(generation),
+            "stopped_by": generation.stopped_by.value,
+            "timings": {**asdict(generation.timings), "total_ms": total_ms},
+        }
+        if questions and generation.text.strip():
+            begun = time.perf_counter()
+            said = reflect(model, prompt_at(model, before, after, settings=settings), generation, questions)
+            record["measures"] |= said.measures
+            record |= {"asked": said.asked, "fallbacks": said.fallbacks, "answers": said.answers}
+            record["timings"]["questions_ms"] = (time.perf_counter() - begun) * 1e3
+        records.append(record)
     return records
 
 
-_worker: tuple[Model, Settings] | None = None
+_worker: tuple[Model, Settings, Mapping[str, Question]] | None = None
 
 
-def _start_worker(choice: ModelChoice, settings: Settings) -> None:
+def _start_worker(choice: ModelChoice, settings: Settings, questions: Mapping[str, Question]) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
-    _worker = choice.open(), settings
+    _worker = choice.open(), settings, questions
 
 
 def _answer_in_worker(file: FileTasks) -> list[dict[str, Any]]:
     assert _worker is not None, "the pool starts every worker with _start_worker"
-    return answer(_worker[0], file, _worker[1])
+    model, settings, questions = _worker
+    return answer(model, file, settings, questions)
 
 
 def generate(
-    run: Run, files: Sequence[FileTasks], choice: ModelChoice, settings: Settings, workers: int, say: Callable[[str], None]
+    run: Run,
+    files: Sequence[FileTasks],
+    choice: ModelChoice,
+    settings: Settings,
+    workers: int,
+    say: Callable[[str], None],
+    questions: Mapping[str, Question] | None = None,
 ) -> None:
-    """Complete what the run does not have yet, in `workers` processes of one thread each, writing as it goes.
+    """Complete what the run does not have yet, in `workers` processes of one thread each, writing as it goes; questions as `answer`.
 
     Raises RunError when a worker dies; what was written stays, and the same call goes on from there.
     """
@@ -140,7 +159,7 @@ def generate(
     total, begun, made, said = sum(len(f.tasks) for f in left), time.monotonic(), 0, 0.0
     if done:
         say(f"{len(done)} generations are there already, {total} are left")
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (choice.on_one_thread(), settings)) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (choice.on_one_thread(), settings, questions or {})) as pool:
         try:
             for records in pool.map(_answer_in_worker, left):
                 run.append(GENERATIONS, records)
@@ -182,6 +201,8 @@ def samples(run: Run, model_id: str, model_name: str, prompt_id: str, seed: int)
             labels={EVENT: labels.get(r["id"]), "tests_pass": None, "kept": None},
             text_sha256=hashlib.sha256(r["text"].encode()).hexdigest(),
             model_name=model_name,
+            asked=r.get("asked", {}),
+            fallbacks=r.get("fallbacks", ()),
         )
         found.setdefault(r["task"], []).append(sample)
     return found
