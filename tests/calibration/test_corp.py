@@ -74,8 +74,8 @@ def test_the_curve_is_isotonic_regression(forecast: Forecast) -> None:
     block = np.searchsorted(curve.low, p, side="right") - 1
     assert curve.rate[block] == pytest.approx(IsotonicRegression().fit(p, y).predict(p), abs=1e-9)
     assert (np.diff(curve.rate) >= 0).all()
-    assert (curve.high >= curve.low).all()
-    assert (curve.low[1:] > curve.high[:-1]).all()
+    assert curve.low.tolist() == [p[block == b].min() for b in range(len(curve.n))]
+    assert curve.high.tolist() == [p[block == b].max() for b in range(len(curve.n))]
     assert curve.n.sum() == len(p)
     assert curve.n.tolist() == np.bincount(block).tolist()
     assert (curve.n * curve.rate).sum() == pytest.approx(y.sum())

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 
@@ -108,6 +109,19 @@ def test_kuipers_test_by_group_uses_the_same_statistic() -> None:
     assert kuiper_by_group(p, y, group, simulations=20).statistic == pytest.approx(kuiper_statistic(p, y))
     tied = p.round(1)
     assert kuiper_by_group(tied, y, group, simulations=20).statistic == pytest.approx(kuiper_statistic(tied, y))
+
+
+def test_kuipers_test_by_group_counts_the_changes_of_sign_of_whole_groups() -> None:
+    p, y, group = clustered(60, 6, 4)
+    observed, scale = kuiper_statistic(p, y), np.sqrt((p * (1 - p)).sum())
+    order = np.argsort(p)
+    ranges = []
+    for signs in itertools.product([-1, 1], repeat=6):
+        walk = np.concatenate([[0], np.cumsum(((y - p) * np.array(signs)[group])[order])])
+        ranges.append((walk.max() - walk.min()) / scale)
+    exact = np.mean(np.array(ranges) >= observed - 1e-9)
+    assert 0.1 < exact < 0.9
+    assert kuiper_by_group(p, y, group, simulations=4999).p_value == pytest.approx(exact, abs=0.025)
 
 
 def test_where_every_sample_is_a_group_kuipers_test_by_group_is_kuipers_test() -> None:
