@@ -20,7 +20,8 @@ class Confidence:
 
     status: the calibrator's; "outside" where a measure is missing or beyond the range that the calibrator was fitted on; "uncalibrated"
     where there is no calibrator. probability, low and high are None unless status is "informative". low and high: 95 % range of the
-    probability in a project that the calibrator has not seen. band: the band's word. calibrator: its id.
+    probability in a project that the calibrator has not seen. band: the band's word. calibrator: its id. reason: why there is no number,
+    for people; empty where there is one.
     """
 
     status: Status | Literal["outside", "uncalibrated"]
@@ -30,6 +31,7 @@ class Confidence:
     high: float | None
     band: str
     calibrator: str | None
+    reason: str
 
     @property
     def look(self) -> Band:
@@ -49,25 +51,28 @@ def confidence(calibrator: Calibrator, measures: Mapping[str, float], groups: Ma
     amount of data makes a map certain.
     """
     if calibrator.status != "informative":
-        return _without_number(calibrator.status, calibrator.event, calibrator.id)
+        return _without_number(calibrator.status, calibrator.event, calibrator.id, calibrator.reason)
     entered = []
     for name, (low, high) in zip(calibrator.features, calibrator.ranges, strict=True):
         value = measures.get(name, math.nan)
         if not low <= value <= high:
-            return _without_number("outside", calibrator.event, calibrator.id)
+            reason = (
+                f"{name} is {value:.6g}, the calibrator has seen {low:.6g} to {high:.6g}" if name in measures else f"{name} is not known"
+            )
+            return _without_number("outside", calibrator.event, calibrator.id, reason)
         entered.append(float(enter(name, value)))
     bound = 1 / (calibrator.fitted_on.n + 2)
     probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups))
-    return Confidence("informative", calibrator.event, probability, low, high, band_of(probability).word, calibrator.id)
+    return Confidence("informative", calibrator.event, probability, low, high, band_of(probability).word, calibrator.id, "")
 
 
-def uncalibrated(event: str) -> Confidence:
-    """The confidence where no calibrator fits the model, the prompt, the event and the language."""
-    return _without_number("uncalibrated", event, None)
+def uncalibrated(event: str, reason: str = "there is no calibrator for this model, prompt, event, task and language") -> Confidence:
+    """The confidence where no calibrator fits the model, the prompt, the event, the task and the language, or none can."""
+    return _without_number("uncalibrated", event, None, reason)
 
 
-def _without_number(status: Status | Literal["outside", "uncalibrated"], event: str, calibrator: str | None) -> Confidence:
-    return Confidence(status, event, None, None, None, NO_EVIDENCE.word, calibrator)
+def _without_number(status: Status | Literal["outside", "uncalibrated"], event: str, calibrator: str | None, reason: str) -> Confidence:
+    return Confidence(status, event, None, None, None, NO_EVIDENCE.word, calibrator, reason)
 
 
 def _sigmoid(z: float) -> float:

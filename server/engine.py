@@ -38,7 +38,15 @@ def window(settings: Settings) -> Window:
 
 
 def suggestion_of(
-    generation: Generation, place: Place, *, model_id: str, layout: Layout, context_length: int, settings: Settings, registry: Registry
+    generation: Generation,
+    place: Place,
+    *,
+    model_id: str,
+    layout: Layout,
+    context_length: int,
+    settings: Settings,
+    registry: Registry,
+    project: str | None = None,
 ) -> Suggestion | None:
     """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank."""
     made = suggest(
@@ -51,6 +59,7 @@ def suggestion_of(
         prompt_id=settings.fingerprint(layout, context_length),
         registry=registry,
         event=place.event,
+        project=project,
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
     return made and replace(made, text=_newline_at(place).join(map(content, split_lines(made.text))))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -183,10 +184,21 @@ def test_without_skill_there_is_no_number(calibrator: Calibrator, status: Any) -
     assert (found.status, found.probability, found.low, found.high, found.band) == (status, None, None, None, "no evidence")
 
 
-@pytest.mark.parametrize("measures", [{"total_logprob": -1e6}, {"total_logprob": 0.0}, {"total_logprob": float("nan")}, {}])
-def test_outside_of_what_it_was_fitted_on_there_is_no_number(calibrator: Calibrator, measures: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    ("measures", "reason"),
+    [
+        ({"total_logprob": -1e6}, "total_logprob is -1e[+]06, the calibrator has seen -.* to -"),
+        ({"total_logprob": 0.0}, "total_logprob is 0, the calibrator has seen"),
+        ({"total_logprob": float("nan")}, "total_logprob is nan"),
+        ({}, "total_logprob is not known"),
+    ],
+)
+def test_outside_of_what_it_was_fitted_on_there_is_no_number_and_it_says_why(
+    calibrator: Calibrator, measures: dict[str, float], reason: str
+) -> None:
     found = confidence(calibrator, measures)
     assert (found.status, found.probability, found.calibrator) == ("outside", None, calibrator.id)
+    assert re.match(reason, found.reason)
 
 
 def test_without_a_calibrator_there_is_no_number() -> None:

@@ -67,6 +67,7 @@ def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
             "high": None,
             "band": "no evidence",
             "calibrator": None,
+            "reason": "there is no calibrator for this model, prompt, event, task and language",
         },
         "measures": made.measures,
         "timings_ms": {"prompt": 3.0, "generate": 4.0},
@@ -95,6 +96,7 @@ def test_a_generation_behind_shifted_tokens_has_no_number(calibrator: Calibrator
     shifted = suggested(replace(exact, timings=replace(exact.timings, reused_tokens=9, shifted_tokens=4)), registry)
     assert shifted is not None
     assert (shifted.confidence.status, shifted.confidence.probability) == ("uncalibrated", None)
+    assert "shifted" in shifted.confidence.reason
 
 
 @given(
