@@ -19,22 +19,22 @@ import json
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq  # type: ignore[import-untyped]
-from scipy.stats import norm  # type: ignore[import-untyped]
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.measures import Floats
 from assay.calibration.metrics.bins import ece, ece_noise_floor
-from assay.calibration.metrics.intervals import RESAMPLES, Interval, intervals
-from assay.calibration.metrics.scores import auc, brier, reference_brier, skill
+from assay.calibration.metrics.intervals import Interval, Intervals, PairedIntervals, intervals, paired
+from assay.calibration.metrics.scores import reference_brier, skill
 
 FOLDS, SEED = 5, 0
 BASE_RATES = (0.33, 0.72)
@@ -280,7 +280,8 @@ def before_and_after(runs: list[Run]) -> Iterator[str]:
         before, after = run.share, platt_out_of_fold(run, run, fold)
         yield f"| {run.name} | vote share | {figures(before, run.right)} |"
         yield f"| | after Platt | {figures(after, run.right)} |"
-        changes.append(f"| {run.name} | {differences(after, before, run.right)} |")
+        changed = change(before, after, run.right)
+        changes.append(f"| {run.name} | {' | '.join(shown(found, '+.3f') for found in (changed.skill, changed.brier, changed.auc))} |")
         platt = fit_platt(run.log_odds, run.right)
         splits = [skill(platt_out_of_fold(run, run, folds(len(run.right), seed)), run.right) for seed in range(20)]
         maps.append(f"| {run.name} | {platt.intercept:.2f} | {platt.slopes[0]:.2f} | {min(splits):.3f} to {max(splits):.3f} |")
@@ -303,31 +304,30 @@ def transfer(runs: list[Run]) -> Iterator[str]:
             if fitted_on is used_on:
                 continue
             p = platt_out_of_fold(fitted_on, used_on, fold)
-            found = intervals(p, y, np.arange(len(y)))
+            found, lost, gained = judged(p, y), change(own, p, y), change(used_on.share, p, y)
             yield (
                 f"| {fitted_on.name} | {used_on.name} | {p.mean():.1%} | {y.mean():.1%} | {shown(found.skill)} | "
-                f"{shown(difference(skill, p, own, y), '+.3f')} | {shown(difference(skill, p, used_on.share, y), '+.3f')} | "
-                f"{shown(found.calibration_error)} |"
+                f"{shown(lost.skill, '+.3f')} | {shown(gained.skill, '+.3f')} | {shown(found.calibration_error)} |"
             )
 
 
+def judged(p: Floats, y: NDArray[np.bool_]) -> Intervals:
+    return intervals(bounded(p), y, np.arange(len(y)))
+
+
+def change(before: Floats, after: Floats, y: NDArray[np.bool_]) -> PairedIntervals:
+    return paired(bounded(before), bounded(after), y, np.arange(len(y)))
+
+
+def bounded(p: Floats) -> Floats:
+    """A share of 10 in 10 that is wrong has an infinite log loss, which intervals refuse; nothing else feels a bound this far out."""
+    return p.clip(1e-9, 1 - 1e-9)
+
+
 def figures(p: Floats, y: NDArray[np.bool_]) -> str:
-    # a share of 10 in 10 that is wrong has an infinite log loss, which `intervals` refuses; nothing else feels a bound this far out
-    found = intervals(p.clip(1e-9, 1 - 1e-9), y, np.arange(len(y)))
+    found = judged(p, y)
     cells = [shown(found.skill), shown(found.brier), shown(found.auc), shown(found.calibration_error)]
     return " | ".join([*cells, f"{ece(p, y):.3f} ({ece_noise_floor(p):.3f})", f"{p.mean():.1%}", f"{p.min():.3f}", f"{p.max():.3f}"])
-
-
-def differences(after: Floats, before: Floats, y: NDArray[np.bool_]) -> str:
-    return " | ".join(shown(difference(metric, after, before, y), "+.3f") for metric in (skill, brier, auc))
-
-
-def difference(metric: Callable[[Floats, NDArray[np.bool_]], float], p: Floats, other: Floats, y: NDArray[np.bool_]) -> Interval:
-    """metric of p minus metric of other, both resampled together: percentile interval, each function on its own."""
-    rng = np.random.default_rng(SEED)
-    drawn = rng.integers(len(y), size=(RESAMPLES, len(y)))
-    low, high = np.quantile([metric(p[i], y[i]) - metric(other[i], y[i]) for i in drawn], [0.025, 0.975])
-    return Interval(metric(p, y) - metric(other, y), float(low), float(high))
 
 
 def shown(interval: Interval | None, form: str = ".3f") -> str:

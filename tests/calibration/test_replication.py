@@ -18,7 +18,7 @@ from benchmarks.replication import (
     PUBLISHED,
     Run,
     World,
-    difference,
+    change,
     folds,
     hashable,
     literal,
@@ -136,10 +136,21 @@ def test_no_function_is_judged_by_a_map_that_has_seen_it() -> None:
 def test_a_map_of_another_model_loses_skill_that_its_own_map_has() -> None:
     y = (used_on := made(3, 2000, offset=1.5)).right
     own, foreign = (platt_out_of_fold(run, used_on, folds(2000)) for run in (used_on, made(4, 2000, offset=-1.5)))
-    lost = difference(skill, foreign, own, y)
-    assert lost.high < -0.2
-    assert lost.value == pytest.approx(skill(foreign, y) - skill(own, y))
-    assert difference(auc, foreign, own, y).high == pytest.approx(0, abs=0.02)
+    lost = change(own, foreign, y)
+    assert lost.skill is not None
+    assert lost.auc is not None
+    assert lost.skill.high < -0.2
+    assert lost.skill.value == pytest.approx(skill(foreign, y) - skill(own, y))
+    assert lost.auc.high == pytest.approx(0, abs=0.02)
+
+
+def test_a_share_of_all_votes_that_is_wrong_is_judged_all_the_same() -> None:
+    y = np.arange(20) < 10
+    share = np.where(np.arange(20) < 8, 1.0, 0.3)
+    share[19] = 1.0
+    changed = change(share, np.full(20, 0.5), y)
+    assert changed.skill is not None
+    assert changed.skill.value == pytest.approx(-skill(share, y), abs=1e-6)
 
 
 @pytest.mark.parametrize("base_rate", [0.33, 0.72])
@@ -187,11 +198,15 @@ def test_platt_scaling_makes_the_vote_share_of_recorded_answers_honest(runs: dic
     assert found.skill.low > 0.1
     assert found.calibration_error.low == 0
     assert ece(p, run.right) < 2 * ece_noise_floor(p)
-    assert difference(skill, p, run.share, run.right).high > 0
+    gained = change(run.share, p, run.right).skill
+    assert gained is not None
+    assert gained.high > 0
 
 
 def test_a_map_fails_on_another_temperature_of_the_very_model_it_was_fitted_on(runs: dict[str, Run]) -> None:
     cold, warm = runs["codellama-34b_temp0.2"], runs["codellama-34b_temp0.8"]
     for fitted_on, used_on in ((cold, warm), (warm, cold)):
         own, foreign = (platt_out_of_fold(run, used_on, folds(800)) for run in (used_on, fitted_on))
-        assert difference(skill, foreign, own, used_on.right).high < -0.05
+        lost = change(own, foreign, used_on.right).skill
+        assert lost is not None
+        assert lost.high < -0.05
