@@ -118,7 +118,7 @@ WORLDS = (
     replace(BASE, name="30 projects, unlike", between=0.8),
     replace(BASE, name="100 projects, unlike", projects=100, between=0.8),
     replace(BASE, name="20,000 samples", n=20_000),
-    replace(BASE, name="rarely right (8 %)", n=3700, centre=-4.2, spread=2.2),
+    replace(BASE, name="rarely right (7 %)", n=3700, centre=-4.2, spread=2.2),
     replace(BASE, name="overconfident", tempered=1.8),
     replace(BASE, name="the surest are guesses", bent=3.0),
     replace(BASE, name="1 project in 10 is bad", projects=15, between=0.0, bad=0.1),
