@@ -37,9 +37,13 @@ class Bin:
 def equal_width(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
     """Bin of each p among `bins` bins of equal width, closed on the right: (0.2, 0.3] is bin 2 of 10; p = 0 is in the first, 1 in the last.
 
-    Compared with the edges k / bins as the nearest float, not computed by a division, so that 0.3 is in bin 2.
+    The edges are k / bins as the nearest float, so that 0.3 is in bin 2.
     """
-    return np.searchsorted(np.arange(1, bins) / bins, p, side="left")
+    # the product is rounded, and may be on the other side of an edge than p is
+    index = np.floor(p * bins)
+    index -= p <= index / bins
+    index += p > (index + 1) / bins
+    return np.maximum(index, 0).astype(np.intp)
 
 
 def equal_mass(p: Floats, bins: int = BINS) -> NDArray[np.intp]:

@@ -127,6 +127,13 @@ def test_bins_are_closed_on_the_right_and_0_3_is_in_0_2_to_0_3_though_0_3_divide
     assert equal_width(np.nextafter(np.arange(10) / 10, 2)).tolist() == list(range(10))
 
 
+@pytest.mark.parametrize("bins", range(1, 60))
+def test_a_probability_next_to_an_edge_is_on_its_side_of_it(bins: int) -> None:
+    edges = np.arange(bins + 1) / bins
+    p = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
+    assert equal_width(p, bins).tolist() == np.searchsorted(edges[1:-1], p, side="left").tolist()
+
+
 def test_p_of_1_is_in_the_last_bin_not_in_a_bin_of_its_own() -> None:
     p, y = np.array([0.95, 1.0]), np.array([True, False])
     assert equal_width(p).tolist() == [9, 9]
