@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .dial import DialRow
 from .evidence import Evidence
 from .files import write_atomically
 from .folds import Grouping
@@ -61,7 +62,8 @@ class Calibrator:
     features: names of measures, in the order of the map's parameters; ranges: smallest and largest raw value of each that it was fitted on.
     between_group_sd: how much the log odds of a group (project) that was not seen are off, standard deviation. levels and children: the
     maps of languages, projects or users that were seen, where they have their own; a child's path has a name for each level from the top.
-    tried: what the ladder compared. status: "informative" only if every guard lets pass; reason: why it has that status, for people.
+    tried: what the ladder compared. status: "informative" only if every guard lets pass; reason: why it has that status, for people. dial:
+    for each share of suggestions that shall be right, from which confidence on to show them.
     """
 
     event: str
@@ -78,6 +80,7 @@ class Calibrator:
     reason: str
     guards: tuple[Guard, ...]
     evidence: Evidence
+    dial: tuple[DialRow, ...]
 
     def __post_init__(self) -> None:
         """Raises ValueError, "field: reason", where the parts do not fit together."""
@@ -98,6 +101,7 @@ class Calibrator:
                 for child in self.children
                 for field, reason in linear(child.intercept, child.slopes, child.covariance, k, f"children {'/'.join(child.path)}")
             ),
+            ("dial", any(row.threshold is not None and not 0 <= row.threshold <= 1 for row in self.dial), "a threshold is outside [0, 1]"),
             ("fitted_on.model", not _HEX16(self.fitted_on.model), "not 16 lower-case hex digits"),
             ("fitted_on.prompt", not _HEX16(self.fitted_on.prompt), "not 16 lower-case hex digits"),
             ("fitted_on.samples_sha256", not _HEX64(self.fitted_on.samples_sha256), "not 64 lower-case hex digits"),

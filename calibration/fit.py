@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .calibrator import Calibrator, FittedOn
+from .dial import dial
 from .evidence import evidence_of
 from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered
 from .guards import guards_of, status_of
@@ -155,6 +156,8 @@ def fit(
         reason=reason,
         guards=guards,
         evidence=evidence,
+        # "only if it is at least this likely" is said of each suggestion
+        dial=dial(held_out, y, index, each=True),
     )
     return Fit(
         calibrator,

@@ -97,6 +97,7 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         ("map.covariance", [[1.0, 0.0], [0.0, -1.0]], "map.covariance: has a negative variance"),
         ("map.ridge", -1, "map.ridge: negative"),
         ("between_group_sd", -1, "between_group_sd: negative"),
+        ("dial", [{"target": 0.5}], "missing: dial.0..precision"),
         ("levels", ["user", "language"], "levels: not of language, project, user in this order"),
         ("children", [{"path": ["x"]}], "missing: children.0..covariance"),
         ("fitted_on.model", "gpt", "fitted_on.model: not 16"),
