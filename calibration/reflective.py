@@ -162,7 +162,7 @@ def verbalise(
 
 
 def _asked(model: Model, prompt: Prompt, generation: Generation, question: Question) -> Prompt:
-    shown = _shown_tokens(model, generation)
+    shown = shown_tokens(model, generation)
     if question.control is None:
         put = model.tokenize(question.text.replace("{completion}", generation.text))
     else:
@@ -173,7 +173,7 @@ def _asked(model: Model, prompt: Prompt, generation: Generation, question: Quest
     return Prompt((*prompt.tokens, *shown, *put), prompt.layout)
 
 
-def _shown_tokens(model: Model, generation: Generation) -> list[int]:
+def shown_tokens(model: Model, generation: Generation) -> list[int]:
     """The generation's tokens as far as they are its text, without those that ended it; what a cut left of a token is cut anew.
 
     The one space that stood before the cursor is not in the text but in the first token (`completion.complete`).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,11 +137,21 @@ def _report(run: Run, as_json: bool) -> None:
     to_stderr(f"{made - shown} of {made} generations had no text and make no sample")
     if unknown := sum(sample.labels[EVENT] is None for found in by_task.values() for sample in found):
         to_stderr(f"{unknown} have no label yet; the command that began the run makes it")
+    for line in _told([sample for found in by_task.values() for sample in found]):
+        to_stderr(line)
     if as_json:
         print(json.dumps({"run": str(run.folder), "samples": [str(p) for p in paths], "exact_match": summary}))
     else:
         for path in paths:
             print(path)
+
+
+def _told(found: Sequence[Sample]) -> Iterator[str]:
+    """How often the model could be asked, and how often a value only stands in, for each reflective measure of the samples."""
+    for measure in sorted({name for sample in found for name in sample.asked}):
+        asked = sum(measure in sample.asked for sample in found)
+        stand_ins = sum(measure in sample.fallbacks for sample in found)
+        yield f"{measure}: {asked} of {len(found)} samples have it" + (f", in {stand_ins} of them a stand-in" if stand_ins else "")
 
 
 def rate(found: Sequence[Sample]) -> dict[str, Any]:

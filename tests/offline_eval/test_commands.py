@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from house.running import assay
 from source_distribution import make_sdist
+from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.calibration.samples import read_samples
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.commands import eval_report, rate, study
 from assay.offline_eval.run import GENERATIONS, LABELS, SCHEMA, Run, RunError
+
+from ..inference.completion_server import Speech, serving
 
 ASKED = {"schema": SCHEMA, "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
 
@@ -47,15 +50,78 @@ def test_a_study_makes_every_generation_once_and_asked_again_makes_none(tmp_path
         study(tmp_path / "run", projects[:1], ModelChoice(str(tiny_gguf)), 2, ["line"], 0, 1, cache)
 
 
-def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(tmp_path: Path, tiny_gguf: Path) -> None:
-    run = study(tmp_path / "run", [make_sdist(tmp_path, functions=1)], ModelChoice(str(tiny_gguf)), 1, ["line"], 0, 1, tmp_path)
+@pytest.mark.parametrize("reflective", [False, True])
+def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(tmp_path: Path, tiny_gguf: Path, reflective: bool) -> None:
+    projects = [make_sdist(tmp_path, functions=1)]
+    run = study(tmp_path / "run", projects, ModelChoice(str(tiny_gguf)), 1, ["line"], 0, 1, tmp_path, reflective)
     (made,) = run.records(GENERATIONS)
     text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     for file, fields in (("run.toml", run.asked().keys()), (GENERATIONS, made.keys())):
         table = text.split(f"| field of `{file}` |")[1].split("\n\n")[0].splitlines()[2:]
-        assert {name for row in table for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(fields)
+        rows = [row.split("|") for row in table if reflective or "only with `--reflective`" not in row]
+        assert {name for row in rows for name in re.findall(r"`(\w+)`", row[1])} == set(fields)
     (timings,) = (line for line in text.splitlines() if line.startswith("| `timings` |"))
-    assert set(re.findall(r"`(\w+)`", timings)[1:]) == set(made["timings"])
+    assert set(re.findall(r"`(\w+)`", timings)[1:]) == set(made["timings"]) | {"questions_ms"}
+    assert ("questions_ms" in made["timings"]) == reflective
+
+
+@pytest.fixture
+def roomy_gguf(tmp_path: Path) -> Path:
+    """A tiny model whose context holds a question behind the prompt."""
+    return write_tiny_gguf(tmp_path / "roomy.gguf", TinyModel(context_length=2048))
+
+
+def test_what_the_model_says_of_its_own_is_in_the_samples_and_asked_once(
+    tmp_path: Path, roomy_gguf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    projects = [make_sdist(tmp_path / "cache", functions=3)]
+
+    def again(reflective: bool) -> Run:
+        return study(
+            tmp_path / "run", projects, ModelChoice(str(roomy_gguf)), 3, ["line", "line_rest"], 0, 1, tmp_path / "cache", reflective
+        )
+
+    run = again(reflective=True)
+    before = (run.folder / GENERATIONS).read_bytes()
+    # Another kill: all but one generation are lost, and only they are made again.
+    (run.folder / GENERATIONS).write_bytes(before[: before.index(b"\n") + 1])
+    (run.folder / LABELS).unlink()
+    again(reflective=True)
+    after = (run.folder / GENERATIONS).read_bytes()
+    assert after.startswith(before[: before.index(b"\n") + 1])
+    assert len(after.splitlines()) == len(before.splitlines()) == 6
+    questions = dict(question.split() for question in run.asked()["questions"])
+    assert questions.keys() == {"ask_true", "ask_true_normalised", "verbalised"}
+    assert eval_report(run.folder) == 0
+    found = read_samples(sorted((run.folder / "samples").iterdir()))
+    stand_ins = sum(bool(sample.fallbacks) for sample in found)
+    said = capsys.readouterr().err
+    assert f"ask_true: {len(found)} of {len(found)} samples have it\n" in said
+    assert f"verbalised: {len(found)} of {len(found)} samples have it, in {stand_ins} of them a stand-in\n" in said
+    for sample in found:
+        assert sample.asked == questions
+        assert sample.measures.keys() >= questions.keys()
+        assert sample.fallbacks == (("verbalised",) if sample.measures["verbalised"] == 0.5 else ())
+    with pytest.raises(RunError, match="asked something else"):
+        again(reflective=False)
+
+
+def test_asking_a_model_changes_nothing_of_what_it_writes(tmp_path: Path, roomy_gguf: Path) -> None:
+    projects = [make_sdist(tmp_path / "cache", functions=4)]
+    runs = [
+        study(tmp_path / f"run{asked}", projects, ModelChoice(str(roomy_gguf)), 4, ["line_rest"], 0, 1, tmp_path / "cache", asked)
+        for asked in (False, True)
+    ]
+    plain, reflective = (list(run.records(GENERATIONS)) for run in runs)
+    assert [made["text"] for made in plain] == [made["text"] for made in reflective]
+    for one, other in zip(plain, reflective, strict=True):
+        assert {name: other["measures"][name] for name in one["measures"]} == pytest.approx(one["measures"], abs=5e-3)
+
+
+def test_a_model_that_can_not_be_asked_is_said_to_be_one(tmp_path: Path) -> None:
+    with serving(Speech(kind="openai")) as address, pytest.raises(ValueError, match="leave --reflective out"):
+        study(tmp_path / "run", [], ModelChoice(address), 1, ["line"], 0, 1, tmp_path, reflective=True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,6 +193,8 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
             json.dumps(generation(1, measures={"total_logprob": "low"})).encode() + b"\n",
             "total_logprob must be a finite number",
         ),
+        (GENERATIONS, line(generation(1, asked={"verbalised": "x"})), "asked names 'verbalised', which is none of the sample's measures"),
+        (GENERATIONS, line(generation(1, fallbacks=3)), "fallbacks must be a list of measures, not 3"),
         (LABELS, b'{"id": "p:1", "exact_match": 1}\n', "the label exact_match must be true, false or null"),
         (LABELS, b'{"exact_match": true}\n', "labels.jsonl:1: 'id' is missing"),
     ],
