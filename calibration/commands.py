@@ -135,8 +135,10 @@ def _report(
     made = report(subjects, out_dir)
     if json_wanted:
         _document(made.document)
-    else:
-        _say(made.text)
+    for subject in subjects:
+        calibrator = subject if isinstance(subject, Calibrator) else subject.calibrator
+        _say(summary(calibrator))
+        _say(f"because: {calibrator.reason}")
     for file in made.files:
         _say(f"written: {file}")
 

@@ -1,4 +1,4 @@
-"""Reports: what a calibrator is worth, as Markdown, JSON and a reliability plot."""
+"""Reports: what a calibrator is worth, as Markdown, as JSON, and as a page that needs nothing but itself."""
 
 from __future__ import annotations
 
@@ -8,60 +8,57 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator, as_json
-from ..evidence import Evidence
 from ..files import write_atomically
 from ..fit import Fit
-from ..maps.base_rate import BaseRateMap
-from ..maps.beta import BetaMap
-from ..maps.platt import PlattMap
-from ..maps.steps import StepsMap
-from ..maps.temperature import TemperatureMap
-from ..maps.venn_abers import VennAbersMap
 from ..metrics.intervals import Interval
-from .plots import reliability_plot
+from .blocks import Block, Heading
+from .content import section
+from .markdown import as_markdown
+from .measured import Forecast, Measured, measured
+from .page import as_page
+from .plots import Picture, pictures
+
+SCHEMA = "assay/report/1"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a report says, and the files that it was written to."""
+    """What a report says, as in its JSON file, and the files that it was written to."""
 
     document: dict[str, Any]
-    text: str
     files: tuple[Path, ...]
 
 
 def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
-    """Write report.md, report.json and, per subject, reliability-EVENT.svg and .png into the folder `out`.
+    """Write report.md, report.json, report.html and the pictures that the first shows, *-EVENT.svg, into the folder `out`.
 
-    A Fit (from samples) is reported with its projects and the histogram of its held-out probabilities, a Calibrator (from its file) with
-    what the file holds. Raises PlotError where matplotlib is not installed, before anything is written.
+    A Fit (from samples) is reported before and after calibration, a Calibrator (from its file) with what the file holds; each for another
+    event. The same subjects give the same files. Raises PlotError where matplotlib is not installed, before anything is written.
     """
-    parts: list[str] = ["# Calibration report"]
-    documents: list[dict[str, Any]] = []
-    files: list[Path] = []
-    for subject in subjects:
-        calibrator, fitted = (subject.calibrator, subject) if isinstance(subject, Fit) else (subject, None)
-        plots = reliability_plot(calibrator, fitted.held_out if fitted else None, out / f"reliability-{calibrator.event}")
-        files += plots
-        parts.append(_section(calibrator, fitted, plots[0].name))
-        documents.append(
-            {
-                "calibrator": as_json(calibrator),
-                "id": calibrator.id,
-                "unknown_labels": fitted.unknown if fitted else None,
-                "notes": list(fitted.notes) if fitted else [],
-                "by_project": [asdict(row) for row in fitted.by_project] if fitted else None,
-                "plots": [plot.name for plot in plots],
-            }
-        )
-    document, text = {"reports": documents}, "\n\n".join(parts) + "\n"
-    for name, content in (("report.md", text), ("report.json", json.dumps(document, indent=1, allow_nan=False) + "\n")):
+    title = "Calibration report"
+    blocks: list[Block] = [Heading(1, title)]
+    documents, drawn = [], []
+    for given in subjects:
+        subject = measured(given) if isinstance(given, Fit) else given
+        shown = pictures(subject)
+        blocks += section(subject, shown)
+        documents.append(_document(subject, shown))
+        drawn += shown
+    document = {"schema": SCHEMA, "reports": documents}
+    contents = {
+        "report.md": as_markdown(blocks),
+        "report.json": json.dumps(document, indent=1, allow_nan=False) + "\n",
+        "report.html": as_page(title, blocks),
+        **{f"{picture.name}.svg": picture.svg for picture in drawn},
+    }
+    for name, content in contents.items():
         with write_atomically(out / name) as file:
             file.write(content.encode())
-        files.append(out / name)
-    return Report(document, text, tuple(files))
+    return Report(document, tuple(out / name for name in contents))
 
 
 def summary(calibrator: Calibrator) -> str:
@@ -75,93 +72,39 @@ def summary(calibrator: Calibrator) -> str:
     )
 
 
-def _section(calibrator: Calibrator, fitted: Fit | None, plot: str) -> str:
-    made = calibrator.fitted_on
-    lines = [
-        f"## {EVENT_WORDS[calibrator.event]}, {calibrator.task}",
-        "",
-        f"**{calibrator.status}**: {calibrator.reason}.",
-        "",
-        f"* model {made.model_name or 'without a name'} (`{made.model}`), prompt and decoder `{made.prompt}`, {', '.join(made.languages)}",
-        f"* {made.n} samples, {made.positives} positive, {made.groups} groups (by {made.grouped_by}), fitted {made.date}",
-        f"* {map_text(calibrator)}",
-        f"* standard deviation between groups {calibrator.between_group_sd:.3f} (log odds)",
-        *(f"* {note}" for note in (fitted.notes if fitted else ())),
-        "",
-        f"Held out by {made.grouped_by}, with 95 % intervals from a bootstrap of {made.grouped_by}s:",
-        "",
-        *_evidence_table(calibrator.evidence),
-        "",
-        f"![Reliability of {EVENT_WORDS[calibrator.event]}]({plot})",
-        "",
-        "| predicted, mean | range | samples | observed rate | 95 % Wilson |",
-        "|---:|:---:|---:|---:|:---:|",
-        *(
-            f"| {b.mean:.3f} | {b.low:.3f} to {b.high:.3f} | {b.n} | {b.rate:.3f} | {b.rate_low:.3f} to {b.rate_high:.3f} |"
-            for b in calibrator.evidence.reliability
-        ),
-    ]
-    if fitted:
-        lines += [
-            "",
-            "| project | samples | base rate | mean probability | Brier | skill against the overall base rate |",
-            "|:---|---:|---:|---:|---:|---:|",
-            *(
-                f"| {_cell(row.name)} | {row.n} | {row.base_rate:.3f} | {row.mean_probability:.3f} "
-                f"| {row.brier:.4f} | {_number(row.skill)} |"
-                for row in fitted.by_project
-            ),
-        ]
-    return "\n".join(lines)
+def _document(subject: Measured | Calibrator, shown: Sequence[Picture]) -> dict[str, Any]:
+    """One report as in the JSON file; what only samples can tell is null for a calibrator."""
+    calibrator, found = (subject, None) if isinstance(subject, Calibrator) else (subject.calibrator, subject)
+    difference = asdict(found.difference) if found and found.difference else None
+    if found and found.before and found.before.infinite_log_loss and difference:
+        difference["log_loss"] = None
+    return {
+        "id": calibrator.id,
+        "calibrator": as_json(calibrator),
+        "after": _forecast(found.after) if found else None,
+        "before": _forecast(found.before) if found and found.before else None,
+        "difference": difference,
+        "by_project": [asdict(row) for row in found.by_project] if found else None,
+        "by_language": [asdict(row) for row in found.by_language] if found else None,
+        "unknown_labels": found.unknown if found else None,
+        "notes": list(found.notes) if found else [],
+        "pictures": [f"{picture.name}.svg" for picture in shown],
+    }
 
 
-def map_text(calibrator: Calibrator) -> str:
-    """The map in one line, for people."""
-    match calibrator.map:
-        case PlattMap(intercept=intercept, slopes=slopes, ridge=ridge):
-            terms = "".join(f" {'+' if s >= 0 else '−'} {abs(s):.4g} · {f}" for s, f in zip(slopes, calibrator.features, strict=True))
-            penalty = f", ridge {ridge:g} on all but the first" if ridge else ""
-            return f"platt: log odds = {intercept:.4g}{terms}{penalty} (each measure as `calibration/measures.py` has it enter)"
-        case TemperatureMap(slope=slope):
-            return f"temperature: log odds = {slope:.4g} · {calibrator.features[0]} (as it enters)"
-        case BetaMap(c=c, a=a, b=b):
-            return f"beta: log odds = {c:.4g} + {a:.4g} · log p − {b:.4g} · log(1 − p), p of {calibrator.features[0]}"
-        case BaseRateMap(value=value):
-            return f"base rate: log odds = {value:.4g}"
-        case StepsMap(kind=kind, values=values):
-            return f"{kind}: {len(values)} steps of {calibrator.features[0]}"
-        case VennAbersMap(scores=scores):
-            return f"venn_abers: {len(scores) + 1} steps of {calibrator.features[0]}"
+def _forecast(forecast: Forecast) -> dict[str, Any]:
+    fields = _without_arrays(asdict(forecast))
+    if fields.pop("infinite_log_loss"):
+        fields["evidence"]["log_loss"] = None
+    return fields
 
 
-def _evidence_table(evidence: Evidence) -> list[str]:
-    error = evidence.ece
-    rows: list[tuple[str, Interval | None]] = [
-        ("Brier score", evidence.brier),
-        ("skill score against the base rate", evidence.skill),
-        ("AUC", evidence.auc),
-        ("log loss (nats)", evidence.log_loss),
-        ("calibration error, root mean square, without noise", Interval(error.debiased, error.low, error.high)),
-    ]
-    return [
-        "| | value | 95 % interval |",
-        "|:---|---:|:---:|",
-        f"| base rate | {evidence.base_rate:.4f} | |",
-        *(
-            f"| {name} | {interval.value:.4f} | {interval.low:.4f} to {interval.high:.4f} |" if interval else f"| {name} | not defined | |"
-            for name, interval in rows
-        ),
-        f"| ECE, 10 bins of equal width | {error.value:.4f} | a perfect forecaster would get {error.noise_floor:.4f} |",
-    ]
+def _without_arrays(value: Any) -> Any:
+    """The same with lists for arrays."""
+    if isinstance(value, dict):
+        return {name: _without_arrays(each) for name, each in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _interval(interval: Interval) -> str:
     return f"{interval.value:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _number(value: float | None) -> str:
-    return "not defined" if value is None else f"{value:.3f}"
