@@ -139,8 +139,7 @@ def errors(worlds: int, seed: int) -> None:
             cells, sure = [], 0.0
             for n in SIZES:
                 found = []
-                # netcal takes a second for a fit
-                for world in range(worlds if not name.startswith("netcal") else max(1, worlds // 10)):
+                for world in range(worlds):
                     rng = np.random.default_rng((seed, world, n))
                     s = draw(rng, n)
                     with warnings.catch_warnings():
@@ -152,7 +151,7 @@ def errors(worlds: int, seed: int) -> None:
                 skill, off = np.mean(found, axis=0)
                 cells.append(f"{skill:.3f} ({off:.3f})")
             print(f"| {name} | " + " | ".join(cells) + f" | {100 * sure:.0f} % |", flush=True)
-    print(f"\nSkill score (mean |q - p|), means over {worlds} worlds ({max(1, worlds // 10)} for netcal); 0 or 1: the most in any world.")
+    print(f"\nSkill score (mean |q - p|), means over {worlds} worlds; 0 or 1: the most in any world.")
 
 
 def shrinkage(worlds: int, seed: int) -> None:
