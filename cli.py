@@ -271,24 +271,39 @@ def _add_calibrate_report(actions: Subparsers) -> None:
 
 def _add_calibrate_show(actions: Subparsers) -> None:
     parser = _command(actions, "show", "the calibrators of this machine, and why one is chosen")
+    parser.add_argument(
+        "--project", metavar="DIR", type=Path, help="whose own calibrators are looked at, too (default: the project of the current folder)"
+    )
     parser.add_argument("--why", action="store_true", help="say which calibrator is chosen, and why, for what the options below describe")
-    parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: %(default)s)")
-    parser.add_argument("--task", choices=TASKS, default="line", help="what is asked of the model (default: %(default)s)")
-    parser.add_argument("--language", default="python", help="identifier of the language (default: %(default)s)")
-    parser.add_argument("--project", metavar="DIR", type=Path, help="a project whose own calibrators are looked at, too")
+    parser.add_argument("--event", choices=EVENTS, help="what the probability is about (default: exact_match)")
+    parser.add_argument("--task", choices=TASKS, help="what is asked of the model (default: each)")
+    parser.add_argument("--language", help="identifier of the language (default: python)")
     _add_model_option(parser)
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
-        from .calibration.commands import calibrate_show
+        from .calibration.registry import project_of
+        from .calibration.show import Question, show
         from .inference.completion import Settings
+        from .inference.opening import ModelChoice
+        from .terminal import harmless, print_json
 
-        model_id = prompt_id = None
+        choice, project, question = _model_choice(arguments), arguments.project, None
+        if project is not None and not project.is_dir():
+            parser.error(f"{project} is not a folder")
+        if not arguments.why and (arguments.event or arguments.task or arguments.language or choice != ModelChoice()):
+            parser.error("an event, a task, a language and a model are for --why, which is not given")
         if arguments.why:
-            with _model_choice(arguments).open() as model:
+            with choice.open() as model:
                 model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
-        asked = (model_id, prompt_id, arguments.event, arguments.task, arguments.language)
-        return calibrate_show(arguments.why, arguments.json, arguments.project, *asked)
+            tasks = (arguments.task,) if arguments.task else TASKS
+            question = Question(model_id, prompt_id, arguments.event or "exact_match", arguments.language or "python", tasks)
+        shown = show(project.absolute() if project else project_of(Path.cwd()), question)
+        if arguments.json:
+            print_json(shown.document)
+        else:
+            print(harmless(shown.text))
+        return DONE
 
     parser.set_defaults(run=run)
 

@@ -71,9 +71,21 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
     from .server.engine import suggest_at
     from .server.languages import language_of
 
-    registry = load_registry(project_of(Path(name).resolve()))
+    root = project_of(Path(name).resolve())
+    registry = load_registry(root)
+    for reason in registry.skipped:
+        print(harmless(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
     with model.open() as opened:
-        suggestion = suggest_at(opened, registry, text, offset, kind=kind, language=language or language_of(name), event=event)
+        suggestion = suggest_at(
+            opened,
+            registry,
+            text,
+            offset,
+            kind=kind,
+            language=language or language_of(name),
+            event=event,
+            project=root.name if root else None,
+        )
         fingerprint = opened.fingerprint
     if as_json:
         suggestions = [] if suggestion is None else [suggestion.as_json()]
@@ -82,5 +94,7 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
         print("No suggestion: the model ends the text here.", file=sys.stderr)
     else:
         print(harmless(suggestion.text.replace("\r\n", "\n")) if sys.stdout.isatty() else suggestion.text)
-        print(Paint(wants_colour(sys.stderr))(suggestion.confidence.text, "dim"), file=sys.stderr)
+        confidence = suggestion.confidence
+        said = f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text
+        print(Paint(wants_colour(sys.stderr))(harmless(said), "dim"), file=sys.stderr)
     return 0

@@ -109,6 +109,8 @@ def run(choice: ModelChoice, *, as_json: bool) -> int:
     places = load_places()
     paint = Paint(wants_colour(sys.stdout))
     registry = load_registry()
+    for reason in registry.skipped:
+        print(harmless(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
     began = time.perf_counter()
     with choice.open() as model:
         opened_ms = (time.perf_counter() - began) * 1e3

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from . import __version__
-from .terminal import Paint, Style, print_json, wants_colour
+from .terminal import Paint, Style, harmless, print_json, wants_colour
 
 if TYPE_CHECKING:
     from .inference.opening import ModelChoice
@@ -141,6 +141,7 @@ def _gpu() -> str | None:
 
 
 def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> Iterator[Check]:
+    from .inference.completion import Settings
     from .inference.errors import ModelError
     from .inference.opening import ModelChoice, backend_of
 
@@ -156,30 +157,30 @@ def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> I
         mend = f"git -C {shlex.quote(str(_HERE))} checkout -- inference/embedded" if checkout else None
         yield Check("model", "missing", str(error), mend)
         return
-    try:
-        fingerprint = model.fingerprint
-    finally:
-        model.close()
+    with model:
+        fingerprint, prompt_id = model.fingerprint, Settings().fingerprint(model.layout, model.context_length)
     size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
     yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")
-    yield from _calibrators(fingerprint.id)
+    yield from _calibrators(fingerprint.id, prompt_id)
 
 
-def _calibrators(model_id: str) -> Iterator[Check]:
+def _calibrators(model_id: str, prompt_id: str) -> Iterator[Check]:
     from .calibration.registry import load_registry, project_of
 
     registry = load_registry(project_of(Path.cwd()))
     fitting = [entry for entry in registry.entries if entry.calibrator.fitted_on.model == model_id]
     for entry in fitting:
         calibrator = entry.calibrator
-        state: State = "ok" if calibrator.status == "informative" else "note"
-        yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}: {calibrator.status} ({entry.origin}, {calibrator.id})")
+        usable = calibrator.fitted_on.prompt == prompt_id
+        state: State = "ok" if usable and calibrator.status == "informative" else "note"
+        status = calibrator.status if usable else "not used, because it was fitted with another prompt, decoder or context"
+        yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}: {status} ({entry.origin}, {calibrator.id})")
     if not fitting:
         others = f"; {len(registry.entries)} for other models" if registry.entries else ""
         found = f"none for this model{others}: suggestions have no number"
         yield Check("calibrator", "note", found, "assay calibrate fit SAMPLES --event exact_match --out FILE")
     for reason in registry.skipped:
-        yield Check("calibrator", "note", f"a file can't be read: {reason}")
+        yield Check("calibrator", "note", harmless(f"skipped: {reason}"))
 
 
 def _event_log() -> Check:

@@ -1,4 +1,4 @@
-"""What `assay calibrate fit|report|show` do. Each returns the exit code: 0 done, 1 the work failed, 2 unreadable input or wrong usage.
+"""What `assay calibrate fit|report` do. Each returns the exit code: 0 done, 1 the work failed, 2 unreadable input or wrong usage.
 
 People's text goes to stderr, the JSON document (`as_json`) to stdout.
 """
@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 from .calibrator import Calibrator, CalibratorError, as_json, load, save
 from .fit import DEFAULT_FEATURES, Fit, FitError, fit
 from .maps.kinds import Kind
-from .registry import Entry, choose, folders, read_registry
 from .report.plots import PlotError
 from .report.report import report, summary
 from .samples import EVENTS, SampleError, read_samples
@@ -54,23 +52,6 @@ def calibrate_report(
     as `fit.fit`.
     """
     return _ended(lambda: _report(paths, out_dir, as_json, features, event, kind))
-
-
-def calibrate_show(
-    why: bool,
-    as_json: bool,
-    folder: Path | None,
-    model_id: str | None = None,
-    prompt_id: str | None = None,
-    event: str = "exact_match",
-    task: str | None = None,
-    language: str | None = None,
-) -> int:
-    """`assay calibrate show [--why]`: the calibrators of this machine; why: which one is chosen for a model, prompt, event, task, language.
-
-    folder: root of the project whose own calibrators are looked at, too.
-    """
-    return _ended(lambda: _show(why, as_json, folder, {"model": model_id, "prompt": prompt_id, "task": task, "language": language}, event))
 
 
 class _UsageError(ValueError):
@@ -155,53 +136,6 @@ def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str],
     if not fits:
         raise _UsageError(f"none of the {len(samples)} samples has a label; nothing can be reported")
     return fits
-
-
-def _show(why: bool, json_wanted: bool, folder: Path | None, asked: dict[str, str | None], event: str) -> None:
-    if folder is not None and not folder.is_dir():
-        raise _UsageError(f"{folder} is not a folder")
-    places = folders(folder)
-    registry = read_registry(places)
-    document: dict[str, object] = {
-        "folders": [{"origin": origin, "path": str(path)} for origin, path in places],
-        "calibrators": [_shown(entry) for entry in registry.entries],
-        "skipped": list(registry.skipped),
-    }
-    for origin, path in places:
-        _say(f"{origin}: {path}")
-        for entry in registry.entries:
-            if entry.origin == origin:
-                _say(f"  {entry.path.name}  {entry.calibrator.id}\n    {summary(entry.calibrator)}\n    because: {entry.calibrator.reason}")
-    if not registry.entries:
-        _say("no calibrators; `assay calibrate fit` makes one")
-    if why:
-        given = {name: value for name, value in asked.items() if value is not None}
-        if missing := asked.keys() - given.keys():
-            raise _UsageError(f"why one is chosen depends on the {', '.join(sorted(missing))}, which is not known")
-        chosen = choose(registry, given["model"], given["prompt"], event, given["task"], given["language"])
-        for line in chosen.why:
-            _say(line)
-        document["asked"] = {**given, "event": event}
-        document["chosen"] = _shown(chosen.entry) if chosen.entry else None
-        document["why"] = list(chosen.why)
-    if json_wanted:
-        _document(document)
-
-
-def _shown(entry: Entry) -> dict[str, object]:
-    calibrator = entry.calibrator
-    return {
-        "id": calibrator.id,
-        "origin": entry.origin,
-        "path": str(entry.path),
-        "event": calibrator.event,
-        "task": calibrator.task,
-        "features": list(calibrator.features),
-        "status": calibrator.status,
-        "reason": calibrator.reason,
-        "fitted_on": asdict(calibrator.fitted_on),
-        "evidence": asdict(calibrator.evidence),
-    }
 
 
 def _say(text: str) -> None:

@@ -1,17 +1,19 @@
 """The registry: which calibrator applies, and why.
 
-Three folders: the ones shipped with the package, the user's, the project's. A project's goes before a user's, that before a shipped one;
-within a folder the newest. One that is `insufficient` gives way to any other that matches.
+Calibrators are files in three folders: the project's, which are for that project alone, the user's, and those shipped with the package. A
+project's goes before a user's, that before a shipped one; within a folder the newest. One that is `insufficient` gives way to any other
+that matches.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import platformdirs
 
@@ -20,7 +22,14 @@ from .calibrator import Calibrator, CalibratorError, load
 Origin = Literal["project", "user", "shipped"]
 PROJECT_FOLDER = Path(".assay") / "calibrators"
 
-_log = logging.getLogger(__name__)
+# Far above any calibrator: a project's folder may come from anywhere, and what stands in it is read without being asked for.
+LARGEST_FILE = 16 * 2**20
+
+# By name (model, prompt, …) what is asked for, and what a calibrator is for that does not match.
+_Asked = Mapping[str, str | Path | None]
+_Differences = dict[str, tuple[str, ...]]
+
+_ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,11 @@ class Entry:
     origin: Origin
     path: Path
     calibrator: Calibrator
+
+    @property
+    def project(self) -> Path | None:
+        """Root folder of the project that it is for; None for a user's or a shipped one, which are for any."""
+        return self.path.parents[len(PROJECT_FOLDER.parts)] if self.origin == "project" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +55,20 @@ class Registry:
 
 
 @dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A calibrator that was not chosen, and why: "it is for the task line, not block"."""
+
+    entry: Entry
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
-    """The calibrator to use, or None; why: one line on each that was considered."""
+    """The calibrator to use, or None; the reason in one line; and every other one, those that are nearest to what was asked for first."""
 
     entry: Entry | None
-    why: tuple[str, ...]
+    reason: str
+    passed_over: tuple[PassedOver, ...]
 
     @property
     def calibrator(self) -> Calibrator | None:
@@ -66,20 +89,66 @@ def project_of(path: Path) -> Path | None:
     return next((folder for folder in (path, *path.parents) if (folder / PROJECT_FOLDER).is_dir()), None)
 
 
+def files_of(folder: Path) -> list[tuple[Path, os.stat_result | None]]:
+    """Every *.json of a folder, and what is known of it before it is read (None: nothing), by name; none where there is no such folder.
+
+    Names that begin with a dot are left out: editors and copying programs put files of their own there. Raises CalibratorError for a
+    folder that can't be listed.
+    """
+    found: list[tuple[Path, os.stat_result | None]] = []
+    try:
+        with os.scandir(folder) as items:
+            for item in items:
+                if item.name.endswith(".json") and not item.name.startswith("."):
+                    try:
+                        found.append((folder / item.name, item.stat()))
+                    except OSError:
+                        found.append((folder / item.name, None))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise CalibratorError(f"{folder}: can't be listed: {error.strerror}") from None
+    return sorted(found, key=lambda file: file[0])
+
+
+def read_entry(origin: Origin, path: Path) -> Entry:
+    """The calibrator in a file. Raises CalibratorError as `load`, and for what is no file or larger than `LARGEST_FILE`."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise CalibratorError(f"{path}: can't be read: {error.strerror}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise CalibratorError(f"{path}: can't be read: not a file")
+    if found.st_size > LARGEST_FILE:
+        raise CalibratorError(f"{path}: not a calibrator: larger than {LARGEST_FILE >> 20} MiB")
+    return Entry(origin, path, load(path))
+
+
+def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
+    """A registry with the entries in the order in which they go."""
+
+    def rank(entry: Entry) -> tuple[int, float, Path]:
+        return _ORIGINS.index(entry.origin), -datetime.fromisoformat(entry.calibrator.fitted_on.date).timestamp(), entry.path
+
+    return Registry(tuple(sorted(entries, key=rank)), tuple(skipped))
+
+
 def read_registry(places: Sequence[tuple[Origin, Path]]) -> Registry:
-    """Read every *.json of the folders; one that does not exist is empty. A file that can't be read is skipped with one logged warning."""
+    """Read every calibrator of the folders. What can't be read is in `skipped`, with the reason."""
     entries: list[Entry] = []
     skipped: list[str] = []
     for origin, folder in places:
-        here: list[Entry] = []
-        for path in sorted(folder.glob("*.json")):
+        try:
+            files = files_of(folder)
+        except CalibratorError as error:
+            skipped.append(str(error))
+            continue
+        for path, _ in files:
             try:
-                here.append(Entry(origin, path, load(path)))
+                entries.append(read_entry(origin, path))
             except CalibratorError as error:
-                _log.warning("calibrator skipped: %s", error)
                 skipped.append(str(error))
-        entries += sorted(here, key=lambda entry: datetime.fromisoformat(entry.calibrator.fitted_on.date), reverse=True)
-    return Registry(tuple(entries), tuple(skipped))
+    return registry_of(entries, skipped)
 
 
 def load_registry(project: Path | None = None) -> Registry:
@@ -87,41 +156,68 @@ def load_registry(project: Path | None = None) -> Registry:
     return read_registry(folders(project))
 
 
-def choose(registry: Registry, model_id: str, prompt_id: str, event: str, task: str, language: str) -> Choice:
-    """The calibrator for a model, a prompt and decoder (fingerprint ids), an event, a task and a language.
+def choose(registry: Registry, model_id: str, prompt_id: str, event: str, task: str, language: str, file: Path | None = None) -> Choice:
+    """The calibrator for a model, a prompt and decoder (fingerprint ids), an event, a task, a language and a file.
 
-    Everything must match: a map fitted to another model, prompt or language says nothing here. A project's calibrator that is
+    Everything must match: a map fitted to another model, prompt, language or project says nothing here. file: absolute path of what is
+    completed, None for a text that is in no file yet and belongs to the project that is worked on. A project's calibrator that is
     `uninformative` is still taken before a shipped one: there is evidence of no skill in this project.
     """
-    matching: list[Entry] = []
-    why: list[str] = []
-    for entry in registry.entries:
-        made = entry.calibrator.fitted_on
-        differs = [
-            f"{what} {theirs}, not {ours}"
-            for what, theirs, ours in (
-                ("the model", made.model, model_id),
-                ("the prompt", made.prompt, prompt_id),
-                ("the event", entry.calibrator.event, event),
-                ("the task", entry.calibrator.task, task),
-            )
-            if theirs != ours
-        ]
-        if language not in made.languages:
-            differs.append(f"the language {', '.join(made.languages)}, not {language}")
-        if differs:
-            why.append(f"passed over {_name(entry)}: it is for {'; '.join(differs)}")
-        else:
-            matching.append(entry)
+    asked = {"model": model_id, "prompt": prompt_id, "event": event, "task": task, "language": language, "project": file}
+    differing = [(entry, _differences(entry, asked)) for entry in registry.entries]
+    matching = [entry for entry, differences in differing if not differences]
     chosen = next((e for e in matching if e.calibrator.status != "insufficient"), matching[0] if matching else None)
-    for entry in matching:
-        if entry is not chosen:
-            reason = "insufficient" if entry.calibrator.status == "insufficient" else "another goes before it"
-            why.append(f"passed over {_name(entry)}: it matches, but {reason}")
-    why += [f"skipped {reason}" for reason in registry.skipped]
-    first = f"chosen: {_name(chosen)}: it matches and is {chosen.calibrator.status}" if chosen else "none matches"
-    return Choice(chosen, (first, *why))
+    reason = _matches(chosen) if chosen else _nothing_matches([differences for _, differences in differing], asked)
+    passed_over = [PassedOver(entry, _gives_way(entry, chosen)) for entry in matching if chosen and entry is not chosen]
+    for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
+        if differences:
+            is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {asked[what]}" for what, theirs in differences.items())
+            passed_over.append(PassedOver(entry, f"it is for {is_for}"))
+    return Choice(chosen, reason, tuple(passed_over))
 
 
-def _name(entry: Entry) -> str:
-    return f"{entry.origin} {entry.path.name} ({entry.calibrator.fitted_on.date}, n = {entry.calibrator.fitted_on.n})"
+def name_of(entry: Entry) -> str:
+    """What people read of an entry: "user mine.json (2026-11-09, n = 600)"."""
+    made = entry.calibrator.fitted_on
+    return f"{entry.origin} {entry.path.name} ({made.date[:10]}, n = {made.n})"
+
+
+def _differences(entry: Entry, asked: _Asked) -> _Differences:
+    made, file = entry.calibrator.fitted_on, asked["project"]
+    offers = {
+        "model": (made.model,),
+        "prompt": (made.prompt,),
+        "event": (entry.calibrator.event,),
+        "task": (entry.calibrator.task,),
+        "language": made.languages,
+    }
+    found = {what: theirs for what, theirs in offers.items() if asked[what] not in theirs}
+    if isinstance(file, Path) and entry.project is not None and not file.is_relative_to(entry.project):
+        found["project"] = (str(entry.project),)
+    return found
+
+
+def _matches(chosen: Entry) -> str:
+    return f"{name_of(chosen)} matches and is {chosen.calibrator.status}: {chosen.calibrator.reason}"
+
+
+def _gives_way(entry: Entry, chosen: Entry) -> str:
+    if entry.calibrator.status == "insufficient":
+        return f"it matches, but is insufficient: {entry.calibrator.reason}"
+    if entry.origin != chosen.origin:
+        return f"it matches, but a {chosen.origin} one goes before a {entry.origin} one"
+    return "it matches, but a newer one goes before it"
+
+
+def _nothing_matches(differing: list[_Differences], asked: _Asked) -> str:
+    """The first thing, in the order of `asked`, that no calibrator which matches so far is for."""
+    shared: list[str] = []
+    for what, wanted in asked.items():
+        matching = [differences for differences in differing if what not in differences]
+        if differing and not matching:
+            of_these = f" for this {', '.join(shared[:-1])}{' and ' if shared[:-1] else ''}{shared[-1]}" if shared else ""
+            others = sorted({theirs for differences in differing for theirs in differences[what]})
+            return f"no calibrator{of_these} is for the {what} {wanted}, only for {', '.join(others)}"
+        differing = matching
+        shared.append(what)
+    return "there is no calibrator"

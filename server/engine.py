@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ..calibration.registry import Registry
 from ..inference.completion import Kind, Settings, complete, task_of
@@ -19,7 +20,10 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A cursor: the text around it that a model can be given, the range that a suggestion replaces, and what is asked for."""
+    """A cursor: the text around it that a model can be given, the range that a suggestion replaces, and what is asked for.
+
+    file: absolute path, None for a text that is in no file.
+    """
 
     prefix: str
     suffix: str
@@ -27,6 +31,7 @@ class Place:
     kind: Kind = "line"
     language: str = "plaintext"
     event: Event = "exact_match"
+    file: Path | None = None
 
 
 def window(settings: Settings) -> Window:
@@ -59,6 +64,7 @@ def suggestion_of(
         prompt_id=settings.fingerprint(layout, context_length),
         registry=registry,
         event=place.event,
+        file=place.file,
         project=project,
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
@@ -82,10 +88,11 @@ def suggest_at(
     event: Event = "exact_match",
     encoding: Encoding = "utf-32",
     max_ms: float | None = None,
+    project: str | None = None,
 ) -> Suggestion | None:
     """The suggestion at an offset (in code points) of a text, made in this process; None when the model suggests nothing.
 
-    The range's columns count in `encoding`: code points unless told. Raises ModelError.
+    The range's columns count in `encoding`: code points unless told. project: as `suggest`. Raises ModelError.
     """
     settings = Settings()
     shown = window(settings)
@@ -100,4 +107,5 @@ def suggest_at(
         context_length=model.context_length,
         settings=settings,
         registry=registry,
+        project=project,
     )

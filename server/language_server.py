@@ -141,7 +141,9 @@ async def inline_completion(ls: AssayServer, params: types.InlineCompletionParam
 
     at = Position(params.position.line, params.position.character)
     prefix, suffix = document.around(at, ls.live.window)
-    place = Place(prefix, suffix, Range(at, at), ls.options.kind, document.language, ls.options.event)
+    path = to_fs_path(document.uri)
+    file = None if path is None else Path(path)
+    place = Place(prefix, suffix, Range(at, at), ls.options.kind, document.language, ls.options.event, file)
     try:
         suggestion = await ls.live.suggest(place, wanted=current)
     except RequestSuperseded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from ..calibration.confidence import Confidence, confidence, uncalibrated
@@ -55,24 +56,26 @@ def suggest(
     prompt_id: str,
     registry: Registry,
     event: str = "exact_match",
+    file: Path | None = None,
     project: str | None = None,
 ) -> Suggestion | None:
     """The suggestion that a generation makes; None when its text is blank.
 
     task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
-    is about; project: the root folder's name, by which a calibrator may have a map of its own for it. Where the registry has no calibrator
-    for these, the confidence is "uncalibrated" and has no number; nor has a generation whose log-probabilities are approximate because
-    tokens of its prompt were shifted.
+    is about; file: absolute path of what is completed, None for a text that is in no file; project: the root folder's name, by which a
+    calibrator may have a map of its own for it. Where the registry has no calibrator for these, the confidence is "uncalibrated" and has
+    no number; nor has a generation whose log-probabilities are approximate because tokens of its prompt were shifted.
     """
     if not generation.text.strip():
         return None
     measures = measures_of(generation) if generation.tokens else {}  # none where a server tells no log-probabilities
-    if generation.timings.shifted_tokens:
+    choice = choose(registry, model_id=model_id, prompt_id=prompt_id, event=event, task=task, language=language, file=file)
+    if choice.calibrator is None:
+        found = uncalibrated(event, choice.reason)
+    elif generation.timings.shifted_tokens:
         found = uncalibrated(event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
-    elif chosen := choose(registry, model_id=model_id, prompt_id=prompt_id, event=event, task=task, language=language).calibrator:
-        found = confidence(chosen, measures, {"language": language, **({"project": project} if project else {})})
     else:
-        found = uncalibrated(event)
+        found = confidence(choice.calibrator, measures, {"language": language, **({"project": project} if project else {})})
     return Suggestion(
         id=uuid.uuid4().hex[:12],
         text=generation.text,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from house.running import assay
 from msgspec import structs
-from synthetic_samples import MODEL, PROMPT, sample, world
+from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import load
-from assay.calibration.commands import calibrate_fit, calibrate_report, calibrate_show
+from assay.calibration.commands import calibrate_fit, calibrate_report
 from assay.calibration.samples import write_samples
 
 FEATURES = ["total_logprob"]
@@ -165,45 +165,3 @@ def test_without_matplotlib_the_report_says_what_to_install(
     assert calibrate_report([samples], tmp_path / "out", False) == 1
     assert "-m pip install matplotlib" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-@pytest.fixture
-def project(fitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    folder = tmp_path / "project" / ".assay" / "calibrators"
-    folder.mkdir(parents=True)
-    fitted.rename(folder / "own.json")
-    return tmp_path / "project"
-
-
-def test_show_lists_calibrators_and_says_why_one_is_chosen(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_show(True, True, project, MODEL, PROMPT, "exact_match", "line", "python") == 0
-    said = capsys.readouterr()
-    assert "chosen: project own.json" in said.err
-    document = json.loads(said.out)
-    assert document["chosen"]["path"].endswith("own.json")
-    assert document["chosen"]["evidence"]["skill"]["low"] > 0
-
-
-def test_show_why_says_that_nothing_matches_another_model(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_show(True, True, project, "f" * 16, PROMPT, "exact_match", "line", "python") == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out)["chosen"] is None
-    assert f"the model {MODEL}, not ffffffffffffffff" in said.err
-
-
-def test_show_why_without_a_model_ends_with_2(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_show(True, False, project) == 2
-    assert "depends on the language, model, prompt, task" in capsys.readouterr().err
-
-
-def test_show_refuses_a_project_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_show(False, False, tmp_path / "nowhere") == 2
-    assert "nowhere is not a folder" in capsys.readouterr().err
-
-
-def test_show_without_a_question_lists_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_show(False, False, project) == 0
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "own.json" in said.err

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import logging
+import os
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
-from assay.calibration.registry import Choice, Origin, Registry, choose, folders, load_registry, project_of, read_registry
+from assay.calibration.registry import LARGEST_FILE, Choice, Origin, Registry, choose, folders, load_registry, project_of, read_registry
 
 Places = list[tuple[Origin, Path]]
 
@@ -31,8 +32,21 @@ def on(day: int, calibrator: Calibrator) -> Calibrator:
     return replace(calibrator, fitted_on=replace(calibrator.fitted_on, date=f"2026-11-{day:02}T10:00:00+00:00"))
 
 
-def chosen(registry: Registry, *, language: str = "python", event: str = "exact_match", task: str = "line", prompt: str = PROMPT) -> Choice:
-    return choose(registry, MODEL, prompt, event, task, language)
+def chosen(
+    registry: Registry,
+    *,
+    model: str = MODEL,
+    prompt: str = PROMPT,
+    event: str = "exact_match",
+    task: str = "line",
+    language: str = "python",
+    file: Path | None = None,
+) -> Choice:
+    return choose(registry, model, prompt, event, task, language, file)
+
+
+def passed_over(choice: Choice) -> dict[str, str]:
+    return {passed.entry.path.name: passed.reason for passed in choice.passed_over}
 
 
 def test_a_projects_calibrator_goes_before_a_users_and_that_before_a_shipped_one(places: Places, made: Calibrator) -> None:
@@ -52,8 +66,29 @@ def test_within_a_folder_the_newest_is_chosen_whatever_its_name_and_time_zone(pl
     choice = chosen(read_registry(places))
     assert choice.entry is not None
     assert choice.entry.path.name == "b.json"
-    assert "chosen: user b.json" in choice.why[0]
-    assert any("passed over user z.json" in line and "another goes before it" in line for line in choice.why)
+    assert choice.reason == f"user b.json (2026-11-09, n = 600) matches and is informative: {made.reason}"
+    assert passed_over(choice) == dict.fromkeys(("a.json", "z.json"), "it matches, but a newer one goes before it")
+
+
+def test_a_project_that_has_its_own_passes_the_users_over_and_says_so(places: Places, made: Calibrator) -> None:
+    save(on(1, made), places[0][1] / "own.json")
+    save(on(2, made), places[1][1] / "newer.json")
+    assert passed_over(chosen(read_registry(places))) == {"newer.json": "it matches, but a project one goes before a user one"}
+
+
+def test_a_projects_calibrator_is_for_files_of_that_project_alone(tmp_path: Path, made: Calibrator) -> None:
+    inside, outside = tmp_path / "shop" / "src" / "a.py", tmp_path / "shopping" / "a.py"
+    save(made, tmp_path / "shop" / ".assay" / "calibrators" / "own.json")
+    registry = load_registry(tmp_path / "shop")
+    assert chosen(registry, file=inside).calibrator == chosen(registry, file=None).calibrator == made
+    elsewhere = chosen(registry, file=outside)
+    assert elsewhere.calibrator is None
+    assert passed_over(elsewhere)["own.json"] == f"it is for the project {tmp_path / 'shop'}, not {outside}"
+
+
+def test_a_users_calibrator_is_for_the_files_of_any_project(places: Places, made: Calibrator) -> None:
+    save(made, places[1][1] / "mine.json")
+    assert chosen(read_registry(places), file=Path("/somewhere/a.py")).calibrator == made
 
 
 @pytest.mark.parametrize(
@@ -71,13 +106,41 @@ def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
     save(made, places[2][1] / "c.json")
     choice = chosen(read_registry(places), **asked)
     assert choice.calibrator is None
-    assert choice.why[0] == "none matches"
-    assert reason in choice.why[1]
+    assert passed_over(choice) == {"c.json": f"it is for {reason}"}
 
 
-def test_another_models_calibrator_is_never_chosen(places: Places, made: Calibrator) -> None:
-    save(made, places[2][1] / "c.json")
-    assert choose(read_registry(places), "f" * 16, PROMPT, "exact_match", "line", "python").calibrator is None
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"model": "f" * 16}, f"no calibrator is for the model ffffffffffffffff, only for {MODEL}"),
+        ({"model": "f" * 16, "language": "java"}, f"no calibrator is for the model ffffffffffffffff, only for {MODEL}"),
+        ({"prompt": "0" * 16}, f"no calibrator for this model is for the prompt 0000000000000000, only for {PROMPT}"),
+        ({"event": "kept"}, "no calibrator for this model and prompt is for the event kept, only for exact_match"),
+        ({"task": "block"}, "no calibrator for this model, prompt and event is for the task block, only for line, line_rest"),
+        (
+            {"task": "line_rest", "language": "python"},
+            "no calibrator for this model, prompt, event and task is for the language python, only for java, javascript",
+        ),
+    ],
+)
+def test_that_none_matches_is_said_of_the_first_thing_that_none_is_for(
+    places: Places, made: Calibrator, asked: dict[str, str], reason: str
+) -> None:
+    save(made, places[2][1] / "a.json")
+    other = replace(made, task="line_rest", fitted_on=replace(made.fitted_on, languages=("java", "javascript")))
+    save(other, places[2][1] / "b.json")
+    assert chosen(read_registry(places), **asked).reason == reason
+
+
+def test_where_there_is_no_calibrator_at_all_that_is_the_reason(places: Places) -> None:
+    assert chosen(read_registry(places)).reason == "there is no calibrator"
+
+
+def test_those_that_are_nearest_to_what_was_asked_for_are_explained_first(places: Places, made: Calibrator) -> None:
+    save(on(9, replace(made, event="kept", task="block")), places[0][1] / "far.json")
+    save(on(1, replace(made, event="kept")), places[2][1] / "near.json")
+    save(on(1, made), places[2][1] / "right.json")
+    assert list(passed_over(chosen(read_registry(places)))) == ["near.json", "far.json"]
 
 
 def test_an_insufficient_one_gives_way_but_an_uninformative_one_does_not(places: Places, made: Calibrator) -> None:
@@ -85,7 +148,7 @@ def test_an_insufficient_one_gives_way_but_an_uninformative_one_does_not(places:
     save(replace(made, status="insufficient"), places[0][1] / "own.json")
     choice = chosen(read_registry(places))
     assert choice.calibrator == made
-    assert any("own.json" in line and "insufficient" in line for line in choice.why)
+    assert passed_over(choice) == {"own.json": f"it matches, but is insufficient: {made.reason}"}
     save(replace(made, status="uninformative"), places[0][1] / "own.json")
     found = chosen(read_registry(places)).calibrator
     assert found is not None
@@ -97,23 +160,73 @@ def test_an_insufficient_one_is_chosen_where_nothing_else_matches(places: Places
     assert chosen(read_registry(places)).calibrator is not None
 
 
-def test_a_damaged_or_foreign_file_is_skipped_with_one_warning(places: Places, made: Calibrator, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_or_foreign_file_is_skipped_and_the_reason_is_said(places: Places, made: Calibrator) -> None:
     folder = places[1][1]
     save(made, folder / "good.json")
     (folder / "broken.json").write_text("{")
     (folder / "foreign.json").write_text('{"name": "something else"}')
+    (folder / "old.json").write_text('{"schema": "assay/calibrator/0"}')
     (folder / "notes.txt").write_text("no calibrator, and no *.json either")
     (folder / "folder.json").mkdir()
-    with caplog.at_level(logging.WARNING):
-        registry = read_registry(places)
+    registry = read_registry(places)
     assert [entry.path.name for entry in registry.entries] == ["good.json"]
-    assert len(caplog.records) == 3
-    assert sorted(record.getMessage().split(": ")[1].rsplit("/", 1)[1].split(":")[0] for record in caplog.records) == [
-        "broken.json",
-        "folder.json",
-        "foreign.json",
-    ]
-    assert any(line.startswith("skipped") and "broken.json" in line for line in chosen(registry).why)
+    broken, of_a_folder, foreign, old = registry.skipped
+    assert broken.startswith(f"{folder / 'broken.json'}:1: not JSON")
+    assert of_a_folder == f"{folder / 'folder.json'}: can't be read: not a file"
+    assert foreign.startswith(f"{folder / 'foreign.json'}: schema: None")
+    assert "fit it again" in old
+    assert "fit it again" not in foreign
+
+
+def a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def a_file_without_end(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def a_link_to_nothing(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def a_large_file(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (a_pipe, "not a file"),
+        (a_file_without_end, "not a file"),
+        (a_link_to_nothing, "No such file or directory"),
+        (a_large_file, "larger than 16 MiB"),
+    ],
+)
+def test_what_is_no_file_or_has_no_end_is_skipped_unread(places: Places, make: Callable[[Path], None], reason: str) -> None:
+    folder = places[0][1]
+    folder.mkdir()
+    make(folder / "trap.json")
+    (skipped,) = read_registry(places).skipped
+    assert skipped.startswith(f"{folder / 'trap.json'}: ")
+    assert skipped.endswith(reason)
+
+
+def test_hidden_files_are_left_alone(places: Places, made: Calibrator) -> None:
+    save(made, places[0][1] / ".c.json.0123456789ab")
+    (places[0][1] / "._c.json").write_bytes(b"\0\5\x16\7")
+    (places[0][1] / ".#c.json").symlink_to("someone@somewhere.1234")
+    assert read_registry(places) == Registry((), ())
+
+
+def test_a_folder_that_can_not_be_listed_is_skipped_and_the_others_are_read(places: Places, made: Calibrator) -> None:
+    places[0][1].symlink_to(places[0][1])
+    save(made, places[1][1] / "mine.json")
+    registry = read_registry(places)
+    assert [entry.calibrator for entry in registry.entries] == [made]
+    assert registry.skipped == (f"{places[0][1]}: can't be listed: Too many levels of symbolic links",)
 
 
 def test_folders_that_are_not_there_are_empty(places: Places) -> None:

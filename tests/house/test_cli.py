@@ -103,7 +103,20 @@ def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Pat
     from_stdin = assay("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
     assert from_disk.returncode == 0, from_disk.stderr
     assert from_disk.stdout == from_stdin.stdout != ""
-    assert "no evidence" in from_disk.stderr
+    assert "no evidence: no calibrator is for the model " in from_disk.stderr
+
+
+def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: Path, tmp_path: Path) -> None:
+    folder = tmp_path / ".assay" / "calibrators"
+    folder.mkdir(parents=True)
+    (folder / "broken.json").write_text("{")
+    (tmp_path / "a.py").write_text("x = \n", encoding="utf-8")
+    ran = assay("complete", "a.py:1:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["suggestions"]
+    assert [line for line in ran.stderr.splitlines() if "broken.json" in line] == [
+        f"assay: calibrator skipped: {folder.resolve() / 'broken.json'}:1: not JSON: Expecting property name enclosed in double quotes"
+    ]
 
 
 def test_a_file_that_is_no_model_ends_with_2_and_without_a_traceback(tmp_path: Path) -> None:

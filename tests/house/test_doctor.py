@@ -3,11 +3,17 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from house.running import assay
+from synthetic_samples import world
 
+from assay.calibration.calibrator import save
+from assay.calibration.fit import fit
 from assay.doctor import Check, features, render
+from assay.inference.completion import Settings
+from assay.inference.opening import open_model
 from assay.terminal import Paint
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +37,18 @@ def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     assert checks["calibrator"]["state"] == "note"
     assert "calibrate fit" in (checks["calibrator"]["mend"] or "")
     assert "does not record events" in (checks["event log"]["detail"] or "")
+
+
+def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_be_none(tiny_gguf: Path, tmp_path: Path) -> None:
+    with open_model(tiny_gguf) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+    made = fit(world(300)[0], "exact_match", resamples=50).calibrator
+    for prompt, said in ((prompt_id, f"line: {made.status} (user"), ("0" * 16, "not used, because it was fitted with another prompt")):
+        fitted = replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt))
+        save(fitted, tmp_path / "assay" / "calibrators" / "mine.json")
+        _, checks = examined("--model", tiny_gguf, XDG_DATA_HOME=str(tmp_path))
+        assert said in (checks["calibrator"]["detail"] or "")
+        assert checks["calibrator"]["state"] == ("ok" if prompt == prompt_id else "note")
 
 
 def test_a_model_that_can_not_be_read_is_missing_and_the_exit_code_says_so(tmp_path: Path) -> None:
