@@ -8,7 +8,8 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from ..calibration.registry import Registry, folders, read_registry
+from ..calibration.registry import folders, project_of
+from ..calibration.watch import RegistryWatch
 from ..inference.completion import Settings
 from ..inference.model import StopReason
 from ..inference.opening import ModelChoice
@@ -22,13 +23,13 @@ class LiveModel:
     """Suggestions from a model in a process of its own."""
 
     def __init__(self, choice: ModelChoice, *, project: Path | None, executor: Executor, on_state: Callable[[State], None]) -> None:
-        """choice: the model; project: root folder, which may hold calibrators of its own; executor: for reading
-        files; on_state: as `ModelProcess`."""
+        """choice: the model; project: root folder of what is worked on, whose own calibrators, or those of the nearest folder above it
+        that has some, are used, too; executor: for reading them first; on_state: as `ModelProcess`."""
         self.process = ModelProcess(choice, on_state=on_state)
         self._executor = executor
-        self._project = project
+        self._root = project
         self._settings = Settings()
-        self._registry: asyncio.Future[Registry] | None = None
+        self._watch: asyncio.Future[RegistryWatch] | None = None
 
     @property
     def window(self) -> Window:
@@ -37,7 +38,7 @@ class LiveModel:
 
     async def start(self) -> None:
         """Begin to load the model and the calibrators; waits for neither."""
-        self._registry = asyncio.get_running_loop().run_in_executor(self._executor, lambda: read_registry(folders(self._project)))
+        self._watch = asyncio.get_running_loop().run_in_executor(self._executor, self._watched)
         await self.process.start()
 
     async def loaded(self) -> LoadedModel:
@@ -50,8 +51,10 @@ class LiveModel:
         if generation.stopped_by is StopReason.CANCELLED:
             return None
         loaded = await self.loaded()
-        assert self._registry is not None
-        registry = await asyncio.shield(self._registry)
+        assert self._watch is not None
+        watch = await asyncio.shield(self._watch)
+        root = self._root
+        within = root is not None and (place.file is None or place.file.is_relative_to(root))
         return suggestion_of(
             generation,
             place,
@@ -59,13 +62,14 @@ class LiveModel:
             layout=loaded.layout,
             context_length=loaded.context_length,
             settings=self._settings,
-            registry=registry,
+            registry=watch.registry,
+            project=root.name if root and within else None,
         )
 
     def status(self) -> dict[str, Any]:
         """{state, reason, model, process, calibrators, skipped_calibrators}, for the `assay/status` request."""
         loaded = self.process.model
-        registry = self._registry.result() if self._registry is not None and self._registry.done() else None
+        registry = self._watch.result().registry if self._watch is not None and self._watch.done() else None
         return {
             "state": self.process.state,
             "reason": self.process.reason,
@@ -76,5 +80,12 @@ class LiveModel:
         }
 
     async def close(self) -> None:
-        """End the model's process."""
+        """End the model's process, and stop following the calibrators. Calling it again does nothing."""
         await self.process.close()
+        if self._watch is not None:
+            watch = await asyncio.shield(self._watch)
+            await asyncio.to_thread(watch.close)
+
+    def _watched(self) -> RegistryWatch:
+        self._root = self._root and (project_of(self._root) or self._root)
+        return RegistryWatch(folders(self._root))

@@ -1,0 +1,184 @@
+"""The registry of some folders, kept as their files are.
+
+A look lists the folders and reads the files that are new or changed. File events say when to look. A look is taken every `LOOK_S` all the
+same, because no event comes for a folder that is not there yet or whose parent is moved, for what another machine does on a network drive,
+or where the system is out of watches. So a change is seen within `LOOK_S`, and where there are events, `DEBOUNCE_S` after it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from watchdog.events import (
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver, ObservedWatch
+
+from .calibrator import CalibratorError
+from .registry import Entry, Origin, Registry, files_of, read_entry, registry_of
+
+LOOK_S = 0.5
+# One change makes several events, and whoever writes a file in place needs a moment.
+DEBOUNCE_S = 0.1
+
+# Not those of opening and closing: a look would cause the next.
+_CHANGES: list[type[FileSystemEvent]] = [
+    FileCreatedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+
+_NO_EVENTS = "no file events from %s, so changes are only looked for: %s"
+
+_log = logging.getLogger(__name__)
+
+
+class RegistryWatch:
+    """A registry that follows its files, by a thread of its own, until it is closed.
+
+    registry: the newest one. It is immutable and replaced as a whole, so a reader has all of a change or nothing of it.
+    """
+
+    def __init__(self, places: Sequence[tuple[Origin, Path]]) -> None:
+        """places: as `registry.folders` gives them; they need not exist. Reads them before it returns."""
+        self._places = places
+        self._files = look(places, {})
+        self.registry = _registry(self._files)
+        self._wake = threading.Event()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="assay-registry", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop following and end every thread. Calling it again does nothing."""
+        self._closed.set()
+        self._wake.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        events = _Events(self._wake)
+        try:
+            while not self._closed.is_set():
+                events.follow([folder for _, folder in self._places])
+                self._look()
+                if self._wake.wait(LOOK_S):
+                    self._closed.wait(DEBOUNCE_S)
+                    self._wake.clear()
+        finally:
+            events.close()
+
+    def _look(self) -> None:
+        files = look(self._places, self._files)
+        if files != self._files:
+            self._files, self.registry = files, _registry(files)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of one file.
+
+    version: changes whenever the file does; entry: the newest calibrator that was read from it; error: why this version can't be read,
+    and told: whether that was logged.
+    """
+
+    version: tuple[int, ...]
+    entry: Entry | None
+    error: str | None = None
+    told: bool = False
+
+
+def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen]) -> dict[Path, Seen]:
+    """What is in the folders, by path, reading only what is not as it was seen before.
+
+    A file that can't be read may only be half-written: what was read of it before stays, and it is logged at the second look, once for
+    each version.
+    """
+    files: dict[Path, Seen] = {}
+    for origin, folder in places:
+        try:
+            for path, found in files_of(folder):
+                version = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino) if found else ()
+                files[path] = _seen(origin, path, version, before.get(path))
+        except CalibratorError as error:
+            files |= {path: seen for path, seen in before.items() if path.parent == folder}
+            files[folder] = _unreadable((), error, before.get(folder))
+    return files
+
+
+def _seen(origin: Origin, path: Path, version: tuple[int, ...], before: Seen | None) -> Seen:
+    if before is not None and before.version == version and (before.told or before.error is None):
+        return before
+    try:
+        return Seen(version, read_entry(origin, path))
+    except CalibratorError as error:
+        return _unreadable(version, error, before)
+
+
+def _unreadable(version: tuple[int, ...], error: CalibratorError, before: Seen | None) -> Seen:
+    entry = before.entry if before else None
+    reason = f"{error}; what was read of it before is still used" if entry else str(error)
+    if before is None or before.version != version or before.error is None:
+        return Seen(version, entry, reason)
+    if not before.told:
+        _log.warning("calibrator skipped: %s", reason)
+    return Seen(version, entry, reason, told=True)
+
+
+def _registry(files: Mapping[Path, Seen]) -> Registry:
+    seen = files.values()
+    return registry_of((file.entry for file in seen if file.entry), (file.error for file in seen if file.error))
+
+
+class _Events(FileSystemEventHandler):
+    """The file events of folders, as far as there are any: each sets `wake`."""
+
+    def __init__(self, wake: threading.Event) -> None:
+        self._wake = wake
+        self._watches: dict[Path, ObservedWatch | None] = {}
+        self._observer: BaseObserver | None = None
+        try:
+            observer = Observer()
+            observer.start()
+            self._observer = observer
+        except (OSError, RuntimeError) as error:
+            _log.info(_NO_EVENTS, "anywhere", error)
+
+    def on_any_event(self, _event: FileSystemEvent) -> None:
+        """A change: what watchdog calls, in its own thread."""
+        self._wake.set()
+
+    def follow(self, folders: Iterable[Path]) -> None:
+        """Hear of those of the folders that are there now."""
+        if self._observer is None:
+            return
+        there = {folder for folder in folders if folder.is_dir()}
+        for folder in self._watches.keys() - there:
+            if watch := self._watches.pop(folder):
+                self._observer.unschedule(watch)
+        for folder in there - self._watches.keys():
+            self._watches[folder] = None
+            try:
+                self._watches[folder] = self._observer.schedule(self, str(folder), event_filter=_CHANGES)
+            except (OSError, RuntimeError) as error:
+                _log.info(_NO_EVENTS, folder, error)
+
+    def close(self) -> None:
+        """End watchdog's threads."""
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join()

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import errno
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_samples import world
+from watchdog.utils import BaseThread
+
+from assay.calibration import watch
+from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.fit import fit
+from assay.calibration.registry import Origin
+from assay.calibration.watch import RegistryWatch, Seen, look
+
+Places = list[tuple[Origin, Path]]
+Look = Callable[[], dict[Path, Seen]]
+
+
+@pytest.fixture(scope="module")
+def made() -> Calibrator:
+    return fit(world(300)[0], "exact_match", resamples=50).calibrator
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "project" / ".assay" / "calibrators"
+
+
+@pytest.fixture
+def places(tmp_path: Path, folder: Path) -> Places:
+    return [("project", folder), ("user", tmp_path / "data" / "calibrators")]
+
+
+@pytest.fixture
+def again(places: Places) -> Look:
+    """A look that remembers the one before."""
+    seen: dict[Path, Seen] = {}
+
+    def look_again() -> dict[Path, Seen]:
+        nonlocal seen
+        seen = look(places, seen)
+        return seen
+
+    return look_again
+
+
+@pytest.fixture
+def watched(places: Places) -> Iterator[RegistryWatch]:
+    watching = RegistryWatch(places)
+    yield watching
+    watching.close()
+
+
+def another(calibrator: Calibrator, number: int) -> Calibrator:
+    """The same with another content, as long as the first."""
+    return replace(calibrator, fitted_on=replace(calibrator.fitted_on, date=f"2026-11-09T10:00:{number:02}+00:00"))
+
+
+def ids(watching: RegistryWatch) -> list[str]:
+    return [entry.calibrator.id for entry in watching.registry.entries]
+
+
+def open_files() -> int | None:
+    """How many descriptors this process has, where the system tells it."""
+    listing = Path("/proc/self/fd")
+    return sum(1 for _ in listing.iterdir()) if listing.exists() else None
+
+
+def until(what: Callable[[], bool]) -> float:
+    """Wait for it; how long it took in seconds."""
+    began = time.monotonic()
+    while not what():
+        assert time.monotonic() - began < 20, "it never came"
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+def test_a_look_reads_a_file_once_for_each_version(folder: Path, made: Calibrator, again: Look) -> None:
+    save(made, folder / "a.json")
+    first = again()[folder / "a.json"]
+    assert again()[folder / "a.json"] is first
+    save(another(made, 1), folder / "a.json")
+    second = again()[folder / "a.json"].entry
+    assert second is not None
+    assert second.calibrator == another(made, 1)
+    (folder / "a.json").unlink()
+    assert again() == {}
+
+
+def test_a_half_written_file_leaves_what_was_read_before_in_use_and_is_read_again(folder: Path, made: Calibrator, again: Look) -> None:
+    save(another(made, 1), folder / "a.json")
+    whole = (folder / "a.json").read_bytes()
+    save(made, folder / "a.json")
+    before = again()[folder / "a.json"].entry
+    for half in (b"", whole[:1000], whole[:2000]):
+        (folder / "a.json").write_bytes(half)
+        seen = again()[folder / "a.json"]
+        assert seen.entry == before
+        assert str(seen.error).endswith("what was read of it before is still used")
+    (folder / "a.json").write_bytes(whole)
+    entry = again()[folder / "a.json"].entry
+    assert entry is not None
+    assert entry.calibrator == another(made, 1)
+
+
+def test_a_damaged_file_is_warned_of_once_for_each_version(folder: Path, again: Look, caplog: pytest.LogCaptureFixture) -> None:
+    folder.mkdir(parents=True)
+    with caplog.at_level(logging.WARNING):
+        for text, warnings in (("{", 1), ("{}", 2), ('{"schema": "assay/calibrator/0"}', 3)):
+            (folder / "a.json").write_text(text)
+            for _ in range(4):
+                again()
+            assert len(caplog.records) == warnings
+            assert again()[folder / "a.json"] is again()[folder / "a.json"]  # and read no more
+    assert "fit it again" in caplog.records[-1].getMessage()
+
+
+def test_a_file_that_is_soon_whole_is_not_warned_of(folder: Path, made: Calibrator, again: Look, caplog: pytest.LogCaptureFixture) -> None:
+    folder.mkdir(parents=True)
+    (folder / "a.json").write_text("{")
+    with caplog.at_level(logging.WARNING):
+        again()
+        save(made, folder / "a.json")
+        again()
+        again()
+    assert not caplog.records
+
+
+def test_a_folder_that_can_not_be_listed_for_a_while_keeps_what_was_read(
+    folder: Path, made: Calibrator, again: Look, caplog: pytest.LogCaptureFixture
+) -> None:
+    save(made, folder / "a.json")
+    first = again()
+    folder.rename(folder.with_name("aside"))
+    folder.symlink_to(folder)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(4):
+            assert again()[folder / "a.json"] is first[folder / "a.json"]
+    assert len(caplog.records) == 1
+    assert "can't be listed" in caplog.records[0].getMessage()
+    folder.unlink()
+    folder.with_name("aside").rename(folder)
+    assert again() == first
+
+
+def test_what_is_added_changed_and_removed_is_in_the_registry_soon(watched: RegistryWatch, folder: Path, made: Calibrator) -> None:
+    assert ids(watched) == []
+    save(made, folder / "a.json")
+    until(lambda: ids(watched) == [made.id])
+    changed = another(made, 1)
+    save(changed, folder / "a.json")
+    until(lambda: ids(watched) == [changed.id])
+    save(made, folder / "b.json")
+    until(lambda: sorted(ids(watched)) == sorted([changed.id, made.id]))
+    (folder / "a.json").unlink()
+    until(lambda: ids(watched) == [made.id])
+
+
+def test_a_folder_that_comes_and_goes_with_its_parent_is_followed(
+    watched: RegistryWatch, places: Places, folder: Path, made: Calibrator
+) -> None:
+    save(made, places[1][1] / "mine.json")
+    until(lambda: ids(watched) == [made.id])
+    save(another(made, 1), folder / "own.json")
+    until(lambda: len(ids(watched)) == 2)
+    folder.parent.rename(folder.parent.with_name("aside"))
+    until(lambda: ids(watched) == [made.id])
+    folder.parent.with_name("aside").rename(folder.parent)
+    until(lambda: len(ids(watched)) == 2)
+    shutil.rmtree(folder)
+    until(lambda: ids(watched) == [made.id])
+
+
+def test_without_file_events_changes_are_still_found(
+    places: Places, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def out_of_instances() -> None:
+        raise OSError(errno.EMFILE, "inotify instance limit reached")
+
+    monkeypatch.setattr(watch, "Observer", out_of_instances)
+    with caplog.at_level(logging.INFO):
+        watching = RegistryWatch(places)
+        try:
+            save(made, folder / "a.json")
+            until(lambda: ids(watching) == [made.id])
+            save(another(made, 1), folder / "a.json")
+            until(lambda: ids(watching) == [another(made, 1).id])
+        finally:
+            watching.close()
+    assert "changes are only looked for" in caplog.text
+
+
+def test_file_events_make_it_quick_in_a_folder_that_came_back_too(
+    watched: RegistryWatch, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_looks = 2 * (watch.LOOK_S + watch.DEBOUNCE_S)
+    for _ in range(2):
+        if folder.exists():
+            shutil.rmtree(folder)
+            time.sleep(two_looks)
+        save(made, folder / "a.json")
+        until(lambda: ids(watched) == [made.id])
+    time.sleep(two_looks)  # by then the folder's events are heard
+    monkeypatch.setattr(watch, "LOOK_S", 60.0)
+    time.sleep(two_looks)  # the last look that waits as before is over
+    save(another(made, 1), folder / "a.json")
+    assert until(lambda: ids(watched) == [another(made, 1).id]) < 10
+
+
+def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_in_place(
+    watched: RegistryWatch, folder: Path, made: Calibrator, tmp_path: Path
+) -> None:
+    versions = [another(made, number) for number in range(4)]
+    save(versions[0], folder / "a.json")
+    until(lambda: ids(watched) == [versions[0].id])
+    had: set[tuple[str, ...]] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            had.add(tuple(ids(watched)))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for version in versions[1:]:
+            save(version, tmp_path / "whole")
+            text = (tmp_path / "whole").read_bytes()
+            with (folder / "a.json").open("wb") as out:
+                for start in range(0, len(text), len(text) // 3 + 1):
+                    out.write(text[start : start + len(text) // 3 + 1])
+                    out.flush()
+                    time.sleep(0.12)
+            until(lambda version=version: ids(watched) == [version.id])  # type: ignore[misc]
+    finally:
+        done.set()
+        reader.join()
+    assert had == {(version.id,) for version in versions}
+
+
+def test_while_nothing_changes_the_registry_is_the_same_object(watched: RegistryWatch, folder: Path, made: Calibrator) -> None:
+    save(made, folder / "a.json")
+    until(lambda: ids(watched) == [made.id])
+    before = watched.registry
+    (folder / "notes.txt").write_text("no calibrator")
+    (folder / ".a.json.0123456789ab").write_text("{")
+    time.sleep(3 * watch.LOOK_S)
+    assert watched.registry is before
+
+
+def test_closing_ends_every_thread_and_a_second_time_does_nothing(places: Places, folder: Path, made: Calibrator) -> None:
+    save(made, folder / "a.json")
+    before = set(threading.enumerate())
+    files_open = open_files()
+    for _ in range(3):
+        watching = RegistryWatch(places)
+        until(lambda: any(isinstance(thread, BaseThread) for thread in set(threading.enumerate()) - before))
+        watching.close()
+        watching.close()
+        assert set(threading.enumerate()) == before
+    assert open_files() == files_open
+    assert ids(watching) == [made.id]
