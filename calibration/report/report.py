@@ -93,7 +93,7 @@ def _document(subject: Measured | Calibrator, shown: Sequence[Picture]) -> dict[
 
 
 def _forecast(forecast: Forecast) -> dict[str, Any]:
-    fields = _without_arrays(asdict(forecast))
+    fields: dict[str, Any] = _without_arrays(asdict(forecast))
     if fields.pop("infinite_log_loss"):
         fields["evidence"]["log_loss"] = None
     return fields

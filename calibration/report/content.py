@@ -1,0 +1,268 @@
+"""What a report says, as blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ..bands import EVENT_WORDS
+from ..calibrator import Calibrator
+from ..dial import DialRow
+from ..evidence import Evidence
+from ..fit import GroupRow
+from ..maps.base_rate import BaseRateMap
+from ..maps.beta import BetaMap
+from ..maps.kinds import Rung
+from ..maps.platt import PlattMap
+from ..maps.steps import StepsMap
+from ..maps.temperature import TemperatureMap
+from ..maps.venn_abers import VennAbersMap
+from ..metrics.bins import Bin
+from ..metrics.intervals import Interval
+from ..metrics.null_tests import NullTest
+from ..shrinkage import Child
+from .blocks import Block, Bullets, Heading, Paragraph, Table
+from .measured import Forecast, Measured, raw_name
+from .plots import Picture
+
+SHOWN_GROUPS = 50
+
+_FLOORS = (
+    "Floor: what a perfect forecaster with the same probabilities is expected to get, because samples are finite; only what is above "
+    "it is miscalibration. A test's p is the probability that calibrated probabilities look as bad: a small one refutes calibration, a "
+    "large one does not prove it."
+)
+_DIAL = (
+    "Show only suggestions with at least the confidence in the second column, and at least the share in the first of what is shown is "
+    "right: over all projects like these together, with a probability of {sure:.0f} % for each row by itself."
+)
+
+
+def section(subject: Measured | Calibrator, pictures: Sequence[Picture]) -> list[Block]:
+    """All that is said of one calibrator, with its pictures."""
+    calibrator, measured = (subject, None) if isinstance(subject, Calibrator) else (subject.calibrator, subject)
+    blocks: list[Block] = [
+        Heading(2, f"{EVENT_WORDS[calibrator.event]}, {calibrator.task}"),
+        Paragraph(f"{calibrator.reason}.", f"{calibrator.status}:"),
+        Bullets(_facts(calibrator) + (measured.notes if measured else ())),
+        Heading(3, "Evidence"),
+        Paragraph(_held_out(calibrator, measured)),
+        _evidence_of_fit(measured) if measured else _evidence(calibrator.evidence),
+        Paragraph(_FLOORS),
+        Heading(3, "Reliability and ranking"),
+        *pictures,
+    ]
+    if measured:
+        blocks += [
+            _bins("After, 10 bins of equal width, closed on the right", measured.after.equal_width),
+            _bins("After, 5 quantiles", measured.after.quantiles),
+        ]
+        apart = (("project", measured.by_project), ("language", measured.by_language))
+        tables = [_groups(what, groups) for what, groups in apart if len(groups) > 1]
+        blocks += [Heading(3, "By project and language"), *tables] if tables else []
+    else:
+        blocks.append(_bins("Bins of equal mass", calibrator.evidence.reliability))
+    return blocks + _decision(calibrator) + _map(calibrator)
+
+
+def map_text(calibrator: Calibrator) -> str:
+    """The map in one line, for people."""
+    first = calibrator.features[0]
+    match calibrator.map:
+        case PlattMap(intercept=intercept, slopes=slopes, ridge=ridge):
+            penalty = f", ridge {ridge:g} on all but the first" if ridge else ""
+            return f"platt: {_line(intercept, slopes, calibrator.features)}{penalty}, each measure as it enters a map"
+        case TemperatureMap(slope=slope):
+            return f"temperature: log odds = {slope:.4g} · {first}, as it enters a map"
+        case BetaMap(c=c, a=a, b=b):
+            return f"beta: log odds = {c:.4g} + {a:.4g} · log p − {b:.4g} · log(1 − p), p = {raw_name(first)}"
+        case BaseRateMap(value=value):
+            return f"base rate: log odds = {value:.4g}, whatever {first} is"
+        case StepsMap(kind=kind, values=values):
+            return f"{kind}: {len(values)} steps of {first}"
+        case VennAbersMap(scores=scores):
+            return f"venn_abers: {len(scores) + 1} steps of {first}"
+
+
+def _line(intercept: float, slopes: Sequence[float], features: Sequence[str]) -> str:
+    terms = "".join(f" {'+' if s >= 0 else '−'} {abs(s):.4g} · {f}" for s, f in zip(slopes, features, strict=True))
+    return f"log odds = {intercept:.4g}{terms}"
+
+
+def _facts(calibrator: Calibrator) -> tuple[str, ...]:
+    made = calibrator.fitted_on
+    return (
+        f"model {made.model_name or 'without a name'} ({made.model}), prompt and decoder {made.prompt}, {', '.join(made.languages)}",
+        f"{_samples(made.n)}, {made.positives:,} positive, from {made.groups:,} {made.grouped_by}s, fitted {made.date}",
+        map_text(calibrator),
+        f"standard deviation between {made.grouped_by}s {calibrator.between_group_sd:.3f} (log odds)",
+    )
+
+
+def _held_out(calibrator: Calibrator, measured: Measured | None) -> str:
+    by, evidence = calibrator.fitted_on.grouped_by, calibrator.evidence
+    judged = (
+        f"{_samples(evidence.n)} with a base rate of {evidence.base_rate:.4f}, held out by {by}: each is judged by a map that was fitted "
+    )
+    text = f"{judged}without its {by}. 95 % intervals and tests take only {by}s as independent."
+    if measured and measured.before:
+        text += f" Before: {raw_name(calibrator.features[0])} of the same samples, as it is. After: the calibrated probability."
+    return text
+
+
+def _evidence(evidence: Evidence) -> Table:
+    rows = tuple((name, cell(evidence)) for name, cell in _OF_EVIDENCE)
+    return Table("Evidence, with 95 % intervals", ("", "held out"), "lr", rows)
+
+
+def _evidence_of_fit(measured: Measured) -> Table:
+    forecasts = [measured.before, measured.after] if measured.before else [measured.after]
+    rows = [(name, *(cell(forecast.evidence) for forecast in forecasts)) for name, cell in _OF_EVIDENCE]
+    rows += [(name, *(cell(forecast) for forecast in forecasts)) for name, cell in _OF_FORECAST]
+    columns: tuple[str, ...] = ("", *(forecast.name for forecast in forecasts))
+    if measured.before and measured.difference:
+        difference = measured.difference
+        infinite = measured.before.infinite_log_loss
+        if infinite:
+            rows = [(row[0], "infinite", *row[2:]) if row[0] == _LOG_LOSS else row for row in rows]
+        paired = {
+            "Brier score": difference.brier,
+            "skill score against the base rate": difference.skill,
+            "AUC": difference.auc,
+            _LOG_LOSS: None if infinite else difference.log_loss,
+        }
+        rows = [(*row, _interval(found, "+") if (found := paired.get(row[0])) else "") for row in rows]
+        columns = (*columns, "after minus before")
+    return Table("Evidence, with 95 % intervals", columns, "l" + "r" * (len(columns) - 1), tuple(rows))
+
+
+def _interval(interval: Interval | None, sign: str = "") -> str:
+    if interval is None:
+        return "not defined"
+    form = f"{sign}.{_decimals((interval.high - interval.low) / 10)}f"
+    return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
+
+
+def _with_floor(value: float, floor: float) -> str:
+    form = f".{_decimals(floor)}f"
+    return f"{value:{form}}, floor {floor:{form}}"
+
+
+def _test(test: NullTest | None) -> str:
+    if test is None:
+        return "not defined"
+    return "p < 0.001" if test.p_value < 0.001 else f"p = {test.p_value:.3f}"
+
+
+def _number(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.4f}"
+
+
+def _decimals(size: float) -> int:
+    """How many decimals show two digits of a number of this size; 3 to 9."""
+    return min(9, max(3, 1 - math.floor(math.log10(size)))) if size > 0 else 4
+
+
+_LOG_LOSS = "log loss, nats"
+_OF_EVIDENCE: tuple[tuple[str, Callable[[Evidence], str]], ...] = (
+    ("Brier score", lambda e: _interval(e.brier)),
+    ("skill score against the base rate", lambda e: _interval(e.skill)),
+    ("AUC", lambda e: _interval(e.auc)),
+    (_LOG_LOSS, lambda e: _interval(e.log_loss)),
+    ("ECE, 10 bins of equal width", lambda e: _with_floor(e.ece.value, e.ece.noise_floor)),
+    ("calibration error, root mean square, without noise", lambda e: _interval(Interval(e.ece.debiased, e.ece.low, e.ece.high))),
+    ("smooth calibration error", lambda e: _with_floor(e.smooth_ece.value, e.smooth_ece.noise_floor)),
+)
+_OF_FORECAST: tuple[tuple[str, Callable[[Forecast], str]], ...] = (
+    ("ECE, 10 bins of equal mass", lambda f: _with_floor(f.ece_equal_mass.value, f.ece_equal_mass.noise_floor)),
+    ("CORP miscalibration", lambda f: _with_floor(f.miscalibration.value, f.miscalibration.noise_floor)),
+    ("CORP discrimination", lambda f: _number(f.decomposition.discrimination)),
+    ("CORP uncertainty", lambda f: _number(f.decomposition.uncertainty)),
+    ("skill score against each project's own base rate", lambda f: _number(f.skill_within_projects)),
+    ("AURC, area under risk and coverage", lambda f: _number(f.aurc)),
+    ("AURC above that of the best order", lambda f: _number(f.excess_aurc)),
+    ("AUGRC, its generalised form", lambda f: _number(f.augrc)),
+    ("Kuiper's test", lambda f: _test(f.kuiper)),
+    ("Spiegelhalter's test", lambda f: _test(f.spiegelhalter)),
+)
+
+
+def _bins(title: str, bins: Sequence[Bin]) -> Table:
+    rows = tuple(
+        (f"{b.low:.3f} to {b.high:.3f}", f"{b.n:,}", f"{b.mean:.3f}", f"{b.rate:.3f}", f"{b.rate_low:.3f} to {b.rate_high:.3f}")
+        for b in bins
+    )
+    return Table(title, ("predicted", "samples", "predicted, mean", "observed rate", "95 % Wilson"), "lrrrr", rows)
+
+
+def _groups(what: str, groups: Sequence[GroupRow]) -> Table:
+    rows = sorted(groups, key=lambda row: -row.n)
+    cells = tuple(
+        (row.name, f"{row.n:,}", f"{row.base_rate:.3f}", f"{row.mean_probability:.3f}", _number(row.brier), _number(row.skill))
+        for row in rows[:SHOWN_GROUPS]
+    )
+    columns = (what, "samples", "base rate", "mean probability", "Brier score", "skill score against the overall base rate")
+    left_out = sum(row.n for row in rows[SHOWN_GROUPS:])
+    return Table(f"By {what}{_others(len(rows), f', which have {_samples(left_out)}')}", columns, "lrrrrr", cells)
+
+
+def _others(count: int, of_them: str) -> str:
+    """Behind a title: how many are not in the table."""
+    left_out = count - SHOWN_GROUPS
+    return f": the {SHOWN_GROUPS} largest; {left_out:,} others{of_them}, are in report.json" if left_out > 0 else ""
+
+
+def _decision(calibrator: Calibrator) -> list[Block]:
+    if not calibrator.dial:
+        return []
+    columns = ("right, at least", "confidence, at least", "share shown", "right among the shown")
+    sure = 100 * (1 - calibrator.dial[0].risk)
+    return [
+        Heading(3, "The dial"),
+        Paragraph(_DIAL.format(sure=sure)),
+        Table("Thresholds, with 95 % intervals", columns, "lrrr", tuple(_dial_row(row) for row in calibrator.dial)),
+    ]
+
+
+def _dial_row(row: DialRow) -> tuple[str, ...]:
+    target = f"{100 * (row.target - row.tolerance):.0f} %"
+    if row.threshold is None or row.precision is None:
+        return target, "none is known", "nothing", ""
+    return target, f"{row.threshold:.2f}", _percents(row.share), _percents(row.precision)
+
+
+def _percents(interval: Interval) -> str:
+    value, low, high = (f"{100 * each:.1f}" for each in (interval.value, interval.low, interval.high))
+    return f"{value} % ({low} to {high} %)"
+
+
+def _map(calibrator: Calibrator) -> list[Block]:
+    blocks: list[Block] = [Heading(3, "The map")]
+    if calibrator.tried:
+        tried = tuple(_rung(rung, calibrator) for rung in calibrator.tried)
+        columns = ("map", "measures", "ridge", "log loss, nats", "gain over platt ± standard error", "")
+        blocks.append(Table("What was tried, cross-validated", columns, "lrrrrl", tried))
+    guards = tuple((guard.name, "yes" if guard.passed else "NO", guard.reason) for guard in calibrator.guards)
+    blocks.append(Table("Guards", ("guard", "lets pass", "why"), "lll", guards))
+    if calibrator.children:
+        children = sorted(calibrator.children, key=lambda child: -child.n)[:SHOWN_GROUPS]
+        title = f"Maps of each {' and '.join(calibrator.levels)}{_others(len(calibrator.children), '')}"
+        rows = tuple(_child(child, calibrator) for child in children)
+        blocks.append(Table(title, ("of", "samples", "positive", "map"), "lrrl", rows))
+    return blocks
+
+
+def _rung(rung: Rung, calibrator: Calibrator) -> tuple[str, ...]:
+    made = calibrator.map
+    ridge = made.ridge if isinstance(made, PlattMap) else 0.0
+    chosen = (rung.kind, rung.features, rung.ridge) == (made.kind, len(calibrator.features), ridge)
+    gain = f"{rung.gain:+.4f} ± {rung.gain_error:.4f}"
+    return rung.kind, str(rung.features), f"{rung.ridge:g}", f"{rung.log_loss:.4f}", gain, "chosen" if chosen else ""
+
+
+def _child(child: Child, calibrator: Calibrator) -> tuple[str, ...]:
+    return " / ".join(child.path), f"{child.n:,}", f"{child.positives:,}", _line(child.intercept, child.slopes, calibrator.features)
+
+
+def _samples(n: int) -> str:
+    return f"{n:,} sample{'' if n == 1 else 's'}"

@@ -1,0 +1,40 @@
+"""Blocks as Markdown (GitHub's, for its tables)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .blocks import Block, Bullets, Heading, Paragraph, Table
+from .plots import Picture
+
+# An underscore inside a word is only that, and measures are full of them.
+_SPECIAL = re.compile(r"[\\`*\[\]<>|&~$]|(?<!\w)_|_(?!\w)")
+
+
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """The document; pictures are links to NAME.svg beside it."""
+    return "\n\n".join(map(_block, blocks)) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading(level, text):
+            return f"{'#' * level} {_escaped(text)}"
+        case Paragraph(text, lead):
+            return f"**{_escaped(lead)}** {_escaped(text)}" if lead else _escaped(text)
+        case Bullets(items):
+            return "\n".join(f"* {_escaped(item)}" for item in items)
+        case Table(title, columns, align, rows):
+            rule = [":---" if side == "l" else "---:" for side in align]
+            return "\n".join([_escaped(title), "", *map(_row, (columns, rule)), *(_row(tuple(map(_escaped, row))) for row in rows)])
+        case Picture(name, title, alt):
+            return f"{_escaped(title)}\n\n![{_escaped(alt)}]({name}.svg)"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))

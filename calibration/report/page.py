@@ -1,0 +1,86 @@
+"""Blocks as one HTML page: no script, nothing that is fetched, for screens in light and dark and for paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+from .blocks import Block, Bullets, Heading, Paragraph, Table
+from .plots import DARK, GRID, INK, PAPER, Picture
+
+_STYLE = f"""
+:root {{ color-scheme: light dark; --paper: {PAPER}; --ink: {INK}; --grid: {GRID}; --stripe: #f6f6f6; }}
+@media screen and (prefers-color-scheme: dark) {{
+  :root {{ --paper: {DARK[PAPER]}; --ink: {DARK[INK]}; --grid: {DARK[GRID]}; --stripe: #262626; }}
+}}
+* {{ box-sizing: border-box; }}
+body {{ margin: 0 auto; max-width: 60rem; padding: 1rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }}
+h2 {{ margin-top: 2.5rem; padding-top: .5rem; border-top: 2px solid var(--grid); }}
+h1, h2, h3, caption, figcaption {{ line-height: 1.25; break-after: avoid; }}
+figure, .wide {{ margin: 1.5rem 0; overflow-x: auto; }}
+svg {{ display: block; }}
+table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; overflow-wrap: break-word; }}
+caption, figcaption {{ text-align: left; font-weight: 600; padding: .25rem 0; }}
+th, td {{ padding: .2rem 1rem .2rem 0; border-bottom: 1px solid var(--grid); text-align: right; vertical-align: top; }}
+tbody th {{ min-width: 6rem; max-width: 24rem; font-weight: 400; }}
+td:not(.l) {{ white-space: nowrap; }}
+tbody tr:nth-child(even) {{ background: var(--stripe); }}
+.l {{ text-align: left; }}
+@media print {{
+  body {{ max-width: none; font-size: 10pt; }}
+  svg {{ max-width: 100%; height: auto; }}
+  figure, tr {{ break-inside: avoid; }}
+  figure, .wide {{ overflow: visible; }}
+}}
+"""
+
+
+def as_page(title: str, blocks: Sequence[Block]) -> str:
+    """The page; pictures are drawn in it."""
+    body = "\n".join(_block(block, number) for number, block in enumerate(blocks))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        # a browser is held to it that the page fetches nothing and runs nothing
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _block(block: Block, number: int) -> str:
+    match block:
+        case Heading(level, text):
+            return f"<h{level}>{escape(text)}</h{level}>"
+        case Paragraph(text, lead):
+            return f"<p><strong>{escape(lead)}</strong> {escape(text)}</p>" if lead else f"<p>{escape(text)}</p>"
+        case Bullets(items):
+            return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
+        case Table():
+            return _table(block)
+        case Picture():
+            return f"<figure><figcaption>{escape(block.title)}</figcaption>\n{_inline(block, number)}</figure>"
+
+
+def _table(table: Table) -> str:
+    sides = [' class="l"' if side == "l" else "" for side in table.align]
+    head = "".join(f'<th scope="col"{side}>{escape(cell)}</th>' for cell, side in zip(table.columns, sides, strict=True))
+    rows = (
+        f'<tr><th scope="row"{sides[0]}>{escape(row[0])}</th>'
+        + "".join(f"<td{side}>{escape(cell)}</td>" for cell, side in zip(row[1:], sides[1:], strict=True))
+        + "</tr>"
+        for row in table.rows
+    )
+    body = "\n".join(rows)
+    return (
+        f'<div class="wide"><table><caption>{escape(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _inline(picture: Picture, number: int) -> str:
+    """The SVG inside a page: its ids made its own, its namespaces, which HTML knows, left out."""
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>p{number}-", picture.svg)
+    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg, count=2)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(picture.alt)}"', 1)
