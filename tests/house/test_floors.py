@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,3 +114,13 @@ def test_no_file_names_a_private_path_or_a_registrys_host() -> None:
         for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
             found += [f"{path.relative_to(ROOT)}:{number}: {match[0]}" for pattern in PRIVATE if (match := pattern.search(line))]
     assert not found, "\n".join(found)
+
+
+def test_what_answers_in_the_editor_loads_no_library_that_only_a_fit_or_a_plot_needs() -> None:
+    asked = (
+        "import sys, assay.server.live, assay.complete; from assay.calibration.registry import load_registry;"
+        "from assay.calibration.confidence import confidence;"
+        "confidence(load_registry().entries[0].calibrator, {'total_logprob': -2.0});"
+        "print(sorted({m.partition('.')[0] for m in sys.modules} & {'scipy', 'matplotlib', 'sklearn', 'pandas'}))"
+    )
+    assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60).stdout.strip() == "[]"
