@@ -130,7 +130,7 @@ def test_without_a_stated_percentage_it_is_asked_three_times_more_and_then_marke
     assert said.measures == {"verbalised": FALLBACK}
     assert said.fallbacks == ("verbalised",)
     assert said.asked == {"verbalised": PERCENTAGE.fingerprint}
-    assert len(set(said.answers)) == len(said.answers) == 4  # of what is drawn, each is another
+    assert len(set(said.answers)) == len(said.answers) == MEASURES["verbalised"].cost  # of what is drawn, each is another
     assert reflect(tiny, *written(tiny), {"verbalised": PERCENTAGE}).answers == said.answers
     assert reflect(tiny, *written(tiny), {"verbalised": PERCENTAGE}, seed=7).answers[1:] != said.answers[1:]
 
