@@ -203,13 +203,13 @@ def _groups(what: str, groups: Sequence[GroupRow]) -> Table:
     )
     columns = (what, "samples", "base rate", "mean probability", "Brier score", "skill score against the overall base rate")
     left_out = sum(row.n for row in rows[SHOWN_GROUPS:])
-    return Table(f"By {what}{_others(len(rows), f', which have {_samples(left_out)}')}", columns, "lrrrrr", cells)
+    return Table(f"By {what}{_others(len(rows), f' with {_samples(left_out)}')}", columns, "lrrrrr", cells)
 
 
 def _others(count: int, of_them: str) -> str:
     """Behind a title: how many are not in the table."""
     left_out = count - SHOWN_GROUPS
-    return f": the {SHOWN_GROUPS} largest; {left_out:,} others{of_them}, are in report.json" if left_out > 0 else ""
+    return f": the {SHOWN_GROUPS} largest; {left_out:,} others{of_them} are in report.json" if left_out > 0 else ""
 
 
 def _decision(calibrator: Calibrator) -> list[Block]:
