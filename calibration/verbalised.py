@@ -54,7 +54,7 @@ _FILLER = (
 _CUE_BEFORE = re.compile(rf"{_CUE}[\s:=~(\[-]*(?:{_FILLER}[\s:=~(]*)*$")
 _CUE_BEHIND = re.compile(rf"[\s)]*{_CUE}")
 _ALONE_BEFORE = re.compile(rf"\W*(?:(?:answer|maybe|perhaps|{_FILLER})\W*)*")
-_ALONE_BEHIND = re.compile(r"\s?(?:[.!)]*$|[,;(]|because\b)")
+_ALONE_BEHIND = re.compile(r"\s?(?:[.!)]*$|(?:[,;] |\(|because\b)\D*$)")
 _COUNTED = r"(?:bug|case|character|column|error|function|line|mistake|python|second|step|test|time|token|version)s?\b"
 _COUNTED_BEFORE = re.compile(rf"\b{_COUNTED}[\s:]*$")
 _COUNTED_BEHIND = re.compile(rf"\s?(?:of (?!being\b|the time\b)|(?:\w+ )?{_COUNTED})")
@@ -117,7 +117,7 @@ def _numbers(text: str) -> Iterator[_Claim]:
         if _BOUND.search(before):
             raise ValueError(f"{said} is only a bound, or denied")
         numbers = [value for value in values if value is not None]
-        shares = [_share(*numbers)] if found["part"] else [_of_lone(value, found[0], bool(in_percent)) for value in numbers]
+        shares = [_share(*numbers)] if found["part"] else [_of_lone(value, bool(in_percent)) for value in numbers]
         if max(shares) > 1:
             raise ValueError(f"{said} is more than certain")
         if min(shares) > 0 or max(shares) < 1:  # else it is the scale itself
@@ -143,9 +143,9 @@ def _share(part: Decimal, whole: Decimal) -> Decimal:
     return part / whole
 
 
-def _of_lone(value: Decimal, spelled: str, in_percent: bool) -> Decimal:
-    """Without a unit a number is a probability up to 1, a percentage above."""
-    if spelled == "1":
+def _of_lone(value: Decimal, in_percent: bool) -> Decimal:
+    """Without a unit a number is a probability below 1, a percentage above."""
+    if value == 1 and not in_percent:
         raise ValueError("a lone 1 may be one percent or certainty")
     return value / 100 if in_percent or value > 1 else value
 
