@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -115,7 +116,7 @@ def _report(
     )
     made = report(subjects, out_dir)
     if json_wanted:
-        _document(made.document)
+        print(made.document, end="")
     for subject in subjects:
         calibrator = subject if isinstance(subject, Calibrator) else subject.calibrator
         _say(summary(calibrator))
@@ -128,8 +129,9 @@ def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str],
     samples = read_samples(paths)
     fits = []
     for event in events:
-        labelled = sum(sample.labels.get(event) is not None for sample in samples)
-        if labelled >= 2 or len(events) == 1:
+        # two are enough to know, and there may be a million
+        labelled = len(list(islice((True for sample in samples if sample.labels.get(event) is not None), 2)))
+        if labelled == 2 or len(events) == 1:
             fits.append(fit(samples, event, features, kind=kind))
         elif labelled:
             _say(f"note: {event} is left out, only one sample has a label for it")

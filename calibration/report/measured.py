@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -102,21 +103,19 @@ class Measured:
 def measured(fitted: Fit) -> Measured:
     """The numbers of a fit: a pure function of it, whatever is random in them has a fixed seed."""
     calibrator, y, groups = fitted.calibrator, fitted.labels, fitted.groups
-    by_project = calibrator.fitted_on.grouped_by == "project"
-    projects = groups if by_project else numbered([sample.project for sample in fitted.samples])
-    after = _forecast("after", fitted.held_out, y, groups, projects, calibrator.evidence)
+    projects = groups if calibrator.fitted_on.grouped_by == "project" else numbered([sample.project for sample in fitted.samples])
     first = calibrator.features[0]
-    values = np.fromiter((sample.measures[first] for sample in fitted.samples), np.float64, len(y))
-    raw = raw_probability(first, values)
-    before = difference = None
-    if raw is not None:
-        before = _forecast("before", raw, y, groups, projects)
-        difference = paired(_inside(raw), fitted.held_out, y, groups)
+    raw = raw_probability(first, np.fromiter((sample.measures[first] for sample in fitted.samples), np.float64, len(y)))
+    # numpy sorts and draws without Python's lock, so that a million samples keep two processors busy
+    with ThreadPoolExecutor() as pool:
+        afterwards = pool.submit(_forecast, "after", fitted.held_out, y, groups, projects, calibrator.evidence)
+        before = pool.submit(_forecast, "before", raw, y, groups, projects) if raw is not None else None
+        difference = pool.submit(paired, _inside(raw), fitted.held_out, y, groups) if raw is not None else None
     return Measured(
         calibrator,
-        after,
-        before,
-        difference,
+        afterwards.result(),
+        before.result() if before else None,
+        difference.result() if difference else None,
         fitted.by_project,
         fitted.by_language,
         fitted.unknown,

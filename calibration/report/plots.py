@@ -38,6 +38,8 @@ _COLOURS = {"after": LIKELY.colour, "before": POSSIBLE.colour}
 _DASHES, _DOTS, _DASH_DOTS = (0, (4, 2)), (0, (1, 2)), (0, (4, 2, 1, 2))
 # in inches; the block of a forecast is its diagrams above its histograms
 _WIDTH, _BLOCK = 8.6, 5.8
+# a marker at 0 or 1 is not cut
+_ENDS = (-0.02, 1.02)
 _TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 # of what happened, after "rate of" and "without"
 _NOUNS = {"exact_match": "exact match", "tests_pass": "passing tests", "kept": "being kept"}
@@ -95,7 +97,7 @@ def _reliability(measured: Measured) -> Picture:
             (corp, bins), (histogram, counts) = _row(figure, top + 0.3, 3.4), _row(figure, top + 4.85, 0.6)
             _corp(corp, forecast)
             _whiskers(bins, forecast.equal_width, "o", colour, "bins of equal width")
-            _whiskers(bins, forecast.quantiles, "D", INK, _quantiles(forecast.quantiles, n))
+            _whiskers(bins, forecast.quantiles, "D", INK, _quantiles(forecast.quantiles))
             for axes, what in ((corp, "CORP curve"), (bins, "in bins, 95 % Wilson")):
                 _diagram(axes, event, f"{forecast.name}: {what}, n = {n:,}")
             _histogram(histogram, forecast)
@@ -135,12 +137,12 @@ def _ranking(measured: Measured) -> Picture:
                 axes.plot(curve.x, curve.y, color=_COLOURS[forecast.name], linewidth=width, linestyle=dashes, label=label)
         if not measured.after.roc:
             roc.text(0.5, 0.75, "not defined:\nall labels are equal", ha="center", va="center")
-        roc.set(ylim=(-0.02, 1.02), xlabel="false positive rate", ylabel="true positive rate", title=f"ROC, n = {n:,}")
+        roc.set(ylim=_ENDS, xlabel="false positive rate", ylabel="true positive rate", title=f"ROC, n = {n:,}")
         risk.set_ylim(-0.02 * risk.get_ylim()[1], min(1.02, max(0.05, risk.get_ylim()[1])))
         risk.set(xlabel="coverage: share shown, the surest first", ylabel=f"risk: share of the shown without {_NOUNS[event]}")
         risk.set_title(f"Risk and coverage, n = {n:,}")
         for axes in (roc, risk):
-            axes.set(xlim=(-0.01, 1.01), xticks=_TICKS)
+            axes.set(xlim=_ENDS, xticks=_TICKS)
             _legend(axes)
 
     title = f"Ranking by P({EVENT_WORDS[event]}), n = {n:,}"
@@ -157,7 +159,7 @@ def _of_bins(calibrator: Calibrator) -> Picture:
 
     def draw(figure: Figure) -> None:
         axes = _panel(figure, 0.6, 0.3, 3.6, 3.4)
-        _whiskers(axes, bins, "o", LIKELY.colour, _quantiles(bins, n))
+        _whiskers(axes, bins, "o", LIKELY.colour, _quantiles(bins))
         _diagram(axes, event, f"held out, in bins, 95 % Wilson, n = {n:,}")
 
     title = f"Reliability of P({EVENT_WORDS[event]}), n = {n:,}"
@@ -182,13 +184,18 @@ def _rates(bins: Sequence[Bin]) -> str:
     return ", ".join(f"{b.rate:.2f} where {b.mean:.2f} was said" for b in bins)
 
 
-def _quantiles(bins: Sequence[Bin], n: int) -> str:
-    return f"{len(bins)} quantiles of about {n // len(bins):,}" if len(bins) > 1 else "all equal: one bin"
+def _quantiles(bins: Sequence[Bin]) -> str:
+    """What they are called in a legend: equal probabilities are in one bin, so that sizes may differ."""
+    least, most = min(b.n for b in bins), max(b.n for b in bins)
+    return f"{len(bins)} quantile{'s' if len(bins) > 1 else ''} of {_short(least)}{f' to {_short(most)}' if most > least + 1 else ''}"
 
 
 def _corp(axes: Axes, forecast: Forecast) -> None:
     band, curve = forecast.band, forecast.corp
-    axes.fill_between(band.p, band.low, band.high, color=_REFERENCE, alpha=0.25, linewidth=0, label="95 % if calibrated")
+    # with an edge, that a band at a single probability is seen
+    axes.fill_between(
+        band.p, band.low, band.high, facecolor=(_REFERENCE, 0.25), edgecolor=(_REFERENCE, 0.5), linewidth=0.7, label="95 % if calibrated"
+    )
     x, y = np.column_stack([curve.low, curve.high]).ravel(), np.repeat(curve.rate, 2)
     # a curve of one point is seen by its marker
     axes.plot(x, y, color=_COLOURS[forecast.name], linewidth=1.8, marker="o", markevery=[0, -1], markersize=3, label="recalibrated (PAV)")
@@ -209,7 +216,7 @@ def _whiskers(axes: Axes, bins: Sequence[Bin], marker: str, colour: str, label: 
 
 def _diagram(axes: Axes, event: str, title: str) -> None:
     axes.plot([0, 1], [0, 1], color=_REFERENCE, linewidth=1, linestyle=_DASHES, label="perfect")
-    axes.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), xticks=_TICKS, yticks=_TICKS, title=title)
+    axes.set(xlim=_ENDS, ylim=_ENDS, xticks=_TICKS, yticks=_TICKS, title=title)
     axes.set(xlabel=f"predicted P({EVENT_WORDS[event]})", ylabel=f"observed rate of {_NOUNS[event]}")
     _legend(axes)
 
@@ -236,7 +243,7 @@ def _counts(axes: Axes, forecast: Forecast) -> None:
 
 
 def _samples(axes: Axes, title: str) -> None:
-    axes.set(xlim=(-0.01, 1.01), xticks=_TICKS, ylabel="samples", title=title)
+    axes.set(xlim=_ENDS, xticks=_TICKS, ylabel="samples", title=title)
     axes.locator_params(axis="y", nbins=2, integer=True)
     axes.yaxis.set_major_formatter(lambda n, _: _short(round(n)))
     axes.grid(visible=False, axis="x")
