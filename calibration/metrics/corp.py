@@ -21,7 +21,7 @@ from .scores import log_loss, pooled
 Score = Literal["brier", "log_loss"]
 
 _STANDARD_ERROR = 0.02
-_LEAST_SIMULATIONS, _MOST_SIMULATIONS = 10, 1000
+_LEAST_SIMULATIONS, _MOST_SIMULATIONS = 5, 1000
 _CELLS, _BAND_POINTS = 4096, 256
 
 
@@ -85,7 +85,7 @@ def decompose(p: ArrayLike, y: ArrayLike, score: Score = "brier") -> Decompositi
 def miscalibration_noise_floor(p: ArrayLike, score: Score = "brier", seed: int = 0) -> float:
     """The mean MCB of a perfect forecaster with these very p's, over simulations of y* ~ Bern(p).
 
-    As many of them as bring the standard error of that mean below 2 % of it: about 130 for n = 100 and the least, 10, for a million.
+    As many of them as bring the standard error of that mean below 2 % of it: about 130 for n = 100, some 5 (the least) for a million.
     """
     runs = pooled(p, np.zeros(np.shape(p)))
     losses = _losses(runs.p, score)
