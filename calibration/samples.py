@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from .files import write_atomically
 from .strict_json import DECODER
@@ -133,7 +134,9 @@ def samples_sha256(samples: Iterable[Sample]) -> str:
     """
     # Sorting the samples by their ids and hashing the lines in that order takes twice as long: a million samples lie in memory as they
     # were read, and in any other order each is a dozen misses of the processor's cache.
-    return hashlib.sha256(b"".join(sorted(hashlib.sha256(_line(sample)).digest() for sample in samples))).hexdigest()
+    digests = b"".join([hashlib.sha256(_line(sample)).digest() for sample in samples])
+    # numpy sorts 32 bytes at a time as Python would, only several times faster
+    return hashlib.sha256(np.sort(np.frombuffer(digests, "S32")).tobytes()).hexdigest()
 
 
 def _line(sample: Sample) -> bytes:
@@ -158,7 +161,8 @@ def _decode(line: bytes) -> Sample:
     """The sample of a line; ValueError says which field is wrong and why."""
     try:
         sample = _decoder.decode(line)
-        if _has_right_texts(sample):
+        # an empty schema is the tag of the other type
+        if isinstance(sample, Sample) and _has_right_texts(sample):
             return sample
     except (ValueError, RecursionError):
         pass

@@ -107,13 +107,13 @@ def measured(fitted: Fit) -> Measured:
     first = calibrator.features[0]
     raw = raw_probability(first, np.fromiter((sample.measures[first] for sample in fitted.samples), np.float64, len(y)))
     # numpy sorts and draws without Python's lock, so that a million samples keep two processors busy
-    with ThreadPoolExecutor() as pool:
-        afterwards = pool.submit(_forecast, "after", fitted.held_out, y, groups, projects, calibrator.evidence)
+    with ThreadPoolExecutor(2) as pool:
         before = pool.submit(_forecast, "before", raw, y, groups, projects) if raw is not None else None
+        after = pool.submit(_forecast, "after", fitted.held_out, y, groups, projects, calibrator.evidence)
         difference = pool.submit(paired, _inside(raw), fitted.held_out, y, groups) if raw is not None else None
     return Measured(
         calibrator,
-        afterwards.result(),
+        after.result(),
         before.result() if before else None,
         difference.result() if difference else None,
         fitted.by_project,

@@ -64,6 +64,7 @@ BAD = {
     "empty": ("", "an empty line"),
     "too deep": ("[" * 100_000, "nested too deep"),
     "another schema": (line(schema="assay/sample/2"), "the schema is 'assay/sample/2'"),
+    "an empty schema": (line(schema=""), "the schema is ''"),
     "missing": (line(text_sha256=...), "missing: text_sha256"),
     "unknown": (line(colour="red"), "unknown field: colour"),
     "no id": (line(id=""), "id is empty"),
