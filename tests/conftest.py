@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from tiny_gguf import write_tiny_gguf
+
+# a slow machine is no wrong result
+settings.register_profile("assay", deadline=None)
+settings.load_profile("assay")
 
 
 @pytest.fixture(scope="session")
