@@ -29,8 +29,10 @@ SHOWN_GROUPS = 50
 
 _FLOORS = (
     "Floor: what a perfect forecaster with the same probabilities is expected to get, because samples are finite; only what is above "
-    "it is miscalibration. A test's p is the probability that calibrated probabilities look as bad: a small one refutes calibration, a "
-    "large one does not prove it."
+    "it is miscalibration."
+)
+_TESTS = (
+    "A test's p is the probability that calibrated probabilities look as bad: a small one refutes calibration, a large one proves nothing."
 )
 _DIAL = (
     "Show only suggestions with at least the confidence in the second column, and at least the share in the first of what is shown is "
@@ -48,8 +50,8 @@ def section(subject: Measured | Calibrator, pictures: Sequence[Picture]) -> list
         Heading(3, "Evidence"),
         Paragraph(_held_out(calibrator, measured)),
         _evidence_of_fit(measured) if measured else _evidence(calibrator.evidence),
-        Paragraph(_FLOORS),
-        Heading(3, "Reliability and ranking"),
+        Paragraph(f"{_FLOORS} {_TESTS}" if measured else _FLOORS),
+        Heading(3, "Reliability and ranking" if measured else "Reliability"),
         *pictures,
     ]
     if measured:
@@ -255,8 +257,10 @@ def _map(calibrator: Calibrator) -> list[Block]:
 def _rung(rung: Rung, calibrator: Calibrator) -> tuple[str, ...]:
     made = calibrator.map
     ridge = made.ridge if isinstance(made, PlattMap) else 0.0
-    chosen = (rung.kind, rung.features, rung.ridge) == (made.kind, len(calibrator.features), ridge)
-    gain = f"{rung.gain:+.4f} ± {rung.gain_error:.4f}"
+    # what has children is fitted with them, and with no ridge
+    chosen = not calibrator.children and (rung.kind, rung.features, rung.ridge) == (made.kind, len(calibrator.features), ridge)
+    digits = _decimals(rung.gain_error)
+    gain = f"{rung.gain:+.{digits}f} ± {rung.gain_error:.{digits}f}"
     return rung.kind, str(rung.features), f"{rung.ridge:g}", f"{rung.log_loss:.4f}", gain, "chosen" if chosen else ""
 
 

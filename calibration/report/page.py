@@ -31,6 +31,8 @@ tbody tr:nth-child(even) {{ background: var(--stripe); }}
 @media print {{
   body {{ max-width: none; font-size: 10pt; }}
   svg {{ max-width: 100%; height: auto; }}
+  table {{ font-size: 8pt; }}
+  td:not(.l) {{ white-space: normal; }}
   figure, tr {{ break-inside: avoid; }}
   figure, .wide {{ overflow: visible; }}
 }}

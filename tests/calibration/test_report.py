@@ -179,6 +179,12 @@ def test_every_colour_of_a_picture_has_one_for_the_dark(made: tuple[Report, Path
     assert "@media screen and (prefers-color-scheme:dark)" in svg
 
 
+def test_a_picture_of_many_samples_is_hardly_larger_than_one_of_few(made: tuple[Report, Path]) -> None:
+    many = {f"{picture.name}.svg": len(picture.svg) for picture in pictures(measured(fitted_to(world(20_000)[0])))}
+    assert max(many.values()) < 300_000
+    assert sum(many.values()) < 1.5 * sum((made[1] / name).stat().st_size for name in many)
+
+
 def test_names_that_mean_something_to_markdown_or_html_are_only_names(tmp_path: Path) -> None:
     odd = "<script>alert(1)</script>|`a`*b*_c_ [d](javascript:e) &lt; $x$"
     samples = [
