@@ -196,14 +196,14 @@ def _check(
         raise FitError(f"only a platt map has levels, not {kind}")
     if len(known) < 2:
         raise FitError(f"{len(known)} of {len(samples)} samples have a label for {event}; at least two are needed")
+    kinds = {(s.model, s.model_name, s.prompt, s.task) for s in known}
     for what, values in (
-        ("models", {(s.model, s.model_name) for s in known}),
-        ("prompts", {(s.prompt,) for s in known}),
-        ("tasks", {(s.task,) for s in known}),
+        ("models", {f"{model} {name}".strip() for model, name, _, _ in kinds}),
+        ("prompts", {prompt for _, _, prompt, _ in kinds}),
+        ("tasks", {task for _, _, _, task in kinds}),
     ):
         if len(values) > 1:
-            names = ", ".join(sorted(" ".join(value).strip() for value in values))
-            raise FitError(f"samples of {len(values)} {what} are mixed ({names}); fit a calibrator for each")
+            raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
     for name in features:
         if without := [s.id for s in known if name not in s.measures]:
             raise FitError(f"{len(without)} of {len(known)} samples have no measure {name}, the first is {without[0]}")
