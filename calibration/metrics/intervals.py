@@ -79,8 +79,8 @@ def intervals(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], resamples
         brier=_on_log_scale(*brier, highest=1.0),
         skill=_at_most_1(*skill) if not math.isnan(skill[1]) else None,
         log_loss=_on_log_scale(*log_loss),
-        auc=_on_logit_scale(*auc, _disjoint_pairs(y, groups)) if not math.isnan(auc[1]) else None,
-        augrc=_on_log_scale(*augrc, highest=0.5),
+        auc=_of_auc(*auc, y, groups) if not math.isnan(auc[1]) else None,
+        augrc=_on_logit_scale(*augrc, highest=0.5),
         calibration_error=_calibration_error(p, y, groups, resamples, seed),
     )
 
@@ -207,16 +207,12 @@ def _on_log_scale(value: float, half: float, highest: float = math.inf) -> Inter
     return Interval(value, value / factor, min(highest, value * factor))
 
 
-def _on_logit_scale(value: float, half: float, pairs: int) -> Interval:
-    """Symmetric in the log odds. Where all of the samples are in order (or none) no group makes a difference, but chance may have made it.
-
-    k independent pairs are all in order with probability A^k, so that A is at least 0.025^(1 / k), whatever the spread.
-    """
-    if value in (0, 1):
-        least = 0.025 ** (1 / pairs)
-        return Interval(value, least, 1.0) if value == 1 else Interval(value, 0.0, 1 - least)
-    odds, factor = value / (1 - value), _factor(half / (value * (1 - value)))
-    return Interval(value, odds / (odds + factor), odds * factor / (1 + odds * factor))
+def _on_logit_scale(value: float, half: float, highest: float = 1.0) -> Interval:
+    """Symmetric in the log odds of value / highest (the delta method), for what is between 0 and `highest`."""
+    if not 0 < value < highest:
+        return Interval(value, value, value)
+    odds, factor = value / (highest - value), _factor(half * highest / (value * (highest - value)))
+    return Interval(value, highest * odds / (odds + factor), highest * odds * factor / (1 + odds * factor))
 
 
 def _factor(exponent: float) -> float:
@@ -224,10 +220,17 @@ def _factor(exponent: float) -> float:
     return math.exp(min(exponent, 600.0))
 
 
-def _disjoint_pairs(y: NDArray[np.bool_], groups: NDArray[np.intp]) -> int:
-    """How many pairs of a positive and a negative sample there are no two of which share a group."""
+def _of_auc(value: float, half: float, y: NDArray[np.bool_], groups: NDArray[np.intp]) -> Interval:
+    """On the logit scale; but where all pairs are in order, or none, no group makes a difference, while chance may have made it.
+
+    Then from k pairs of a positive and a negative sample, no two of which share a group: all are in order with probability A^k, so that an
+    A below 0.025^(1 / k) is refuted.
+    """
+    if 0 < value < 1:
+        return _on_logit_scale(value, half)
     positive, negative = (int(np.count_nonzero(np.bincount(groups[of_class]))) for of_class in (y, ~y))
-    return min(positive, negative, (int(groups.max()) + 1) // 2)
+    least = 0.025 ** (1 / min(positive, negative, (int(groups.max()) + 1) // 2))
+    return Interval(value, least, 1.0) if value == 1 else Interval(value, 0.0, 1 - least)
 
 
 def _calibration_error(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resamples: int, seed: int) -> Interval:

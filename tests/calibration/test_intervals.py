@@ -62,9 +62,10 @@ def test_values_are_the_metrics_and_the_intervals_those_of_leaving_out_each_grou
         match name:
             case "skill":
                 ends = value - half, value + half
-            case "auc":
-                on_logits = half / (value * (1 - value))
-                ends = expit(logit(value) - on_logits), expit(logit(value) + on_logits)
+            case "auc" | "augrc":
+                highest = 1 if name == "auc" else 0.5
+                on_logits = half * highest / (value * (highest - value))
+                ends = tuple(highest * expit(logit(value / highest) + sign * on_logits) for sign in (-1, 1))
             case _:
                 ends = value * math.exp(-half / value), value * math.exp(half / value)
         assert (interval.value, interval.low, interval.high) == pytest.approx((value, *ends), abs=1e-9)
