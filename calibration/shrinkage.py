@@ -1,9 +1,10 @@
 """Shrinkage: a map for each language, project and user, pulled toward the one above it as far as its own samples are few.
 
-A hierarchical logistic model, top down. Within a level the parameters θ_g of the groups are N(θ of the parent, T), T diagonal and the same
-for the whole level: empirical Bayes. T is found by restricted maximum likelihood (Laird & Ware 1982, by expectation-maximisation) on the
-quadratic form that each group's log-likelihood has at its own mode (penalised quasi-likelihood, Breslow & Clayton 1993). A group without
-samples has its parent's map; one with very many has its own.
+A hierarchical logistic model. The parameters θ_g of the groups of a level are N(θ of the parent, T), T diagonal and the same for the whole
+level: empirical Bayes. The T of all levels are found together by restricted maximum likelihood, on the quadratic form that the
+log-likelihood of each group of the deepest level has at its mode (penalised quasi-likelihood, Breslow & Clayton 1993), by multiplicative
+steps (Zhou, Hu, Zhou & Lange 2019, MM algorithms for variance components models): where groups do not differ, expectation-maximisation is
+not done after thousands of steps. A group without samples has its parent's map; one with very many has its own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LEVELS: tuple[Level, ...] = ("language", "project", "user")
 
 # Rounds in which the likelihoods are made quadratic anew: the modes move by less than 1e-4 of their spread after five.
 _ROUNDS = 6
-_EM_STEPS = 500
+_VARIANCE_STEPS = 200
 _NEWTON_STEPS = 4
 # In units of a feature's spread: below, groups do not differ in any way that a percentage shows.
 _LEAST_VARIANCE = 1e-6
@@ -62,52 +63,44 @@ class Tree:
     between: tuple[tuple[float, ...], ...]
 
 
-def fit_tree(x: Floats, y: NDArray[np.bool_], paths: Sequence[tuple[str, ...]]) -> Tree:
+def fit_tree(x: Floats, y: NDArray[np.bool_], paths: Sequence[tuple[str, ...]], *, ridge: float = 0.0) -> Tree:
     """Fit to features x (n, k) as they enter, labels y (n,), and each sample's path: its group at each level, from the top.
 
-    A level all of whose parents have one child says nothing of how much its groups differ: its children have their parents' maps.
+    ridge: as of `fit_platt`, on the root's slopes after the first. A level all of whose parents have one child says nothing of how much its
+    groups differ: its children have their parents' maps.
     """
     centre, spread = x.mean(axis=0), x.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     design = np.column_stack([np.ones(len(y)), (x - centre) / scale])
-    whole = fit_platt((x - centre) / scale, y)
-    # a covariance of 0 has no inverse; a flat direction (a constant feature) is left flat
-    top = np.array([whole.intercept, *whole.slopes])
-    parents, root = top[None, :], top
-    parent_covariance, root_covariance = np.array(whole.covariance)[None], np.array(whole.covariance)
-    parent_of_sample = np.zeros(len(y), dtype=np.intp)
-    made: list[tuple[list[tuple[str, ...]], NDArray[np.intp], Floats, Floats]] = []
-    between: list[tuple[float, ...]] = []
-    for level in range(len(paths[0])):
-        names = list(dict.fromkeys(path[: level + 1] for path in paths))
-        group = numbered([path[: level + 1] for path in paths])
-        parent = np.zeros(len(names), dtype=np.intp)
-        parent[group] = parent_of_sample
-        theta, covariance, variance, centre_theta, centre_covariance = _level(
-            design, y, group, parent, parents, parent_covariance, free=level == 0
-        )
-        if level == 0:
-            root, root_covariance = centre_theta, centre_covariance
-        between.append(tuple(np.sqrt(variance).tolist()))
-        made.append((names, group, theta, covariance))
-        parents, parent_covariance, parent_of_sample = theta, covariance, group
+    d = design.shape[1]
+    # only levels that part what is above them are fitted; the groups of another are those of the last that was
+    leaf = np.zeros(len(y), dtype=np.intp)
+    parents: list[NDArray[np.intp]] = []
+    shape: list[tuple[list[tuple[str, ...]], bool, int, NDArray[np.intp]]] = []
+    for depth in range(1, len(paths[0]) + 1):
+        names = [path[:depth] for path in paths]
+        group = numbered(names)
+        parent = np.zeros(int(group.max()) + 1, dtype=np.intp)
+        parent[group] = leaf
+        if parts := bool(np.bincount(parent).max() > 1):
+            parents.append(parent)
+            leaf = group
+        shape.append((names, parts, len(parents), leaf))
+    whole = fit_platt((x - centre) / scale, y, ridge=ridge)
+    top = _Level(np.array([[whole.intercept, *whole.slopes]]), np.array([whole.covariance]), np.zeros(d))
+    fitted = _fitted(design, y, leaf, parents, top, np.concatenate([np.zeros(min(2, d)), np.full(max(0, d - 2), ridge)]))
     # theta in the features' own units = raw @ theta of the design
-    raw = np.eye(design.shape[1])
+    raw = np.eye(d)
     raw[0, 1:] = -centre / scale
     raw[1:, 1:] = np.diag(1 / scale)
-    children = []
-    for names, group, theta, covariance in made:
-        size, positives = np.bincount(group), np.bincount(group, y).astype(np.intp)
-        for i, path in enumerate(names):
-            intercept, *slopes = (raw @ theta[i]).tolist()
-            own = tuple(map(tuple, (raw @ covariance[i] @ raw.T).tolist()))
-            children.append(Child(path, int(size[i]), int(positives[i]), intercept, tuple(slopes), own))
-    intercept, *slopes = (raw @ root).tolist()
-    return Tree(
-        PlattMap("platt", intercept, tuple(slopes), tuple(map(tuple, (raw @ root_covariance @ raw.T).tolist())), 0.0),
-        tuple(children),
-        tuple(between),
-    )
+    children, between = [], []
+    for names, parts, number, leaf in shape:
+        group = numbered(names)
+        first = np.unique(group, return_index=True)[1].tolist()
+        for i, n, positives in zip(first, np.bincount(group).tolist(), np.bincount(group, y).tolist(), strict=True):
+            children.append(Child(names[i], n, int(positives), *_in_units(raw, fitted[number], int(leaf[i]))))
+        between.append(tuple(np.sqrt(fitted[number].variance).tolist()) if parts else (0.0,) * d)
+    return Tree(PlattMap("platt", *_in_units(raw, fitted[0], 0), ridge), tuple(children), tuple(between))
 
 
 def log_odds_of(tree: Tree, x: Floats, paths: Sequence[tuple[str, ...]]) -> Floats:
@@ -129,57 +122,81 @@ def deepest(known: dict[tuple[str, ...], Child], path: tuple[str, ...], root: Pl
     return root
 
 
-def _level(
-    design: Floats,
-    y: NDArray[np.bool_],
-    group: NDArray[np.intp],
-    parent: NDArray[np.intp],
-    parents: Floats,
-    parent_covariance: Floats,
-    *,
-    free: bool,
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """theta (G, d) of each group and its covariance (G, d, d), the variance (d,) between groups, the centre and its covariance.
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """theta (G, d) of each group of a level, its covariance (G, d, d), and the variance (d,) between groups that have one parent."""
 
-    free: the centre is estimated with the groups (the top level); else it is each group's parent, whose own error is carried along.
-    """
-    count, d = len(parent), design.shape[1]
-    siblings = np.bincount(parent)
-    if siblings.max() < 2:
-        return parents[parent], parent_covariance[parent], np.zeros(d), parents[0], parent_covariance[0]
-    theta, variance = parents[parent].copy(), np.full(d, 0.1)
-    centre, centre_covariance = parents[parent], parent_covariance[parent]
+    theta: Floats
+    covariance: Floats
+    variance: Floats
+
+
+def _in_units(raw: Floats, level: _Level, i: int) -> tuple[float, tuple[float, ...], tuple[tuple[float, ...], ...]]:
+    """Intercept, slopes and covariance of a level's group i in the features' own units."""
+    intercept, *slopes = (raw @ level.theta[i]).tolist()
+    covariance = raw @ level.covariance[i] @ raw.T
+    return intercept, tuple(slopes), tuple(map(tuple, ((covariance + covariance.T) / 2).tolist()))
+
+
+def _fitted(
+    design: Floats, y: NDArray[np.bool_], leaf: NDArray[np.intp], parents: Sequence[NDArray[np.intp]], top: _Level, penalty: Floats
+) -> list[_Level]:
+    """The root and each level below it, of samples in the groups `leaf` (n,) of the deepest; parents: of each level's groups, (G,)."""
+    if not parents:
+        return [top]
+    count, d = len(parents[-1]), design.shape[1]
+    theta = centre = np.repeat(top.theta, count, axis=0)
+    variances = [np.full(d, 0.1) for _ in parents]
     for _ in range(_ROUNDS):
-        information, pull = _quadratic(design, y, group, theta, centre, variance, count)
-        for _ in range(_EM_STEPS):
-            inverse = np.linalg.inv(information + np.diag(1 / variance))
-            if free:
-                centre, centre_covariance = _centre(information, pull, inverse)
-            theta = np.einsum("gij,gj->gi", inverse, pull + centre / variance)
-            # of θ_g - centre: θ_g is off by its own error and, the other way, by the part of the centre's that it does not take over
-            own = inverse @ information
-            error = np.einsum("gii->gi", inverse + own @ centre_covariance @ np.swapaxes(own, 1, 2))
-            better = np.maximum(((theta - centre) ** 2 + error).mean(axis=0), _LEAST_VARIANCE)
-            moved = np.abs(np.log(better / variance)).max()
-            variance = better
+        information, pull = _quadratic(design, y, leaf, theta, centre, variances[-1], count)
+        for _ in range(_VARIANCE_STEPS):
+            levels = _posterior(information, pull, parents, variances, penalty)
+            moved = max(np.abs(np.log(level.variance / old)).max() for level, old in zip(levels[1:], variances, strict=True))
+            variances = [level.variance for level in levels[1:]]
             if moved < 1e-4:
                 break
-    inverse = np.linalg.inv(information + np.diag(1 / variance))
-    share = inverse / variance
-    theta = np.einsum("gij,gj->gi", inverse, pull + centre / variance)
-    return theta, inverse + share @ centre_covariance @ np.swapaxes(share, 1, 2), variance, centre[0], centre_covariance[0]
+        theta, centre = levels[-1].theta, levels[-2].theta[parents[-1]]
+    return levels
 
 
-def _centre(information: Floats, pull: Floats, inverse: NDArray[Any]) -> tuple[Floats, Floats]:
-    """The groups' centre and its covariance, the same for each: (1, d) and (1, d, d).
+def _posterior(
+    information: Floats, pull: Floats, parents: Sequence[NDArray[np.intp]], variances: Sequence[Floats], penalty: Floats
+) -> list[_Level]:
+    """The root and each level, given the variances: exact for the quadratic forms of the deepest level's groups.
 
-    A group's own estimate I⁻¹ pull has the variance I⁻¹ + T around it: its weight is (I⁻¹ + T)⁻¹ = I - I (I + T⁻¹)⁻¹ I, where I may be
-    singular.
+    information (G, d, d) and pull (G, d): of the deepest level. Up the tree: a group's own estimate I⁻¹ pull has the variance I⁻¹ + T
+    around its parent, to whom it brings the information (I⁻¹ + T)⁻¹ = I - I (I + T⁻¹)⁻¹ I, where I may be singular. Down the tree: a
+    group is its parent, moved by what its own samples say. The levels' variances are those of the next step.
     """
-    weight = information - information @ inverse @ information
-    weighed = pull - np.einsum("gij,gjk,gk->gi", information, inverse, pull)
-    covariance = np.linalg.pinv(weight.sum(axis=0), rcond=1e-11, hermitian=True)
-    return (covariance @ weighed.sum(axis=0))[None], covariance[None]
+    below = []
+    for parent, variance in zip(reversed(parents), reversed(variances), strict=True):
+        inverse = np.linalg.inv(information + np.diag(1 / variance))
+        below.append((parent, variance, information, pull, inverse))
+        own = information @ inverse
+        information = _summed(information - own @ information, parent)
+        pull = _summed(pull - np.einsum("gij,gj->gi", own, pull), parent)
+    found: NDArray[Any] = np.linalg.pinv(information + np.diag(penalty), rcond=1e-11, hermitian=True)
+    levels = [_Level(np.einsum("gij,gj->gi", found, pull), found, np.zeros(len(penalty)))]
+    for parent, variance, information, pull, inverse in reversed(below):
+        centre, of_centre = levels[-1].theta[parent], levels[-1].covariance[parent]
+        move = np.einsum("gij,gj->gi", inverse, pull - np.einsum("gij,gj->gi", information, centre))
+        own = inverse @ information
+        rest = np.eye(len(penalty)) - own
+        # of θ_g - centre: θ_g is off by its own error and, the other way, by the part of the centre's that it does not take over
+        error = np.einsum("gii->gi", inverse + own @ of_centre @ np.swapaxes(own, 1, 2))
+        # where nothing is known of a parameter (a constant feature) both are 0
+        known = (variance - error).sum(axis=0)
+        step = np.divide((move**2).sum(axis=0), known, out=np.ones_like(known), where=known > 1e-9 * variance * len(parent))
+        variance = np.maximum(variance * np.sqrt(step), _LEAST_VARIANCE)
+        levels.append(_Level(centre + move, inverse + rest @ of_centre @ np.swapaxes(rest, 1, 2), variance))
+    return levels
+
+
+def _summed(values: Floats, parent: NDArray[np.intp]) -> Floats:
+    """Sums of values (G, …) over the groups of each parent."""
+    sums = np.zeros((int(parent.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, parent, values)
+    return sums
 
 
 def _quadratic(

@@ -91,6 +91,54 @@ def test_levels_are_nested_and_a_user_without_samples_has_the_projects_map() -> 
     assert log_odds_of(tree, x[:2], [path] * 2).tolist() == known["l0", "l0p0"].as_map().log_odds(x[:2]).tolist()
 
 
+def nested_world(seed: int, sizes: list[list[int]]) -> tuple[Floats, NDArray[np.bool_], list[tuple[str, str]], Floats]:
+    """Samples of so many languages with projects of these sizes, intercepts that differ by 0.8 and 0.5; and each language's intercept."""
+    rng = np.random.default_rng(seed)
+    of_language = rng.normal(-0.3, 0.8, len(sizes))
+    paths = [(f"l{a}", f"p{b}") for a, projects in enumerate(sizes) for b, n in enumerate(projects) for _ in range(n)]
+    offset = np.concatenate([of_language[a] + np.repeat(rng.normal(0, 0.5, len(p)), p) for a, p in enumerate(sizes)])
+    x = rng.normal(0, 2, (len(paths), 1))
+    return x, rng.random(len(paths)) < sigmoid(offset + 0.6 * x[:, 0]), paths, of_language
+
+
+def test_the_spread_within_a_parent_of_two_children_is_not_halved_by_their_own_mean() -> None:
+    found = np.array([fit_tree(*nested_world(seed, [[200, 200]] * 20)[:3]).between for seed in range(10)])
+    assert np.sqrt(np.mean(found[:, :, 0] ** 2, axis=0)) == pytest.approx([0.8, 0.5], abs=0.08)
+
+
+def test_a_languages_map_is_as_sure_as_its_projects_are_many_not_its_samples() -> None:
+    held, total = 0, 0
+    for seed in range(30):
+        x, y, paths, truth = nested_world(seed, [[600, 20, 20], [20] * 4, [300], [20], [100, 50, 20, 20, 20], [400, 20], [50, 50], [20]])
+        for child in fit_tree(x, y, paths).children:
+            if len(child.path) == 1:
+                held += abs(child.intercept - truth[int(child.path[0][1:])]) < 1.96 * child.covariance[0][0] ** 0.5
+                total += 1
+    # as if all samples of a language were of one project: 0.59
+    assert 0.8 < held / total <= 0.99
+
+
+def test_a_ridge_holds_the_further_slopes_of_the_root_back() -> None:
+    rng = np.random.default_rng(0)
+    x, group = rng.normal(0, 1, (400, 3)), rng.integers(0, 8, 400)
+    y = rng.random(400) < sigmoid(x @ [1.0, 0.5, 0.0])
+    for paths in ([(f"p{g}",) for g in group], [("only",)] * 400):
+        free, held = fit_tree(x, y, paths).root, fit_tree(x, y, paths, ridge=1e6).root
+        assert np.abs(held.slopes[1:]).max() < 1e-3 < free.slopes[1]
+        assert held.slopes[0] > 0.5
+        assert held.ridge == 1e6
+
+
+def test_a_level_that_parts_nothing_may_stand_anywhere() -> None:
+    x, y, group, _ = groups_world(60, 1)
+    plain = {child.path: child for child in fit_tree(x, y, [(f"p{g}",) for g in group]).children}
+    tree = fit_tree(x, y, [("python", f"p{g}", "me") for g in group])
+    for child in tree.children:
+        same = tree.root if len(child.path) == 1 else plain[child.path[1:2]]
+        assert (child.intercept, child.slopes, child.covariance) == (same.intercept, same.slopes, same.covariance)
+    assert tree.between[0] == tree.between[2] == (0.0, 0.0)
+
+
 def test_a_single_group_has_its_parents_map() -> None:
     x, y, _, _ = groups_world(50, 0)
     tree = fit_tree(x, y, [("only",)] * len(y))
