@@ -228,7 +228,10 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
     parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines)")
     parser.add_argument("--event", choices=EVENTS, required=True, help="what the probability is about")
     parser.add_argument(
-        "--features", type=_names, default="total_logprob", help="measures that go in, with commas between (default: %(default)s)"
+        "--features",
+        type=_names,
+        default="total_logprob",
+        help="measures that go in, with commas between, or free for all that cost nothing (default: %(default)s)",
     )
     _add_map_option(parser)
     parser.add_argument(
@@ -255,7 +258,7 @@ def _add_calibrate_report(actions: Subparsers) -> None:
         "paths", metavar="SAMPLES|CALIBRATOR", nargs="+", type=Path, help="files of samples (*.jsonl), or one calibrator (*.json)"
     )
     parser.add_argument("--event", choices=EVENTS, help="the event to report on, of samples (default: each that has labels)")
-    parser.add_argument("--features", type=_names, help="measures to fit samples with, with commas between (default: total_logprob)")
+    parser.add_argument("--features", type=_names, help="measures to fit samples with, as for fit (default: total_logprob)")
     _add_map_option(parser)
     parser.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="the folder to write to (default: %(default)s)")
     _add_json_option(parser)

@@ -15,10 +15,13 @@ from typing import Literal
 from .calibrator import Calibrator, CalibratorError, as_json, load, save
 from .fit import DEFAULT_FEATURES, Fit, FitError, fit
 from .maps.kinds import Kind
+from .measures import MEASURES
 from .report.plots import PlotError
 from .report.report import report, summary
-from .samples import EVENTS, SampleError, read_samples
+from .samples import EVENTS, Sample, SampleError, read_samples
 from .shrinkage import Level
+
+FREE = "free"
 
 
 def calibrate_fit(
@@ -49,8 +52,8 @@ def calibrate_report(
 ) -> int:
     """`assay calibrate report SAMPLES… [--features a,b] [--event E]|CALIBRATOR [--out DIR]`: samples, or one calibrator file.
 
-    features: measures to fit samples with, total_logprob unless told. event: the one to report on, by default each that has labels. kind:
-    as `fit.fit`.
+    features: measures to fit samples with, total_logprob unless told, FREE for all that cost nothing. event: the one to report on, by
+    default each that has labels. kind: as `fit.fit`.
     """
     return _ended(lambda: _report(paths, out_dir, as_json, features, event, kind))
 
@@ -85,7 +88,8 @@ def _fit(
 ) -> None:
     if out.is_dir():
         raise _UsageError(f"{out} is a folder; --out is the calibrator's file, such as {out / 'calibrator.json'}")
-    fitted = fit(read_samples(sample_paths), event, features, kind=kind, levels=levels)
+    samples = read_samples(sample_paths)
+    fitted = fit(samples, event, _named(features, samples), kind=kind, levels=levels)
     save(fitted.calibrator, out)
     for note in fitted.notes:
         _say(f"note: {note}")
@@ -125,6 +129,13 @@ def _report(
         _say(f"written: {file}")
 
 
+def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
+    """The features by their names: for FREE, all that cost no further call of the model and that every sample has."""
+    if list(features) != [FREE]:
+        return features
+    return [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in sample.measures for sample in samples)]
+
+
 def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str], kind: Kind | Literal["auto"]) -> list[Fit]:
     samples = read_samples(paths)
     fits = []
@@ -132,7 +143,7 @@ def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str],
         # two are enough to know, and there may be a million
         labelled = len(list(islice((True for sample in samples if sample.labels.get(event) is not None), 2)))
         if labelled == 2 or len(events) == 1:
-            fits.append(fit(samples, event, features, kind=kind))
+            fits.append(fit(samples, event, _named(features, samples), kind=kind))
         elif labelled:
             _say(f"note: {event} is left out, only one sample has a label for it")
     if not fits:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from synthetic_samples import world
 
 from assay.calibration.calibrator import load
@@ -57,3 +58,11 @@ def test_a_place_that_can_not_be_written_ends_with_1(samples: Path, tmp_path: Pa
     (tmp_path / "file").write_text("")
     assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "file" / "c.json", False) == 1
     assert "can't be written" in capsys.readouterr().err
+
+
+def test_free_is_every_measure_that_costs_nothing_and_that_all_samples_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    samples = [structs.replace(s, measures={**s.measures, "ask_true": -1.0, "token_count": 3.0 + s.seed % 5}) for s in world(300)[0]]
+    samples[7] = structs.replace(samples[7], measures={k: v for k, v in samples[7].measures.items() if k != "token_count"})
+    write_samples(tmp_path / "s.jsonl", samples)
+    assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", ["free"], tmp_path / "c.json", False, kind="platt") == 0
+    assert load(tmp_path / "c.json").features == ("total_logprob", "length")
