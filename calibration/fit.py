@@ -17,10 +17,11 @@ from .calibrator import Calibrator, FittedOn
 from .dial import dial
 from .evidence import evidence_of
 from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered
-from .guards import guards_of, status_of
+from .guards import are_too_few, guards_of, status_of
 from .ladder import Choice, choose, enters_as_log_odds, fit_map, log_losses, mean_and_error
 from .maps.between_groups import between_group_sd
-from .maps.kinds import KINDS, Kind, Map
+from .maps.checks import wrong_with
+from .maps.kinds import KINDS, Kind
 from .maps.linear import sigmoid
 from .maps.platt import fit_platt
 from .measures import MEASURES, Floats, enter
@@ -87,12 +88,12 @@ def fit(
     """Fit a calibrator for an event; its evidence is held out by group in 5 folds, its map fitted on all samples with a known label.
 
     kind: of the map, by default the ladder's choice, which may leave out all measures but the first. levels: give each language, project
-    or user a Platt map of its own, shrunk toward the one above it, where that is better on files that were held out. With fewer than 5
-    projects (or fewer than the map has parameters, and one) files are the groups, with too few files the samples; a note says so. date:
-    of the fit, now by default.
+    or user a Platt map of its own, shrunk toward the one above it, where that is better on files that were held out (asked anew in each
+    fold, as the kind is). With fewer than 5 projects (or fewer than the map has parameters, and one) files are the groups, with too few
+    files the samples; a note says so. date: of the fit, now by default.
 
-    Raises FitError where samples of several models, prompts or tasks are mixed, an event or a measure is unknown, a measure is missing,
-    fewer than two samples have a label, or the kind of map can't be fitted to these measures.
+    Raises FitError where samples of several models, prompts or tasks are mixed, an event or a measure is unknown, a measure or the name
+    of a level is missing, fewer than two samples have a label, or the kind of map can't be fitted to these measures.
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     _check(samples, known, event, features, kind, levels)
@@ -103,22 +104,22 @@ def fit(
     fold = folds_of(index, seed)
     wanted: Kind | Literal["auto"] = "platt" if levels else kind
     choice = choose(x, y, index, features, wanted, seed)
-    made = fit_map(choice, x, y, features, index)
-    paths = _paths(known, levels)
-    tree, more = _tree(known, x, y, paths, choice, seed) if levels else (None, ())
-    notes += more
-    if tree:
-        made = tree.root
+    tree: Tree | None = None
+    if levels:
+        paths = [tuple(getattr(sample, level) for level in levels) for sample in known]
+        _, files, _ = grouped(known, "file")
+        tree, measured = _tree(x, y, paths, files, choice, seed)
+        notes = (*notes, f"levels{'' if tree else ' are left out'}: {measured}")
+    made = tree.root if tree else fit_map(choice, x, y, features, index)
     held_out = np.empty(len(y))
     for f in range(int(fold.max()) + 1):
         out = fold == f
-        left = choose(x[~out], y[~out], np.unique(index[~out], return_inverse=True)[1], features, wanted, seed)
-        z = (
-            _shrunk(x[:, : left.features], y, paths, out)
-            if tree and left.kind == "platt"
-            else fit_map(left, x[~out], y[~out], features).log_odds(x[out, : left.features])
-        )
-        held_out[out] = _bounded(sigmoid(z), int((~out).sum()))
+        rest = ~out
+        left = choose(x[rest], y[rest], _renumbered(index[rest]), features, wanted, seed)
+        grown = _tree(x[rest], y[rest], _those(paths, rest), _renumbered(files[rest]), left, seed)[0] if levels else None
+        entered = x[out, : left.features]
+        z = log_odds_of(grown, entered, _those(paths, out)) if grown else fit_map(left, x[rest], y[rest], features).log_odds(entered)
+        held_out[out] = _bounded(sigmoid(z), int(rest.sum()))
     evidence = evidence_of(held_out, y, index, resamples, seed)
     used = tuple(features[: choice.features])
     entered = x[:, : choice.features]
@@ -126,6 +127,8 @@ def fit(
     ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
     guards = guards_of(used, ranges, y, made, p, evidence)
     status, reason = status_of(guards)
+    if wrong := next(wrong_with(made, len(used)), None):
+        raise FitError(f"no {choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})")
     if unknown := len(samples) - len(known):
         notes = (*notes, f"{unknown} of {len(samples)} samples have no known label for {event} and were left out")
     first = known[0]
@@ -204,6 +207,9 @@ def _check(
     ):
         if len(values) > 1:
             raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
+    for level in levels:
+        if nameless := [s.id for s in known if not getattr(s, level)]:
+            raise FitError(f"{len(nameless)} of {len(known)} samples have no {level}, the first is {nameless[0]}; leave that level out")
     for name in features:
         if without := [s.id for s in known if name not in s.measures]:
             raise FitError(f"{len(without)} of {len(known)} samples have no measure {name}, the first is {without[0]}")
@@ -220,36 +226,36 @@ def _bounded(p: Floats, n: int) -> Floats:
     return np.clip(p, 1 / (n + 2), 1 - 1 / (n + 2))
 
 
-def _paths(samples: Sequence[Sample], levels: Sequence[Level]) -> list[tuple[str, ...]]:
-    return [tuple(getattr(sample, level) for level in levels) for sample in samples] if levels else []
+def _renumbered(groups: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.unique(groups, return_inverse=True)[1]
 
 
-def _shrunk(x: Floats, y: NDArray[np.bool_], paths: list[tuple[str, ...]], out: NDArray[np.bool_]) -> Floats:
-    """Log odds of the samples that are held out, by a tree fitted to the others."""
-    tree = fit_tree(x[~out], y[~out], [path for path, is_out in zip(paths, out, strict=True) if not is_out])
-    return log_odds_of(tree, x[out], [path for path, is_out in zip(paths, out, strict=True) if is_out])
+def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
+    return [paths[i] for i in np.flatnonzero(which)]
 
 
 def _tree(
-    samples: Sequence[Sample], x: Floats, y: NDArray[np.bool_], paths: list[tuple[str, ...]], choice: Choice, seed: int
-) -> tuple[Tree | None, tuple[str, ...]]:
-    """The tree where it beats one map for all, on files that neither saw, by more than one standard error; else a note."""
+    x: Floats, y: NDArray[np.bool_], paths: list[tuple[str, ...]], files: NDArray[np.intp], choice: Choice, seed: int
+) -> tuple[Tree | None, str]:
+    """The tree where it beats one map for all, on files that neither saw, by more than one standard error; and by how much it does."""
+    if are_too_few(y):
+        return None, "there are too few samples"
     x = x[:, : choice.features]
-    by, files, _ = grouped(samples, "file")
     fold = folds_of(files, seed)
     gains = np.empty(len(y))
     for f in range(int(fold.max()) + 1):
         out = fold == f
-        n = int((~out).sum())
-        alone: Map = fit_platt(x[~out], y[~out], ridge=choice.ridge)
-        gains[out] = log_losses(alone.log_odds(x[out]), y[out], n) - log_losses(_shrunk(x, y, paths, out), y[out], n)
+        rest = ~out
+        alone = fit_platt(x[rest], y[rest], ridge=choice.ridge).log_odds(x[out])
+        shrunk = log_odds_of(fit_tree(x[rest], y[rest], _those(paths, rest), ridge=choice.ridge), x[out], _those(paths, out))
+        n = int(rest.sum())
+        gains[out] = log_losses(alone, y[out], n) - log_losses(shrunk, y[out], n)
     gain, error = mean_and_error(gains, files)
-    measured = (
-        f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, held out by {by}"
+    tree = fit_tree(x, y, paths, ridge=choice.ridge) if gain > error else None
+    return (
+        tree,
+        f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, on files held out",
     )
-    if gain > error:
-        return fit_tree(x, y, paths), (f"levels: {measured}",)
-    return None, (f"levels are left out, one map serves all as well: {measured}",)
 
 
 def _rows(names: Sequence[str], p: Floats, y: NDArray[np.bool_]) -> tuple[GroupRow, ...]:

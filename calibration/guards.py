@@ -34,6 +34,12 @@ class Guard:
     reason: str
 
 
+def are_too_few(y: NDArray[np.bool_]) -> bool:
+    """Whether labels y (n,) are too few, or too few of a class, to learn more from than their base rate."""
+    positives = int(y.sum())
+    return len(y) < LEAST_SAMPLES or min(positives, len(y) - positives) < LEAST_OF_A_CLASS
+
+
 def guards_of(
     features: Sequence[str], ranges: Sequence[tuple[float, float]], y: NDArray[np.bool_], fitted: Map, p: Floats, evidence: Evidence
 ) -> tuple[Guard, ...]:
@@ -44,15 +50,14 @@ def guards_of(
     bounds, range: what the confidence is held to; they let pass, and say to what.
     """
     n, positives = len(y), int(y.sum())
-    least = min(positives, n - positives)
     skill = evidence.skill
     shown = f"{skill.value:.3f} with interval {skill.low:.3f} to {skill.high:.3f}" if skill else "not defined"
     low, high = np.quantile(p, [0.05, 0.95])
     return (
-        Guard("one_class", least > 0, f"{positives} positive and {n - positives} negative"),
+        Guard("one_class", 0 < positives < n, f"{positives} positive and {n - positives} negative"),
         Guard(
             "too_few",
-            n >= LEAST_SAMPLES and least >= LEAST_OF_A_CLASS,
+            not are_too_few(y),
             f"{n} samples, {positives} positive and {n - positives} negative; "
             f"at least {LEAST_SAMPLES} with {LEAST_OF_A_CLASS} of each are needed",
         ),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .folds import folds_of
-from .guards import LEAST_OF_A_CLASS, LEAST_SAMPLES
+from .guards import are_too_few
 from .maps.base_rate import fit_base_rate
 from .maps.beta import fit_beta
 from .maps.histogram import fit_histogram
@@ -51,7 +51,7 @@ def choose(
     Several measures and the kind "platt": all of them, with the ridge that cross-validation likes best.
     """
     k = x.shape[1]
-    if min(int(y.sum()), int((~y).sum())) < LEAST_OF_A_CLASS or len(y) < LEAST_SAMPLES:
+    if are_too_few(y):
         return Choice("base_rate" if wanted == "auto" else wanted, k if wanted == "platt" else 1, 0.0, ())
     if wanted != "auto" and (wanted != "platt" or k == 1):
         return Choice(wanted, 1, 0.0, ())

@@ -13,7 +13,7 @@ from assay.calibration.confidence import confidence
 from assay.calibration.fit import FitError, fit
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures import Floats
+from assay.calibration.measures import Floats, enter
 from assay.calibration.shrinkage import fit_tree, log_odds_of
 
 
@@ -185,6 +185,32 @@ def test_levels_that_bring_nothing_are_left_out_and_it_is_said() -> None:
     assert made.calibrator.levels == ()
     assert made.calibrator.children == ()
     assert any("levels are left out" in note for note in made.notes)
+
+
+def test_whether_there_are_levels_is_held_out_too() -> None:
+    """Only p0 speaks for levels, so that the maps that it is judged by have none."""
+    samples, _ = world(1500, projects=8, between=0.0, seed=1)
+    samples = [structs.replace(s, labels={"exact_match": i % 20 > 0}) if s.project == "p0" else s for i, s in enumerate(samples)]
+    made = fit(samples, "exact_match", levels=["project"], resamples=20)
+    assert made.calibrator.levels == ("project",)
+    of_p0 = made.fold == made.fold[[s.project for s in samples].index("p0")]
+    x = enter("total_logprob", [s.measures["total_logprob"] for s in samples])[:, None]
+    alone = sigmoid(fit_platt(x[~of_p0], made.labels[~of_p0]).log_odds(x[of_p0]))
+    bound = 1 / ((~of_p0).sum() + 2)
+    assert made.held_out[of_p0] == pytest.approx(alone.clip(bound, 1 - bound), abs=1e-12)
+
+
+def test_too_few_samples_have_no_levels() -> None:
+    samples, _ = world(200, projects=8, between=2.0)
+    made = fit([structs.replace(s, labels={"exact_match": True}) for s in samples], "exact_match", levels=["project"], resamples=20)
+    assert made.calibrator.levels == ()
+    assert "levels are left out: there are too few samples" in made.notes
+
+
+def test_samples_without_the_name_that_a_level_goes_by_are_refused() -> None:
+    samples, _ = world(100)
+    with pytest.raises(FitError, match="100 of 100 samples have no user, the first is s0; leave that level out"):
+        fit(samples, "exact_match", levels=["project", "user"])
 
 
 @pytest.mark.parametrize(
