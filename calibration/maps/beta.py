@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from ..measures import Floats
 from .linear import Linear, fit_linear, standard_errors, total_loss
 
+# of a log, in nats: below, a slope that changes a probability is in the thousands
+_LEAST_SPREAD = 1e-4
+
 
 @dataclass(frozen=True, slots=True)
 class BetaMap:
@@ -40,10 +43,14 @@ def fit_beta(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = 
 
     Where a slope would be negative it is 0 and the others are fitted again (the loss is convex, so the best map is on that side); where
     both would be, the map is constant. Fitted once only, as in the reference implementation, two negative slopes can leave a falling map.
+    A log that hardly moves, log(1 - p) where all p are near 0, has the slope 0: it would be in the millions, and say nothing.
     """
     logs = _logs(x)
+    moves = logs.std(axis=0) > _LEAST_SPREAD
     best: tuple[float, BetaMap] | None = None
     for used in ([0, 1], [0], [1], []):
+        if not moves[used].all():
+            continue
         found = fit_linear(logs[:, used], y, groups)
         if (found.theta[1:] < 0).any():
             continue
@@ -60,8 +67,7 @@ def fit_beta(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = 
 def _logs(x: Floats) -> Floats:
     """log p and -log(1 - p), (n, 2), of p's log odds, the first feature."""
     z = x[:, 0]
-    softplus = np.logaddexp(0.0, z)
-    return np.column_stack([z - softplus, softplus])
+    return np.column_stack([-np.logaddexp(0.0, -z), np.logaddexp(0.0, z)])
 
 
 def _map(found: Linear, used: list[int]) -> BetaMap:

@@ -52,7 +52,10 @@ def linear(intercept: float, slopes: tuple[float, ...], covariance: Matrix, feat
         yield f"{place}.covariance", f"not {features + 1} by {features + 1}"
         return
     yield from _numbers(place, [intercept, *slopes, *(v for row in covariance for v in row)])
-    if np.linalg.eigvalsh(covariance).min() < -1e-9 * max(1.0, np.abs(covariance).max()):
+    largest = max(1.0, np.abs(covariance).max())
+    if np.abs(np.subtract(covariance, np.transpose(covariance))).max() > 1e-9 * largest:
+        yield f"{place}.covariance", "not symmetric"
+    elif np.linalg.eigvalsh(covariance).min() < -1e-9 * largest:
         yield f"{place}.covariance", "has a negative variance"
 
 

@@ -95,6 +95,7 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         ("map.slopes", [1.0, 2.0], "map.slopes: 2 for 1 features"),
         ("map.covariance", [[1.0]], "map.covariance: not 2 by 2"),
         ("map.covariance", [[1.0, 0.0], [0.0, -1.0]], "map.covariance: has a negative variance"),
+        ("map.covariance", [[1.0, 0.0], [0.5, 1.0]], "map.covariance: not symmetric"),
         ("map.ridge", -1, "map.ridge: negative"),
         ("between_group_sd", -1, "between_group_sd: negative"),
         ("dial", [{"target": 0.5}], "missing: dial.0..precision"),

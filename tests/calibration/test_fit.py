@@ -11,6 +11,7 @@ from synthetic_samples import MODEL, PROMPT, sample, world
 
 from assay.calibration.confidence import confidence
 from assay.calibration.fit import FitError, fit
+from assay.calibration.maps.kinds import KINDS, Kind
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.measures import enter
@@ -202,6 +203,21 @@ def test_samples_that_no_calibrator_can_be_fitted_to_are_refused(
 ) -> None:
     with pytest.raises(FitError, match=reason):
         fit(samples, event, features)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_generations_that_are_all_hopeless_can_be_fitted(kind: Kind) -> None:
+    rng = np.random.default_rng(0)
+    total = -rng.uniform(20, 800, 300)
+    label = rng.random(300) < sigmoid(3 + total / 100)
+    samples = [sample(i, label=bool(label[i]), project=f"p{i % 8}", total_logprob=float(total[i])) for i in range(300)]
+    assert fit(samples, "exact_match", kind=kind, resamples=20).calibrator.map.kind == kind
+
+
+def test_a_measure_that_differs_too_little_for_any_number_is_refused() -> None:
+    samples = [sample(i, label=i % 3 == 0, project=f"p{i % 8}", total_logprob=-1 - 1e-9 * (i % 7)) for i in range(100)]
+    with pytest.raises(FitError, match="no platt map of total_logprob can be kept, which differs too little"):
+        fit(samples, "exact_match", kind="platt", resamples=20)
 
 
 def test_a_positive_log_probability_is_refused() -> None:

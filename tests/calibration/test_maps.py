@@ -14,7 +14,7 @@ from venn_abers import VennAbers  # type: ignore[import-untyped]
 
 from assay.calibration.ladder import Choice, fit_map
 from assay.calibration.maps.base_rate import fit_base_rate
-from assay.calibration.maps.beta import fit_beta
+from assay.calibration.maps.beta import BetaMap, fit_beta
 from assay.calibration.maps.checks import wrong_with
 from assay.calibration.maps.histogram import fit_histogram
 from assay.calibration.maps.isotonic import fit_isotonic
@@ -121,6 +121,23 @@ def test_beta_is_the_best_map_among_those_that_do_not_fall(sample: tuple[Floats,
     assert found.a >= 0
     assert found.b >= 0
     assert total_loss(found.log_odds(x), y) <= best.fun + 1e-3
+
+
+def test_beta_of_generations_that_are_all_hopeless_or_all_but_certain_leaves_out_the_log_that_hardly_moves() -> None:
+    rng = np.random.default_rng(0)
+    z = -rng.uniform(20, 800, (300, 1))
+    y = rng.random(300) < sigmoid(3 + z[:, 0] / 100)
+    low, high = fit_beta(z, y), fit_beta(-z, ~y)
+    assert (low.b, high.a) == (0, 0)
+    assert low.a == pytest.approx(high.b, rel=1e-9)
+    assert 0.005 < low.a < 0.02
+    assert list(wrong_with(low, 1)) == []
+
+
+def test_beta_tells_probabilities_near_1_apart_as_well_as_those_near_0() -> None:
+    z = np.array([[-30.0], [-28.0], [28.0], [30.0]])
+    falling = BetaMap("beta", 0.0, 1e13, 0.0, ((0.0,) * 3,) * 3).log_odds(z)
+    assert falling[2:] == pytest.approx(-1e13 * np.exp(-z[2:, 0]), rel=1e-9)
 
 
 @given(drawn, st.booleans())
