@@ -2,9 +2,9 @@
 
 A hierarchical logistic model. The parameters θ_g of the groups of a level are N(θ of the parent, T), T diagonal and the same for the whole
 level: empirical Bayes. The T of all levels are found together by restricted maximum likelihood, on the quadratic form that the
-log-likelihood of each group of the deepest level has at its mode (penalised quasi-likelihood, Breslow & Clayton 1993), by multiplicative
-steps (Zhou, Hu, Zhou & Lange 2019, MM algorithms for variance components models): where groups do not differ, expectation-maximisation is
-not done after thousands of steps. A group without samples has its parent's map; one with very many has its own.
+log-likelihood of each group of the deepest level has at its mode (penalised quasi-likelihood, Breslow & Clayton 1993), by the steps of
+Schall (1991, Biometrika 78): where groups do not differ, expectation-maximisation is not done after thousands. A group without samples has
+its parent's map; one with very many has its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEVELS: tuple[Level, ...] = ("language", "project", "user")
 
 # Rounds in which the likelihoods are made quadratic anew: the modes move by less than 1e-4 of their spread after five.
 _ROUNDS = 6
-_VARIANCE_STEPS = 200
+_VARIANCE_STEPS = 50
 _NEWTON_STEPS = 4
 # In units of a feature's spread: below, groups do not differ in any way that a percentage shows.
 _LEAST_VARIANCE = 1e-6
@@ -187,7 +187,7 @@ def _posterior(
         # where nothing is known of a parameter (a constant feature) both are 0
         known = (variance - error).sum(axis=0)
         step = np.divide((move**2).sum(axis=0), known, out=np.ones_like(known), where=known > 1e-9 * variance * len(parent))
-        variance = np.maximum(variance * np.sqrt(step), _LEAST_VARIANCE)
+        variance = np.maximum(variance * step, _LEAST_VARIANCE)
         levels.append(_Level(centre + move, inverse + rest @ of_centre @ np.swapaxes(rest, 1, 2), variance))
     return levels
 
