@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
 from assay.calibration.maps.between_groups import between_group_sd
-from assay.calibration.maps.linear import sigmoid, smoothed_targets
+from assay.calibration.maps.linear import residuals, sigmoid, smoothed_targets
 from assay.calibration.maps.platt import PlattMap, fit_platt
 from assay.calibration.measures import Floats, enter
 from assay.calibration.metrics.scores import skill
@@ -183,6 +183,19 @@ def test_clustered_covariance_grows_when_every_sample_is_there_four_times_but_th
     four = fit_platt(x4, y4)
     assert np.array(four.covariance) == pytest.approx(np.array(once.covariance) / 4, rel=0.05)
     assert np.array(fit_platt(x4, y4, groups).covariance) == pytest.approx(np.array(fit_platt(x, y, np.arange(500)).covariance), rel=0.1)
+
+
+def test_clustered_covariance_is_the_sandwich_of_few_groups_and_of_samples_beyond_their_targets() -> None:
+    x, y = drawn(60, [1.2])
+    groups = np.arange(60) % 6
+    found = fit_platt(x, y)
+    design = np.column_stack([np.ones(60), x])
+    p = probability(found, x)
+    pull = residuals(found.log_odds(x), y)
+    assert (pull == 0).sum() > 2
+    bread = np.linalg.inv((design * (p * (1 - p))[:, None]).T @ design)
+    scores = np.array([pull[groups == g] @ design[groups == g] for g in range(6)])
+    assert np.array(fit_platt(x, y, groups).covariance) == pytest.approx(bread @ scores.T @ scores @ bread * 6 / 5, rel=1e-5)
 
 
 def test_with_too_few_groups_for_a_clustered_covariance_each_sample_is_independent() -> None:
