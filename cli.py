@@ -285,11 +285,12 @@ def _add_calibrate_show(actions: Subparsers) -> None:
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
+        from .calibration.harmless import harmless
         from .calibration.registry import project_of
         from .calibration.show import Question, show
         from .inference.completion import Settings
         from .inference.opening import ModelChoice
-        from .terminal import harmless, print_json
+        from .terminal import print_json
 
         choice, project, question = _model_choice(arguments), arguments.project, None
         if project is not None and not project.is_dir():

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .terminal import Paint, harmless, print_json, wants_colour
+from .calibration.harmless import harmless
+from .terminal import Paint, print_json, wants_colour
 
 if TYPE_CHECKING:
     from .inference.completion import Kind

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from .terminal import Paint, Style, clip, harmless, print_json, wants_colour, width_of
+from .calibration.harmless import harmless
+from .terminal import Paint, Style, clip, print_json, wants_colour, width_of
 
 if TYPE_CHECKING:
     from .calibration.calibrator import Calibrator

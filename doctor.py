@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from . import __version__
-from .terminal import Paint, Style, harmless, print_json, wants_colour
+from .calibration.harmless import harmless
+from .terminal import Paint, Style, print_json, wants_colour
 
 if TYPE_CHECKING:
     from .inference.opening import ModelChoice

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -15,7 +14,6 @@ Style = Literal["bold", "dim", "ghost", "green", "yellow", "red", "blue"]
 
 _CODES: dict[Style, str] = {"bold": "1", "dim": "2", "ghost": "3;36", "green": "32", "yellow": "33", "red": "31", "blue": "34"}
 _PLAIN_WIDTH = 120
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
@@ -35,11 +33,6 @@ def width_of(stream: TextIO) -> int:
 def clip(text: str, width: int) -> str:
     """The text on at most `width` columns, with an ellipsis for what was cut off."""
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
-
-
-def harmless(text: str) -> str:
-    """The text without control characters other than tab and newline: what a model writes must not drive the terminal."""
-    return _CONTROL.sub("\ufffd", text)
 
 
 def print_json(document: dict[str, Any]) -> None:

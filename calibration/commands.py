@@ -14,6 +14,7 @@ from typing import Literal
 
 from .calibrator import Calibrator, CalibratorError, as_json, load, save
 from .fit import DEFAULT_FEATURES, Fit, FitError, fit
+from .harmless import harmless
 from .maps.kinds import Kind
 from .measures import MEASURES
 from .report.plots import PlotError
@@ -88,7 +89,8 @@ def _fit(
 ) -> None:
     if out.is_dir():
         raise _UsageError(f"{out} is a folder; --out is the calibrator's file, such as {out / 'calibrator.json'}")
-    samples = read_samples(sample_paths)
+    _check_out(out, sample_paths)
+    samples = _read(sample_paths)
     fitted = fit(samples, event, _named(features, samples), kind=kind, levels=levels)
     save(fitted.calibrator, out)
     for note in fitted.notes:
@@ -98,6 +100,19 @@ def _fit(
     _say(f"written: {out}")
     if json_wanted:
         _document({"id": fitted.calibrator.id, "file": str(out), "notes": list(fitted.notes), "calibrator": as_json(fitted.calibrator)})
+
+
+def _check_out(out: Path, sample_paths: Sequence[Path]) -> None:
+    """Refuse to write a calibrator over what is none."""
+    if not out.is_file():
+        return
+    if any(path.exists() and out.samefile(path) for path in sample_paths):
+        raise _UsageError(f"{out} holds the samples; --out is another file, the calibrator's")
+    with out.open("rb") as file:
+        begin = file.read(200)
+    # of any version, whole or damaged, a calibrator begins with its schema
+    if begin.strip() and b'"assay/calibrator/' not in begin:
+        raise _UsageError(f"{out} is there and holds no calibrator; remove it, or name another file")
 
 
 def _report(
@@ -129,6 +144,12 @@ def _report(
         _say(f"written: {file}")
 
 
+def _read(paths: Sequence[Path]) -> list[Sample]:
+    if samples := read_samples(paths):
+        return samples
+    raise _UsageError(f"{', '.join(map(str, paths))}: no samples")
+
+
 def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
     """The features by their names: for FREE, all that cost no further call of the model and that every sample has."""
     if list(features) != [FREE]:
@@ -137,7 +158,7 @@ def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
 
 
 def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str], kind: Kind | Literal["auto"]) -> list[Fit]:
-    samples = read_samples(paths)
+    samples = _read(paths)
     fits = []
     for event in events:
         # two are enough to know, and there may be a million
@@ -152,7 +173,7 @@ def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str],
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(harmless(text), file=sys.stderr)
 
 
 def _document(document: dict[str, object]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from .calibrator import Calibrator, CalibratorError, load
 from .confidence import confidence
 from .drift import ALPHA, TOLERANCE, Alarm, Direction, Watch, alarm, start, watch
+from .harmless import harmless
 from .samples import Sample, SampleError, read_samples, samples_sha256
 
 _SAID: dict[Direction, str] = {
@@ -188,4 +189,4 @@ def _e(log_e: float) -> str:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(harmless(text), file=sys.stderr)

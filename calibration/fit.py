@@ -98,7 +98,7 @@ def fit(
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     _check(samples, known, event, features, kind, levels)
     raw = [np.fromiter((s.measures[name] for s in known), np.float64, len(known)) for name in features]
-    x = np.column_stack([_entered(name, values) for name, values in zip(features, raw, strict=True)])
+    x = np.column_stack([_entered(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     grouped_by, index, notes = grouped(known, groups, max(LEAST_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
@@ -129,6 +129,11 @@ def fit(
     status, reason = status_of(guards)
     if wrong := next(wrong_with(made, len(used)), None):
         raise FitError(f"no {choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})")
+    notes += tuple(
+        f"in {stand_ins} of {len(known)} samples {name} only stands in for a value that could not be had"
+        for name in used
+        if (stand_ins := sum(name in sample.fallbacks for sample in known))
+    )
     if unknown := len(samples) - len(known):
         notes = (*notes, f"{unknown} of {len(samples)} samples have no known label for {event} and were left out")
     first = known[0]
@@ -215,11 +220,16 @@ def _check(
             raise FitError(f"{len(without)} of {len(known)} samples have no measure {name}, the first is {without[0]}")
 
 
-def _entered(name: str, values: Floats) -> Floats:
+def _entered(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
     try:
         return enter(name, values)
-    except ValueError as error:
-        raise FitError(str(error)) from None
+    except ValueError:
+        for sample, value in zip(samples, values, strict=True):
+            try:
+                enter(name, value)
+            except ValueError as error:
+                raise FitError(f"sample {sample.id}: {error}") from None
+        raise
 
 
 def _bounded(p: Floats, n: int) -> Floats:

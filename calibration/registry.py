@@ -18,6 +18,7 @@ from typing import Literal, get_args
 import platformdirs
 
 from .calibrator import Calibrator, CalibratorError, load
+from .measures import MEASURES
 
 Origin = Literal["project", "user", "shipped"]
 PROJECT_FOLDER = Path(".assay") / "calibrators"
@@ -161,14 +162,22 @@ def choose(registry: Registry, model_id: str, prompt_id: str, event: str, task: 
 
     Everything must match: a map fitted to another model, prompt, language or project says nothing here. file: absolute path of what is
     completed, None for a text that is in no file yet and belongs to the project that is worked on. A project's calibrator that is
-    `uninformative` is still taken before a shipped one: there is evidence of no skill in this project.
+    `uninformative` is still taken before a shipped one: there is evidence of no skill in this project. One that needs a reflective measure
+    is never taken: a suggestion has none, for the model would have to be asked again.
     """
     asked = {"model": model_id, "prompt": prompt_id, "event": event, "task": task, "language": language, "project": file}
     differing = [(entry, _differences(entry, asked)) for entry in registry.entries]
-    matching = [entry for entry, differences in differing if not differences]
+    asking = [entry for entry, differences in differing if not differences and _asked_again(entry)]
+    matching = [entry for entry, differences in differing if not differences and entry not in asking]
     chosen = next((e for e in matching if e.calibrator.status != "insufficient"), matching[0] if matching else None)
-    reason = _matches(chosen) if chosen else _nothing_matches([differences for _, differences in differing], asked)
+    if chosen:
+        reason = _matches(chosen)
+    elif asking:
+        reason = f"{name_of(asking[0])} matches, but {_needs(asking[0])}"
+    else:
+        reason = _nothing_matches([differences for _, differences in differing], asked)
     passed_over = [PassedOver(entry, _gives_way(entry, chosen)) for entry in matching if chosen and entry is not chosen]
+    passed_over += [PassedOver(entry, f"it matches, but {_needs(entry)}") for entry in asking]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
         if differences:
             is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {asked[what]}" for what, theirs in differences.items())
@@ -195,6 +204,14 @@ def _differences(entry: Entry, asked: _Asked) -> _Differences:
     if isinstance(file, Path) and entry.project is not None and not file.is_relative_to(entry.project):
         found["project"] = (str(entry.project),)
     return found
+
+
+def _asked_again(entry: Entry) -> list[str]:
+    return [name for name in entry.calibrator.features if MEASURES[name].cost]
+
+
+def _needs(entry: Entry) -> str:
+    return f"needs {', '.join(_asked_again(entry))}: the model would have to be asked again, which it is not for a suggestion"
 
 
 def _matches(chosen: Entry) -> str:

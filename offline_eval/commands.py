@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..calibration.folds import LEAST_GROUPS
 from ..calibration.metrics.bins import wilson
 from ..calibration.metrics.intervals import tail
 from ..calibration.reflective import questions_for
@@ -155,19 +156,20 @@ def _told(found: Sequence[Sample]) -> Iterator[str]:
 
 
 def rate(found: Sequence[Sample]) -> dict[str, Any]:
-    """Share of exact matches among the samples with a known label, with a 95 % percentile interval that resamples whole projects,
-    Wilson's where all labels are equal.
+    """Share of exact matches among the samples with a known label, with a 95 % percentile interval that resamples whole projects.
 
-    value is None without such samples, low and high are None with fewer than two projects and unequal labels.
+    Where all labels are equal, or fewer than five projects are there to resample, it is Wilson's, which takes samples as independent.
+
+    value, low and high are None without such samples.
     """
     known = [s for s in found if s.labels[EVENT] is not None]
     names, groups = np.unique([s.project for s in known], return_inverse=True)
     right = np.array([s.labels[EVENT] for s in known], dtype=np.float64)
     row = {"n": len(known), "projects": len(names), "value": float(right.mean()) if known else None, "low": None, "high": None}
-    if known and right.min() == right.max():
-        # Resampling what is all alike would say that it can be nothing else.
+    if known and (right.min() == right.max() or len(names) < LEAST_GROUPS):
+        # resampling what is all alike, or two projects that happen to be, would say that it can be nothing else
         row["low"], row["high"] = wilson(int(right.sum()), len(known))
-    elif len(names) > 1:
+    elif known:
         n, k = np.bincount(groups), np.bincount(groups, right)
         drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
         share = tail(len(names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..harmless import harmless
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .plots import Picture
 
@@ -37,4 +38,4 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(harmless(text).split()))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
-from html import escape
 
+from ..harmless import harmless
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .plots import DARK, GRID, INK, PAPER, Picture
 
@@ -47,36 +48,36 @@ def as_page(title: str, blocks: Sequence[Block]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         # a browser is held to it that the page fetches nothing and runs nothing
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<title>{_escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
 def _block(block: Block, number: int) -> str:
     match block:
         case Heading(level, text):
-            return f"<h{level}>{escape(text)}</h{level}>"
+            return f"<h{level}>{_escape(text)}</h{level}>"
         case Paragraph(text, lead):
-            return f"<p><strong>{escape(lead)}</strong> {escape(text)}</p>" if lead else f"<p>{escape(text)}</p>"
+            return f"<p><strong>{_escape(lead)}</strong> {_escape(text)}</p>" if lead else f"<p>{_escape(text)}</p>"
         case Bullets(items):
-            return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
+            return f"<ul>{''.join(f'<li>{_escape(item)}</li>' for item in items)}</ul>"
         case Table():
             return _table(block)
         case Picture():
-            return f"<figure><figcaption>{escape(block.title)}</figcaption>\n{_inline(block, number)}</figure>"
+            return f"<figure><figcaption>{_escape(block.title)}</figcaption>\n{_inline(block, number)}</figure>"
 
 
 def _table(table: Table) -> str:
     sides = [' class="l"' if side == "l" else "" for side in table.align]
-    head = "".join(f'<th scope="col"{side}>{escape(cell)}</th>' for cell, side in zip(table.columns, sides, strict=True))
+    head = "".join(f'<th scope="col"{side}>{_escape(cell)}</th>' for cell, side in zip(table.columns, sides, strict=True))
     rows = (
-        f'<tr><th scope="row"{sides[0]}>{escape(row[0])}</th>'
-        + "".join(f"<td{side}>{escape(cell)}</td>" for cell, side in zip(row[1:], sides[1:], strict=True))
+        f'<tr><th scope="row"{sides[0]}>{_escape(row[0])}</th>'
+        + "".join(f"<td{side}>{_escape(cell)}</td>" for cell, side in zip(row[1:], sides[1:], strict=True))
         + "</tr>"
         for row in table.rows
     )
     body = "\n".join(rows)
     return (
-        f'<div class="wide"><table><caption>{escape(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n'
+        f'<div class="wide"><table><caption>{_escape(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
 
@@ -85,4 +86,9 @@ def _inline(picture: Picture, number: int) -> str:
     """The SVG inside a page: its ids made its own, its namespaces, which HTML knows, left out."""
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>p{number}-", picture.svg)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg, count=2)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(picture.alt)}"', 1)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{_escape(picture.alt)}"', 1)
+
+
+def _escape(text: str) -> str:
+    """The text as it may stand in HTML, control characters taken out."""
+    return html.escape(harmless(text))

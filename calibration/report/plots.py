@@ -6,6 +6,7 @@ screen is dark. No name that a user chose is in a picture: its letters are outli
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -258,6 +259,8 @@ def _short(n: int) -> str:
 
 
 def _svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
+    # where it keeps its font cache is no news to a reader of reports
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         from matplotlib import rc_context, rcdefaults, rcParams
         from matplotlib.figure import Figure

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,44 @@ def test_free_is_every_measure_that_costs_nothing_and_that_all_samples_have(tmp_
     write_samples(tmp_path / "s.jsonl", samples)
     assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", ["free"], tmp_path / "c.json", False, kind="platt") == 0
     assert load(tmp_path / "c.json").features == ("total_logprob", "length")
+
+
+def test_a_calibrator_is_not_written_over_samples_or_what_is_no_calibrator(
+    samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = samples.read_bytes()
+    assert calibrate_fit([samples], "exact_match", FEATURES, samples, False) == 2
+    assert "holds the samples" in capsys.readouterr().err
+    (tmp_path / "notes.txt").write_text("of use")
+    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "notes.txt", False) == 2
+    assert "holds no calibrator" in capsys.readouterr().err
+    assert (samples.read_bytes(), (tmp_path / "notes.txt").read_text()) == (before, "of use")
+    fitted.write_text('{"schema": "assay/calibrator/1", damaged')
+    assert calibrate_fit([samples], "exact_match", FEATURES, fitted, False) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_or_a_device_is_not_replaced_and_a_link_is_followed(
+    samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "pipe", False) == 1
+    assert "pipe: can't be written: it is no regular file" in capsys.readouterr().err
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "link.json").symlink_to(fitted)
+    fitted.unlink()
+    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "link.json", False) == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert load(fitted).event == "exact_match"
+
+
+def test_no_samples_at_all_are_said_with_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    assert calibrate_fit([tmp_path / "empty.jsonl"], "exact_match", FEATURES, tmp_path / "c.json", False) == 2
+    assert f"{tmp_path / 'empty.jsonl'}: no samples" in capsys.readouterr().err
+
+
+def test_what_a_samples_file_calls_a_model_drives_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_samples(tmp_path / "s.jsonl", [structs.replace(s, model_name="\x1b[31mred") for s in world(100)[0]])
+    assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", FEATURES, tmp_path / "c.json", False) == 0
+    assert "\x1b" not in capsys.readouterr().err

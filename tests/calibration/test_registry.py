@@ -12,7 +12,18 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
-from assay.calibration.registry import LARGEST_FILE, Choice, Origin, Registry, choose, folders, load_registry, project_of, read_registry
+from assay.calibration.registry import (
+    LARGEST_FILE,
+    Choice,
+    Entry,
+    Origin,
+    Registry,
+    choose,
+    folders,
+    load_registry,
+    project_of,
+    read_registry,
+)
 
 Places = list[tuple[Origin, Path]]
 
@@ -259,3 +270,13 @@ def test_a_project_is_found_from_any_file_of_it(tmp_path: Path) -> None:
     (tmp_path / "shop" / "src" / "deep").mkdir(parents=True)
     assert project_of(tmp_path / "shop" / "src" / "deep" / "a.py") == tmp_path / "shop"
     assert project_of(tmp_path / "elsewhere" / "a.py") is None
+
+
+def test_a_calibrator_that_needs_to_ask_the_model_again_is_never_taken(made: Calibrator) -> None:
+    asking = replace(made, features=("ask_true",))
+    both = Registry((Entry("project", Path("ask.json"), asking), Entry("shipped", Path("c.json"), made)), ())
+    wanted = (made.fitted_on.model, made.fitted_on.prompt, "exact_match", "line", "python")
+    assert choose(both, *wanted).calibrator is made
+    alone = choose(Registry(both.entries[:1], ()), *wanted)
+    assert alone.entry is None
+    assert "needs ask_true: the model would have to be asked again" in alone.reason

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.terminal import Paint, clip, harmless, wants_colour
+from assay.calibration.harmless import harmless
+from assay.terminal import Paint, clip, wants_colour
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
 

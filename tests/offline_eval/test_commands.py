@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from house.running import assay
+from msgspec import structs
 from source_distribution import make_sdist
 from tiny_gguf import TinyModel, write_tiny_gguf
 
+from assay.calibration.metrics.bins import wilson
 from assay.calibration.samples import read_samples
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.commands import eval_report, rate, study
@@ -128,7 +130,13 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
     assert eval_report(run.folder, as_json=True) == 0
     said = capsys.readouterr()
     document = json.loads(said.out)
-    assert document["exact_match"]["line"] == {"n": 2, "projects": 1, "value": 0.5, "low": None, "high": None}
+    assert document["exact_match"]["line"] == {
+        "n": 2,
+        "projects": 1,
+        "value": 0.5,
+        "low": pytest.approx(0.0945, abs=1e-4),
+        "high": pytest.approx(0.9055, abs=1e-4),
+    }
     assert {s.id: s.labels["exact_match"] for s in read_samples([Path(p) for p in document["samples"]])} == {
         "p:1": True,
         "p:2": False,
@@ -138,13 +146,18 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
     assert "1 have no label yet" in said.err
 
 
-def test_the_rate_has_an_interval_of_projects_only_where_there_are_two(run: Run) -> None:
+def test_with_fewer_than_five_projects_the_rate_has_wilsons_interval_and_with_more_one_of_projects(run: Run) -> None:
     run.append(LABELS, [{"id": "q:3", "exact_match": True}])
     assert eval_report(run.folder) == 0
-    row = rate(read_samples(run.folder / "samples" / "line.jsonl"))
+    samples = read_samples(run.folder / "samples" / "line.jsonl")
+    row = rate(samples)
     assert (row["n"], row["projects"]) == (3, 2)
     assert row["value"] == pytest.approx(2 / 3)
-    assert (row["low"], row["high"]) == (0.5, 1.0)
+    assert (row["low"], row["high"]) == pytest.approx(wilson(2, 3))
+    # five projects that are all alike in themselves: the interval is of projects, wider than of their samples
+    many = [structs.replace(samples[0], project=f"p{i % 5}", labels={"exact_match": i % 5 < 2}) for i in range(500)]
+    low, high = rate(many)["low"], rate(many)["high"]
+    assert high - low > 3 * (wilson(200, 500)[1] - wilson(200, 500)[0])
     assert rate([]) == {"n": 0, "projects": 0, "value": None, "low": None, "high": None}
 
 
@@ -160,7 +173,7 @@ def test_the_rate_has_an_interval_of_projects_only_where_there_are_two(run: Run)
         (["--model", "TINY", "--out", "notes.txt"], 2, "notes.txt is not a folder; name another"),
         (["--model", "TINY", "--shift", "64"], 2, "with --shift log-probabilities are approximate"),
         (["--model", "TINY", "--out", "."], 2, "is not empty and not a run"),
-        (["--model", "TINY", "--out", "notes.txt/run"], 1, "notes.txt/run: Not a directory"),
+        (["--model", "TINY", "--out", "notes.txt/run"], 1, "notes.txt/run/run.toml: Not a directory"),
         (["--model", "TINY", "--cache", "notes.txt/cache"], 1, "notes.txt"),
     ],
 )
