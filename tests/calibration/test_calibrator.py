@@ -18,6 +18,7 @@ from assay.calibration.confidence import confidence, uncalibrated
 from assay.calibration.fit import fit
 from assay.calibration.maps.platt import PlattMap
 from assay.calibration.measures import enter
+from assay.calibration.shrinkage import Child
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +154,24 @@ def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
     assert value == pytest.approx(1.2)
     half = student.ppf(0.975, 12 - 2) * (0.04 - 0.04 + 4 * 0.02 + 0.09) ** 0.5
     assert (low, high) == pytest.approx((1.2 - half, 1.2 + half), rel=1e-3)
+
+
+def test_only_a_project_that_has_a_map_of_its_own_has_no_spread_between_projects(calibrator: Calibrator) -> None:
+    assert isinstance(calibrator.map, PlattMap)
+    parameters = (calibrator.map.intercept, calibrator.map.slopes, calibrator.map.covariance)
+    children = tuple(Child(path, 9, 5, *parameters) for path in (("python",), ("python", "p0")))
+    tree = replace(calibrator, between_group_sd=2.0, levels=("language", "project"), children=children)
+    width = {
+        name: high - low
+        for name, groups in {
+            "nobody's": {},
+            "language": {"language": "python"},
+            "another": {"language": "python", "project": "p9"},
+            "own": {"language": "python", "project": "p0"},
+        }.items()
+        for _, low, high in [log_odds_range(tree, (0.0,), groups)]  # type: ignore[arg-type]
+    }
+    assert width["own"] < 0.5 * width["another"] == 0.5 * width["language"] == 0.5 * width["nobody's"]
 
 
 def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:

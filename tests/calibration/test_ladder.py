@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from assay.calibration.folds import folds_of, numbered
-from assay.calibration.ladder import RIDGES, choose, fit_map, mean_and_error
+from assay.calibration.ladder import RIDGES, choose, fit_map, log_losses, mean_and_error
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import PlattMap
 from assay.calibration.measures import Floats
@@ -49,6 +49,27 @@ def test_a_gain_is_counted_in_standard_errors_of_groups_not_of_samples() -> None
     values = np.repeat(np.random.default_rng(0).normal(0.1, 1, 10), 100)
     assert mean_and_error(values, groups)[1] == pytest.approx(np.std(values[::100], ddof=1) / np.sqrt(10))
     assert mean_and_error(values, np.arange(1000))[1] < mean_and_error(values, groups)[1] / 5
+
+
+def test_what_only_tells_groups_apart_wins_nothing() -> None:
+    """Each group has a value and a label of its own: with samples held out one by one, steps would know them all."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(40), 15)
+        x = rng.permutation(40).astype(float)[groups, None] / 5 - 4
+        y = (rng.random(40) < 0.4)[groups]
+        assert all(rung.gain <= 0.1 for rung in choose(x, y, groups, NAMES).tried)
+
+
+def test_a_loss_is_bounded_as_the_probability_is() -> None:
+    assert log_losses(np.array([99.0, -99.0, 0.0]), np.array([False, True, True]), 8) == pytest.approx(np.log([10, 10, 2]))
+
+
+def test_of_very_many_samples_the_choice_is_made_on_10_000_that_the_seed_draws() -> None:
+    x, y, groups, _ = world(12_000, 0)
+    first, again, other = (choose(x, y, groups, NAMES, seed=seed).tried[0].log_loss for seed in (0, 0, 1))
+    some = np.random.default_rng(0).permutation(12_000)[:10_000]
+    assert first == again == choose(x[some], y[some], np.unique(groups[some], return_inverse=True)[1], NAMES).tried[0].log_loss != other
 
 
 def test_of_several_measures_the_useful_one_is_taken_up_and_the_noise_is_not() -> None:

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from assay.calibration.evidence import Evidence, evidence_of
+from assay.calibration.guards import Guard, guards_of, status_of
+from assay.calibration.maps.kinds import Map
+from assay.calibration.maps.platt import PlattMap
+from assay.calibration.maps.temperature import TemperatureMap
+from assay.calibration.measures import Floats
+from assay.calibration.metrics.intervals import Interval
+
+RNG = np.random.default_rng(0)
+P = RNG.uniform(0.05, 0.95, 400)
+Y = RNG.random(400) < P
+EVIDENCE = evidence_of(P, Y, np.arange(400) % 20, resamples=20)
+
+
+def platt(slope: float) -> PlattMap:
+    return PlattMap("platt", 0.0, (slope,), ((1.0, 0.0), (0.0, 1.0)), 0.0)
+
+
+WELL = platt(1.0)
+
+
+def guards(
+    fitted: Map = WELL, p: Floats = P, evidence: Evidence = EVIDENCE, measure: str = "total_logprob", y: object = Y
+) -> tuple[Guard, ...]:
+    return guards_of([measure], [(-9.0, 0.0)], np.asarray(y, dtype=np.bool_), fitted, p, evidence)
+
+
+def failed(found: tuple[Guard, ...]) -> list[str]:
+    return [guard.name for guard in found if not guard.passed]
+
+
+def test_where_all_is_well_every_guard_lets_pass() -> None:
+    assert failed(guards()) == []
+    assert status_of(guards())[0] == "informative"
+
+
+@pytest.mark.parametrize(("low", "status"), [(-0.001, "uninformative"), (0.0, "uninformative"), (0.001, "informative")])
+def test_a_skill_score_whose_interval_includes_0_is_no_skill_however_high_it_is(low: float, status: str) -> None:
+    found = guards(evidence=replace(EVIDENCE, skill=Interval(0.3, low, 0.6)))
+    assert status_of(found)[0] == status
+
+
+@pytest.mark.parametrize(("width", "status"), [(0.021, "informative"), (0.019, "uninformative")])
+def test_probabilities_that_collapse_are_not_shown_also_where_a_few_are_elsewhere(width: float, status: str) -> None:
+    bulk = 0.3 + width * (np.arange(400) % 2)
+    bulk[:15] = 0.99
+    assert status_of(guards(p=bulk))[0] == status
+
+
+@pytest.mark.parametrize(
+    ("fitted", "measure", "passes"),
+    [
+        (platt(0.5), "total_logprob", True),
+        (platt(0.0), "total_logprob", False),
+        (platt(-0.5), "total_logprob", False),
+        (platt(-0.5), "mean_entropy", True),
+        (platt(0.5), "mean_entropy", False),
+        (platt(-0.5), "length", True),
+        (platt(0.0), "length", True),
+        (TemperatureMap("temperature", -1.0, 0.1), "total_logprob", False),
+    ],
+)
+def test_a_slope_must_point_the_way_that_its_measure_speaks(fitted: Map, measure: str, passes: bool) -> None:
+    found = guards(fitted, measure=measure)
+    assert failed(found) == ([] if passes else ["slope"])
+
+
+def test_too_few_goes_before_what_else_is_wrong() -> None:
+    y = np.arange(400) < 4
+    found = guards(platt(-1.0), np.full(400, 0.01), y=y)
+    assert failed(found) == ["too_few", "slope", "spread"]
+    assert status_of(found)[0] == "insufficient"
