@@ -20,7 +20,7 @@ from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered
 from .guards import are_too_few, guards_of, status_of
 from .ladder import Choice, choose, enters_as_log_odds, fit_map, log_losses, mean_and_error
 from .maps.between_groups import between_group_sd
-from .maps.checks import wrong_with
+from .maps.checks import LARGEST, wrong_with
 from .maps.kinds import KINDS, Kind
 from .maps.linear import sigmoid
 from .maps.platt import fit_platt
@@ -221,6 +221,9 @@ def _check(
 
 
 def _entered(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
+    if len(wrong):
+        raise FitError(f"sample {samples[wrong[0]].id}: {name} is {values[wrong[0]]:g}, which no generation has")
     try:
         return enter(name, values)
     except ValueError:

@@ -223,3 +223,10 @@ def test_a_measure_that_differs_too_little_for_any_number_is_refused() -> None:
 def test_a_positive_log_probability_is_refused() -> None:
     with pytest.raises(FitError, match="positive log-probability"):
         fit([sample(i, total_logprob=0.5) for i in range(3)], "exact_match")
+
+
+@pytest.mark.parametrize("value", [-1e20, -1e308])
+def test_a_measure_that_no_generation_has_is_refused_with_its_sample(value: float) -> None:
+    samples, _ = world(60)
+    with pytest.raises(FitError, match=r"sample odd: total_logprob is -1e.*, which no generation has"):
+        fit([*samples, structs.replace(samples[0], id="odd", measures={"total_logprob": value})], "exact_match")

@@ -231,3 +231,26 @@ def test_the_user_is_a_level_too() -> None:
     samples = [structs.replace(s, user=s.project, project=f"q{i % 9}") for i, s in enumerate(samples)]
     found = fit(samples, "exact_match", levels=["user"], resamples=50).calibrator
     assert {child.path for child in found.children} == {(f"p{i}",) for i in range(10)}
+
+
+@pytest.mark.parametrize("each", [1, 20, 150])
+def test_a_group_that_is_right_throughout_has_a_high_but_finite_map_and_spoils_no_other(each: int) -> None:
+    x, y, group, _ = groups_world(150, 1)
+    last = np.flatnonzero(group == 11)[:each]
+    kept = np.concatenate([np.flatnonzero(group < 11), last])
+    x, y, group = x[kept], np.where(group[kept] == 11, True, y[kept]), group[kept]
+    paths = [(f"p{g}",) for g in group]
+    tree, without = fit_tree(x, y, paths), fit_tree(x[group < 11], y[group < 11], [p for p in paths if p != ("p11",)])
+    maps = {child.path: child for child in tree.children}
+    ones = sigmoid(maps["p11",].as_map().log_odds(x[group == 11]))
+    assert np.isfinite(ones).all()
+    assert ones.mean() > {1: 0.3, 20: 0.7, 150: 0.9}[each]
+    for child in without.children:
+        assert maps[child.path].intercept == pytest.approx(child.intercept, abs=0.25)
+
+
+def test_groups_of_one_class_each_are_fitted() -> None:
+    x, _, group, _ = groups_world(30, 0)
+    tree = fit_tree(x, group % 2 == 0, [(f"p{g}",) for g in group])
+    p = sigmoid(log_odds_of(tree, x, [(f"p{g}",) for g in group]))
+    assert ((p > 0.5) == (group % 2 == 0)).mean() > 0.95
