@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
-from scipy.special import expit, logit, ndtr, ndtri  # type: ignore[import-untyped]
+from scipy.special import expit, logit, ndtr, ndtri
 
 from assay.calibration.measures import Floats
 from assay.calibration.metrics.bins import ece, equal_width, wilson

@@ -32,6 +32,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from machine import described  # noqa: E402
 
 from assay.calibration import drift, online  # noqa: E402
+from assay.calibration.maps.linear import sigmoid  # noqa: E402
 from assay.calibration.maps.platt import PlattMap, fit_platt  # noqa: E402
 from assay.calibration.measures import Floats, enter  # noqa: E402
 from assay.calibration.metrics.bins import equal_mass, wilson  # noqa: E402
@@ -46,10 +47,6 @@ BLOCK = 1000
 N = 20_000
 FORECASTERS = ("fixed", "refitted", "OPS", "TOPS", "mixture", "mixture, half-life 1,000", "OPS as published", "TOPS as published")
 SCENARIOS = ("stationary", "abrupt", "slow", "label shift", "another shape")
-
-
-def sigmoid(z: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-z)))
 
 
 def drawn(rng: np.random.Generator, n: int) -> Floats:

@@ -151,7 +151,9 @@ def load(path: Path) -> Calibrator:
     except UnicodeDecodeError:
         raise CalibratorError(f"{path}: not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise CalibratorError(f"{path}:{error.lineno}: not JSON: {error.msg}") from None
+        several = error.msg == "Extra data" and error.lineno > 1
+        found = "more than one JSON document, as in a file of samples; a calibrator is one" if several else f"not JSON: {error.msg}"
+        raise CalibratorError(f"{path}:{error.lineno}: {found}") from None
     except RecursionError:
         raise CalibratorError(f"{path}: not a calibrator: nested too deep") from None
     except ValueError as error:

@@ -127,6 +127,8 @@ def fit(
     ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
     guards = guards_of(used, ranges, y, made, p, evidence)
     status, reason = status_of(guards)
+    if grouped_by != groups:
+        reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
     if wrong := next(wrong_with(made, len(used)), None):
         raise FitError(f"no {choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})")
     notes += tuple(

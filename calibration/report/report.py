@@ -49,11 +49,12 @@ def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
         documents.append(_document(subject, shown))
         drawn += shown
     document = _json({"schema": SCHEMA, "reports": documents})
+    # what shows others comes after them: where the disk is full in the middle, nothing points at what is not there
     contents = {
-        "report.md": as_markdown(blocks),
+        **{f"{picture.name}.svg": picture.svg for picture in drawn},
         "report.json": document,
         "report.html": as_page(title, blocks),
-        **{f"{picture.name}.svg": picture.svg for picture in drawn},
+        "report.md": as_markdown(blocks),
     }
     for name, content in contents.items():
         with write_atomically(out / name) as file:

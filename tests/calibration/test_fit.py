@@ -230,3 +230,9 @@ def test_a_measure_that_no_generation_has_is_refused_with_its_sample(value: floa
     samples, _ = world(60)
     with pytest.raises(FitError, match=r"sample odd: total_logprob is -1e.*, which no generation has"):
         fit([*samples, structs.replace(samples[0], id="odd", measures={"total_logprob": value})], "exact_match")
+
+
+def test_a_calibrator_of_one_project_says_in_its_reason_that_another_was_not_tried() -> None:
+    samples = [structs.replace(s, project="mine") for s in world(800)[0]]
+    reason = fit(samples, "exact_match", resamples=50).calibrator.reason
+    assert reason.endswith("held out by file, so that how well it does in another project is not known")

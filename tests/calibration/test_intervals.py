@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.special import expit, logit  # type: ignore[import-untyped]
-from scipy.stats import t as student  # type: ignore[import-untyped]
+from scipy.special import expit, logit
+from scipy.stats import t as student
 
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.measures import Floats
