@@ -6,7 +6,7 @@ What is held out is the whole way to a map, the choice of its kind included: in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -21,7 +21,7 @@ from .guards import are_too_few, guards_of, status_of
 from .ladder import Choice, choose, enters_as_log_odds, fit_map, log_losses, mean_and_error
 from .maps.between_groups import between_group_sd
 from .maps.checks import LARGEST, wrong_with
-from .maps.kinds import KINDS, Kind
+from .maps.kinds import KINDS, Kind, Map
 from .maps.linear import sigmoid
 from .maps.platt import fit_platt
 from .measures import MEASURES, Floats, enter
@@ -30,6 +30,8 @@ from .samples import EVENTS, Sample, samples_sha256
 from .shrinkage import LEVELS, Level, Tree, fit_tree, log_odds_of
 
 DEFAULT_FEATURES = ("total_logprob",)
+# With fewer samples in each, how much groups differ can hardly be told from chance.
+LEAST_IN_A_GROUP = 3
 
 
 class FitError(ValueError):
@@ -102,35 +104,29 @@ def fit(
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     grouped_by, index, notes = grouped(known, groups, max(LEAST_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
-    wanted: Kind | Literal["auto"] = "platt" if levels else kind
-    choice = choose(x, y, index, features, wanted, seed)
-    tree: Tree | None = None
+    given = _Given(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels))
+    made = _climb(given)
     if levels:
-        paths = [tuple(getattr(sample, level) for level in levels) for sample in known]
-        _, files, _ = grouped(known, "file")
-        tree, measured = _tree(x, y, paths, files, choice, seed)
-        notes = (*notes, f"levels{'' if tree else ' are left out'}: {measured}")
-    made = tree.root if tree else fit_map(choice, x, y, features, index)
+        notes = (*notes, f"levels{'' if made.tree else ' are left out'}: {made.said}")
     held_out = np.empty(len(y))
     for f in range(int(fold.max()) + 1):
         out = fold == f
-        rest = ~out
-        left = choose(x[rest], y[rest], _renumbered(index[rest]), features, wanted, seed)
-        grown = _tree(x[rest], y[rest], _those(paths, rest), _renumbered(files[rest]), left, seed)[0] if levels else None
-        entered = x[out, : left.features]
-        z = log_odds_of(grown, entered, _those(paths, out)) if grown else fit_map(left, x[rest], y[rest], features).log_odds(entered)
-        held_out[out] = _bounded(sigmoid(z), int(rest.sum()))
+        left = _climb(given.only(~out))
+        entered = x[out, : left.choice.features]
+        z = log_odds_of(left.tree, entered, _those(given.paths, out)) if left.tree else left.map.log_odds(entered)
+        held_out[out] = _bounded(sigmoid(z), int((~out).sum()))
     evidence = evidence_of(held_out, y, index, resamples, seed)
-    used = tuple(features[: choice.features])
-    entered = x[:, : choice.features]
-    p = _bounded(sigmoid(made.log_odds(entered)), len(y))
+    used, entered = tuple(features[: made.choice.features]), x[:, : made.choice.features]
+    p = _bounded(sigmoid(made.map.log_odds(entered)), len(y))
     ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
-    guards = guards_of(used, ranges, y, made, p, evidence)
+    guards = guards_of(used, ranges, entered, y, made.map, p, evidence)
     status, reason = status_of(guards)
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
-    if wrong := next(wrong_with(made, len(used)), None):
-        raise FitError(f"no {choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})")
+    if wrong := next(wrong_with(made.map, len(used)), None):
+        raise FitError(
+            f"no {made.choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})"
+        )
     notes += tuple(
         f"in {stand_ins} of {len(known)} samples {name} only stands in for a value that could not be had"
         for name in used
@@ -144,12 +140,12 @@ def fit(
         task=first.task,
         features=used,
         ranges=ranges,
-        map=made,
+        map=made.map,
         # between single samples an offset can't be told from chance
         between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(p, y, index),
-        levels=tuple(levels) if tree else (),
-        children=tree.children if tree else (),
-        tried=choice.tried,
+        levels=tuple(levels) if made.tree else (),
+        children=made.tree.children if made.tree else (),
+        tried=made.choice.tried,
         fitted_on=FittedOn(
             model=first.model,
             model_name=first.model_name,
@@ -249,14 +245,53 @@ def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple
     return [paths[i] for i in np.flatnonzero(which)]
 
 
-def _tree(
-    x: Floats, y: NDArray[np.bool_], paths: list[tuple[str, ...]], files: NDArray[np.intp], choice: Choice, seed: int
-) -> tuple[Tree | None, str]:
-    """The tree where it beats one map for all, on files that neither saw, by more than one standard error; and by how much it does."""
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a map is made of: features x (n, k) by names, labels y (n,), groups (n,), and where levels are asked for paths and files."""
+
+    x: Floats
+    y: NDArray[np.bool_]
+    groups: NDArray[np.intp]
+    names: tuple[str, ...]
+    wanted: Kind | Literal["auto"]
+    seed: int
+    paths: list[tuple[str, ...]]
+    files: NDArray[np.intp]
+
+    def only(self, rows: NDArray[np.bool_]) -> _Given:
+        """The same of some samples."""
+        paths, files = (_those(self.paths, rows), _renumbered(self.files[rows])) if self.paths else ([], self.files)
+        return _Given(self.x[rows], self.y[rows], _renumbered(self.groups[rows]), self.names, self.wanted, self.seed, paths, files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The map, what was chosen on the way to it, and the tree whose root it is where there are levels; said: what they bring."""
+
+    choice: Choice
+    map: Map
+    tree: Tree | None
+    said: str
+
+
+def _climb(given: _Given) -> _Made:
+    """The whole way from samples to a map: the ladder, the fit, and the levels."""
+    choice = choose(given.x, given.y, given.groups, given.names, given.wanted, given.seed)
+    tree, said = _tree(given, choice) if given.paths else (None, "")
+    return _Made(choice, tree.root if tree else fit_map(choice, given.x, given.y, given.names, given.groups), tree, said)
+
+
+def _tree(given: _Given, choice: Choice) -> tuple[Tree | None, str]:
+    """The tree where it beats one map for all, on files that neither saw, by more than one standard error; and by how much it does.
+
+    A group whose own map would point the other way than its only measure has its parent's.
+    """
+    x, y, paths = given.x[:, : choice.features], given.y, given.paths
     if are_too_few(y):
         return None, "there are too few samples"
-    x = x[:, : choice.features]
-    fold = folds_of(files, seed)
+    if len(set(paths)) * LEAST_IN_A_GROUP > len(y):
+        return None, f"there are {len(set(paths))} groups for {len(y)} samples, fewer than {LEAST_IN_A_GROUP} in each"
+    fold = folds_of(given.files, given.seed)
     gains = np.empty(len(y))
     for f in range(int(fold.max()) + 1):
         out = fold == f
@@ -265,12 +300,26 @@ def _tree(
         shrunk = log_odds_of(fit_tree(x[rest], y[rest], _those(paths, rest), ridge=choice.ridge), x[out], _those(paths, out))
         n = int(rest.sum())
         gains[out] = log_losses(alone, y[out], n) - log_losses(shrunk, y[out], n)
-    gain, error = mean_and_error(gains, files)
-    tree = fit_tree(x, y, paths, ridge=choice.ridge) if gain > error else None
-    return (
-        tree,
-        f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, on files held out",
+    gain, error = mean_and_error(gains, given.files)
+    said = (
+        f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, on files held out"
     )
+    if gain <= error:
+        return None, said
+    tree = fit_tree(x, y, paths, ridge=choice.ridge)
+    # with several measures the first may well be there to take from the others
+    direction = MEASURES[given.names[0]].direction if choice.features == 1 else 0
+    right = tuple(child for child in tree.children if child.slopes[0] * direction >= 0)
+    wrong = len(tree.children) - len(right)
+    return replace(tree, children=right), said + (
+        f"; {wrong} groups whose own map points the wrong way have their parents'" if wrong else ""
+    )
+
+
+def _paths_and_files(samples: Sequence[Sample], levels: Sequence[Level]) -> tuple[list[tuple[str, ...]], NDArray[np.intp]]:
+    if not levels:
+        return [], np.zeros(0, dtype=np.intp)
+    return [tuple(getattr(sample, level) for level in levels) for sample in samples], grouped(samples, "file")[1]
 
 
 def _rows(names: Sequence[str], p: Floats, y: NDArray[np.bool_]) -> tuple[GroupRow, ...]:

@@ -41,13 +41,19 @@ def are_too_few(y: NDArray[np.bool_]) -> bool:
 
 
 def guards_of(
-    features: Sequence[str], ranges: Sequence[tuple[float, float]], y: NDArray[np.bool_], fitted: Map, p: Floats, evidence: Evidence
+    features: Sequence[str],
+    ranges: Sequence[tuple[float, float]],
+    x: Floats,
+    y: NDArray[np.bool_],
+    fitted: Map,
+    p: Floats,
+    evidence: Evidence,
 ) -> tuple[Guard, ...]:
-    """All guards of a map, fitted to labels y (n,), whose probabilities for those samples are p (n,).
+    """All guards of a map, fitted to features x (n, k) and labels y (n,), whose probabilities for those samples are p (n,).
 
     one_class, too_few: is there anything to learn from. skill: the skill score's held-out interval is above 0. slope: the measure points
-    the way it should. spread: 90 % of the probabilities are not all but equal (the collapse into one bucket of Spiess et al. 2024, §5).
-    bounds, range: what the confidence is held to; they let pass, and say to what.
+    the way it should (of several the first, the others moving with it). spread: 90 % of the probabilities are not all but equal (the
+    collapse into one bucket of Spiess et al. 2024, §5). bounds, range: what the confidence is held to; they let pass, and say to what.
     """
     n, positives = len(y), int(y.sum())
     skill = evidence.skill
@@ -62,7 +68,7 @@ def guards_of(
             f"at least {LEAST_SAMPLES} with {LEAST_OF_A_CLASS} of each are needed",
         ),
         Guard("skill", skill is not None and skill.low > 0, f"the skill score on held-out data is {shown}"),
-        _slope(features[0], fitted),
+        _slope(features[0], fitted, x),
         Guard("spread", bool(high - low >= LEAST_SPREAD), f"90 % of the probabilities are between {low:.3f} and {high:.3f}"),
         Guard("bounds", True, f"a probability is at least {1 / (n + 2):.3g} and at most {1 - 1 / (n + 2):.6g}: 1 / (n + 2) from certainty"),
         Guard(
@@ -89,10 +95,10 @@ def status_of(guards: Sequence[Guard]) -> tuple[Status, str]:
     return "informative", next(guard.reason for guard in guards if guard.name == "skill")
 
 
-def _slope(name: str, fitted: Map) -> Guard:
+def _slope(name: str, fitted: Map, x: Floats) -> Guard:
     match fitted:
-        case PlattMap(slopes=(slope, *_)) | TemperatureMap(slope=slope):
-            direction = MEASURES[name].direction
+        case PlattMap() | TemperatureMap():
+            slope, direction = _along_first(fitted, x), MEASURES[name].direction
             if slope * direction < 0 or (direction and slope == 0):
                 return Guard("slope", False, f"the slope of {name} is {slope:.3g}: it points the wrong way")
             return Guard("slope", True, f"the slope of {name} is {slope:.3g}")
@@ -100,3 +106,17 @@ def _slope(name: str, fitted: Map) -> Guard:
             return Guard("slope", True, "the map has no slope")
         case _:
             return Guard("slope", True, f"the map never falls where {name} speaks more for the event")
+
+
+def _along_first(fitted: PlattMap | TemperatureMap, x: Floats) -> float:
+    """The slope of the log odds along the first feature, that of the others included as they go with it in these samples.
+
+    A measure's own slope among several says nothing of it: the first of two that say the same may be there to take from the second.
+    """
+    if isinstance(fitted, TemperatureMap):
+        return fitted.slope
+    if x.shape[1] == 1:
+        return fitted.slopes[0]
+    off = x[:, 0] - x[:, 0].mean()
+    spread = float(off @ off)
+    return float(off @ fitted.log_odds(x)) / spread if spread > 0 else 0.0

@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
+from synthetic_samples import world
 
 from assay.calibration.evidence import Evidence, evidence_of
+from assay.calibration.fit import fit
 from assay.calibration.guards import Guard, guards_of, status_of
 from assay.calibration.maps.kinds import Map
 from assay.calibration.maps.platt import PlattMap
@@ -29,7 +32,7 @@ WELL = platt(1.0)
 def guards(
     fitted: Map = WELL, p: Floats = P, evidence: Evidence = EVIDENCE, measure: str = "total_logprob", y: object = Y
 ) -> tuple[Guard, ...]:
-    return guards_of([measure], [(-9.0, 0.0)], np.asarray(y, dtype=np.bool_), fitted, p, evidence)
+    return guards_of([measure], [(-9.0, 0.0)], np.zeros((len(y), 1)), np.asarray(y, dtype=np.bool_), fitted, p, evidence)
 
 
 def failed(found: tuple[Guard, ...]) -> list[str]:
@@ -77,3 +80,15 @@ def test_too_few_goes_before_what_else_is_wrong() -> None:
     found = guards(platt(-1.0), np.full(400, 0.01), y=y)
     assert failed(found) == ["too_few", "slope", "spread"]
     assert status_of(found)[0] == "insufficient"
+
+
+def test_of_several_measures_that_say_the_same_the_first_may_have_a_negative_slope_and_the_map_is_still_right() -> None:
+    samples = []
+    for i, s in enumerate(world(1500, seed=3)[0]):
+        total = s.measures["total_logprob"]
+        noise = float(np.random.default_rng(i).normal(0, 0.3))
+        samples.append(structs.replace(s, measures={"total_logprob": min(total + noise * abs(total), -1e-9), "min_logprob": total}))
+    found = fit(samples, "exact_match", ["total_logprob", "min_logprob"], kind="platt", resamples=50).calibrator
+    slope = next(guard for guard in found.guards if guard.name == "slope")
+    assert slope.passed
+    assert found.status == "informative"
