@@ -243,7 +243,7 @@ def _calibration_error(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]
     cells = _Cells.of(y - p, index, groups)
     of_bins = cells.by_bin()
     count = int(groups.max()) + 1
-    if False:
+    if count > BLOCKS:
         cells, count = _Cells.of(y - p, index, (rng.permutation(count) % BLOCKS)[groups]), BLOCKS
     of_groups = cells.by_group_and_bin()
     resampled = [
