@@ -39,7 +39,8 @@ class SmoothError:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Metrics on held-out data. `groups` are what was held out and resampled together; skill and auc are None where all labels are equal.
+    """Metrics on held-out data. `groups` are what was held out together, and alone independent. skill and auc are None where all labels
+    are equal, or would be without one of the groups.
 
     skill is against base_rate (1 - base_rate): the base rate of the very data, which the held-out map did not see. That is the paper's
     reference and a hard one: always saying the base rate of the *other* projects has a skill score below 0.
