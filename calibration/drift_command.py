@@ -94,9 +94,8 @@ def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], stat
             used.append(sample)
             said.append(found.probability)
     if not used:
-        raise _UsageError(
-            f"{path} gives a number to none of the samples, so nothing can be watched; it is {calibrator.status}: {calibrator.reason}"
-        )
+        first = confidence(calibrator, known[0].measures)
+        raise _UsageError(f"{path} gives a number to none of the samples; to the first not, because {first.status}: {first.reason}")
     state = watch(state, said, [bool(sample.labels[event]) for sample in used])
     fitted_on_these = samples_sha256(known) == calibrator.fitted_on.samples_sha256
     return _Watched(state, alarm(state), tuple(used), tuple(said), len(samples) - len(known), dict(without), fitted_on_these)
@@ -116,9 +115,10 @@ def _check(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) -> Non
 
 
 def _command(calibrator: Calibrator, sample_paths: Sequence[Path]) -> str:
-    """The command that fits a new calibrator to the same event and features."""
-    features = ["--features", ",".join(calibrator.features)]
-    return shlex.join(["assay", "calibrate", "fit", *map(str, sample_paths), "--event", calibrator.event, *features, "--out", "FILE"])
+    """The command that fits a new calibrator for the same event, features and levels."""
+    options = ["--event", calibrator.event, "--features", ",".join(calibrator.features)]
+    levels = ["--levels", ",".join(calibrator.levels)] if calibrator.levels else []
+    return shlex.join(["assay", "calibrate", "fit", *map(str, sample_paths), *options, *levels, "--out", "FILE"])
 
 
 def _since(watched: _Watched, found: Alarm, event: str) -> tuple[float, float]:

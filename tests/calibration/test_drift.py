@@ -260,7 +260,7 @@ def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Sai
         ({"task": "block"}, "is of the task block"),
         ({"language": "java"}, "is of the language java"),
         ({"labels": {"kept": True}}, "none of the 1 samples has a label for exact_match"),
-        ({"measures": {"length": 3.0}}, "gives a number to none of the samples"),
+        ({"measures": {"length": 3.0}}, "because outside: total_logprob is not known"),
     ],
 )
 def test_samples_that_the_calibrator_is_not_for_are_refused(
