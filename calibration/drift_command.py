@@ -137,7 +137,7 @@ def _tell(watched: _Watched, calibrator: Calibrator, again: str) -> None:
     )
     if watched.fitted_on_these:
         _say("note: the calibrator was fitted on these very samples, so they say little of whether it still holds")
-    claim = f"hold within {state.tolerance:g} in log odds (or 2 points)"
+    claim = f"hold within {state.tolerance:.3g} in log odds (or 2 points)"
     if found is None:
         highest = f"e-value at most {_e(state.log_highest)}, alarm from {1 / state.alpha:g}"
         _say(f"no alarm: that the probabilities {claim} is not refuted; {highest}")
