@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -172,8 +173,8 @@ def fit(
         labels=y,
         groups=index,
         fold=fold,
-        by_project=_rows([sample.project for sample in known], held_out, y),
-        by_language=_rows([sample.language for sample in known], held_out, y),
+        by_project=_rows(list(map(attrgetter("project"), known)), held_out, y),
+        by_language=_rows(list(map(attrgetter("language"), known)), held_out, y),
         unknown=unknown,
         notes=notes,
     )
@@ -202,7 +203,7 @@ def _check(
         raise FitError(f"only a platt map has levels, not {kind}")
     if len(known) < 2:
         raise FitError(f"{len(known)} of {len(samples)} samples have a label for {event}; at least two are needed")
-    kinds = {(s.model, s.model_name, s.prompt, s.task) for s in known}
+    kinds = set(map(attrgetter("model", "model_name", "prompt", "task"), known))
     for what, values in (
         ("models", {f"{model} {name}".strip() for model, name, _, _ in kinds}),
         ("prompts", {prompt for _, _, prompt, _ in kinds}),

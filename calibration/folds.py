@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -15,9 +16,9 @@ FOLDS = 5
 LEAST_GROUPS = 5
 
 _GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
-    "project": lambda sample: sample.project,
-    "file": lambda sample: (sample.project, sample.file),
-    "sample": lambda sample: sample.id,
+    "project": attrgetter("project"),
+    "file": attrgetter("project", "file"),
+    "sample": attrgetter("id"),
 }
 
 
@@ -26,7 +27,7 @@ def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = LEAST_GROU
     kinds: list[Grouping] = ["project", "file", "sample"]
     notes: tuple[str, ...] = ()
     for kind in kinds[kinds.index(wanted) :]:
-        index = numbered([_GROUP_OF[kind](sample) for sample in samples])
+        index = numbered(list(map(_GROUP_OF[kind], samples)))
         count = int(index.max()) + 1
         if count >= least or kind == "sample":
             return kind, index, notes
