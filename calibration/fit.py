@@ -5,7 +5,8 @@ What is held out is the whole way to a map, the choice of its kind included: in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from .calibrator import Calibrator, FittedOn
 from .dial import dial
 from .evidence import evidence_of
-from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered
+from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
 from .guards import are_too_few, guards_of, status_of
 from .ladder import Choice, choose, enters_as_log_odds, fit_map, log_losses, mean_and_error
 from .maps.between_groups import between_group_sd
@@ -100,23 +101,16 @@ def fit(
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     _check(samples, known, event, features, kind, levels)
-    raw = [np.fromiter((s.measures[name] for s in known), np.float64, len(known)) for name in features]
+    raw = [_column(name, known) for name in features]
     x = np.column_stack([_entered(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     grouped_by, index, notes = grouped(known, groups, max(LEAST_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
     given = _Given(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels))
-    made = _climb(given)
+    made, held_out = _climb(given), _held_out(given, fold)
+    evidence = evidence_of(held_out, y, index, resamples, seed)
     if levels:
         notes = (*notes, f"levels{'' if made.tree else ' are left out'}: {made.said}")
-    held_out = np.empty(len(y))
-    for f in range(int(fold.max()) + 1):
-        out = fold == f
-        left = _climb(given.only(~out))
-        entered = x[out, : left.choice.features]
-        z = log_odds_of(left.tree, entered, _those(given.paths, out)) if left.tree else left.map.log_odds(entered)
-        held_out[out] = _bounded(sigmoid(z), int((~out).sum()))
-    evidence = evidence_of(held_out, y, index, resamples, seed)
     used, entered = tuple(features[: made.choice.features]), x[:, : made.choice.features]
     p = _bounded(sigmoid(made.map.log_odds(entered)), len(y))
     ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
@@ -128,13 +122,6 @@ def fit(
         raise FitError(
             f"no {made.choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})"
         )
-    notes += tuple(
-        f"in {stand_ins} of {len(known)} samples {name} only stands in for a value that could not be had"
-        for name in used
-        if (stand_ins := sum(name in sample.fallbacks for sample in known))
-    )
-    if unknown := len(samples) - len(known):
-        notes = (*notes, f"{unknown} of {len(samples)} samples have no known label for {event} and were left out")
     first = known[0]
     calibrator = Calibrator(
         event=event,
@@ -175,8 +162,8 @@ def fit(
         fold=fold,
         by_project=_rows(list(map(attrgetter("project"), known)), held_out, y),
         by_language=_rows(list(map(attrgetter("language"), known)), held_out, y),
-        unknown=unknown,
-        notes=notes,
+        unknown=len(samples) - len(known),
+        notes=(*notes, *_notes(samples, known, event, used)),
     )
 
 
@@ -214,9 +201,24 @@ def _check(
     for level in levels:
         if nameless := [s.id for s in known if not getattr(s, level)]:
             raise FitError(f"{len(nameless)} of {len(known)} samples have no {level}, the first is {nameless[0]}; leave that level out")
-    for name in features:
-        if without := [s.id for s in known if name not in s.measures]:
-            raise FitError(f"{len(without)} of {len(known)} samples have no measure {name}, the first is {without[0]}")
+
+
+def _column(name: str, samples: Sequence[Sample]) -> Floats:
+    try:
+        return np.fromiter((sample.measures[name] for sample in samples), np.float64, len(samples))
+    except KeyError:
+        without = [sample.id for sample in samples if name not in sample.measures]
+        raise FitError(f"{len(without)} of {len(samples)} samples have no measure {name}, the first is {without[0]}") from None
+
+
+def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:
+    """What a reader must know of the samples: values that only stand in for others, and labels that are not known."""
+    stand_ins = Counter(name for sample in known for name in sample.fallbacks)
+    for name in used:
+        if stand_ins[name]:
+            yield f"in {stand_ins[name]} of {len(known)} samples {name} only stands in for a value that could not be had"
+    if unknown := len(samples) - len(known):
+        yield f"{unknown} of {len(samples)} samples have no known label for {event} and were left out"
 
 
 def _entered(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
@@ -238,10 +240,6 @@ def _bounded(p: Floats, n: int) -> Floats:
     return np.clip(p, 1 / (n + 2), 1 - 1 / (n + 2))
 
 
-def _renumbered(groups: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.unique(groups, return_inverse=True)[1]
-
-
 def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
     return [paths[i] for i in np.flatnonzero(which)]
 
@@ -261,8 +259,8 @@ class _Given:
 
     def only(self, rows: NDArray[np.bool_]) -> _Given:
         """The same of some samples."""
-        paths, files = (_those(self.paths, rows), _renumbered(self.files[rows])) if self.paths else ([], self.files)
-        return _Given(self.x[rows], self.y[rows], _renumbered(self.groups[rows]), self.names, self.wanted, self.seed, paths, files)
+        paths, files = (_those(self.paths, rows), renumbered(self.files[rows])) if self.paths else ([], self.files)
+        return _Given(self.x[rows], self.y[rows], renumbered(self.groups[rows]), self.names, self.wanted, self.seed, paths, files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +278,18 @@ def _climb(given: _Given) -> _Made:
     choice = choose(given.x, given.y, given.groups, given.names, given.wanted, given.seed)
     tree, said = _tree(given, choice) if given.paths else (None, "")
     return _Made(choice, tree.root if tree else fit_map(choice, given.x, given.y, given.names, given.groups), tree, said)
+
+
+def _held_out(given: _Given, fold: NDArray[np.intp]) -> Floats:
+    """Probabilities (n,), each from the way that was gone without its fold (n,)."""
+    p = np.empty(len(given.y))
+    for f in range(int(fold.max()) + 1):
+        out = fold == f
+        left = _climb(given.only(~out))
+        entered = given.x[out, : left.choice.features]
+        z = log_odds_of(left.tree, entered, _those(given.paths, out)) if left.tree else left.map.log_odds(entered)
+        p[out] = _bounded(sigmoid(z), int((~out).sum()))
+    return p
 
 
 def _tree(given: _Given, choice: Choice) -> tuple[Tree | None, str]:

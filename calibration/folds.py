@@ -43,6 +43,12 @@ def numbered(names: Sequence[object]) -> NDArray[np.intp]:
     return np.fromiter(map(numbers.__getitem__, names), np.intp, len(names))
 
 
+def renumbered(groups: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The groups (n,) numbered from 0 without a gap, in the same order."""
+    there = np.bincount(groups) > 0
+    return (np.cumsum(there) - 1)[groups]
+
+
 def folds_of(groups: NDArray[np.intp], seed: int, folds: int = FOLDS) -> NDArray[np.intp]:
     """Fold of each sample (n,), from 0; a group is never parted. The largest groups go first, each into the smallest fold so far."""
     sizes = np.bincount(groups)

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .folds import folds_of
+from .folds import folds_of, renumbered
 from .guards import are_too_few
 from .maps.base_rate import fit_base_rate
 from .maps.beta import fit_beta
@@ -57,8 +57,8 @@ def choose(
     if wanted != "auto" and (wanted != "platt" or k == 1):
         return Choice(wanted, 1, 0.0, ())
     if len(y) > _CHOOSE_ON:
-        some = np.random.default_rng(seed).permutation(len(y))[:_CHOOSE_ON]
-        x, y, groups = x[some], y[some], np.unique(groups[some], return_inverse=True)[1]
+        some = np.random.default_rng(seed).choice(len(y), _CHOOSE_ON, replace=False)
+        x, y, groups = x[some], y[some], renumbered(groups[some])
     fold = folds_of(groups, seed)
     richer: list[tuple[Kind, int, float]] = []
     if wanted == "auto":
