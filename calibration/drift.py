@@ -28,6 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .maps.linear import sigmoid
 from .measures import Floats
 
 ALPHA = 0.01
@@ -199,10 +200,10 @@ def _outcomes(state: Watch, p: Floats, y: NDArray[np.bool_]) -> tuple[Floats, Fl
     """(n, bets) each: log of the factor that multiplies a stake; the alternative r; the direction d in which its parameter moves it."""
     shift, slope = np.array([bet.shift for bet in state.bets]), np.array([bet.slope for bet in state.bets])
     z = np.log(p / (1 - p))[:, None]
-    low = np.minimum(_sigmoid(z - state.tolerance), p[:, None] - LEAST_TOLERANCE)
-    high = np.maximum(_sigmoid(z + state.tolerance), p[:, None] + LEAST_TOLERANCE)
+    low = np.minimum(sigmoid(z - state.tolerance), p[:, None] - LEAST_TOLERANCE)
+    high = np.maximum(sigmoid(z + state.tolerance), p[:, None] + LEAST_TOLERANCE)
     # an alternative that is nearly certain would stake everything on one sample
-    r = _sigmoid(np.clip(shift + slope * z, -_FARTHEST, _FARTHEST))
+    r = sigmoid(np.clip(shift + slope * z, -_FARTHEST, _FARTHEST))
     claimed = np.clip(r, low, high)
     factors = np.where(y[:, None], r / claimed, (1 - r) / (1 - claimed))
     return np.log(factors), r, np.where(slope == 1, 1.0, z)
@@ -221,8 +222,3 @@ def _cash(t: NDArray[np.int_]) -> Floats:
 def _stakes(t: NDArray[np.int_]) -> Floats:
     """π_t = C(t - 1) - C(t), without the cancellation of that difference."""
     return np.asarray(_cash(t - 1) * _cash(t) * np.log1p(1 / t), dtype=np.float64)
-
-
-def _sigmoid(z: Floats) -> Floats:
-    e = np.exp(-np.abs(z))
-    return np.where(z >= 0, 1.0, e) / (1.0 + e)
