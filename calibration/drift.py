@@ -101,8 +101,10 @@ def start(alpha: float = ALPHA, tolerance: float = TOLERANCE) -> Watch:
 
     Raises ValueError for an alpha outside (0, 1) and a tolerance that is negative or not finite.
     """
-    if not 0 < alpha < 1 or not 0 <= tolerance < math.inf:
-        raise ValueError(f"alpha {alpha} must be between 0 and 1, and the tolerance {tolerance} not negative")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
+    if not 0 <= tolerance < math.inf:
+        raise ValueError(f"the tolerance must be finite and not negative, not {tolerance}")
     shifts = [sign * (tolerance + beyond) for beyond in _BEYOND for sign in (-1, 1)]
     alternatives = [*((shift, 1.0) for shift in shifts), *((0.0, slope) for slope in _SLOPES)]
     stake = float(np.log(_stakes(np.array([1]))[0] / len(alternatives)))

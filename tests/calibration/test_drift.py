@@ -167,9 +167,12 @@ def test_what_is_no_forecast_is_refused(p: float | list[float], y: int | list[in
 
 
 def test_a_level_or_a_tolerance_that_is_none_is_refused() -> None:
-    for alpha, tolerance in ((0.0, 0.25), (1.0, 0.25), (math.nan, 0.25), (0.01, -0.1), (0.01, math.inf)):
-        with pytest.raises(ValueError, match="alpha"):
-            start(alpha, tolerance)
+    for alpha in (0.0, 1.0, math.nan):
+        with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
+            start(alpha, 0.25)
+    for tolerance in (-0.1, math.inf, math.nan):
+        with pytest.raises(ValueError, match="the tolerance must be finite and not negative"):
+            start(0.01, tolerance)
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +279,7 @@ def test_samples_that_the_calibrator_is_not_for_are_refused(
 
 def test_wrong_usage_ends_with_2(files: Path, tmp_path: Path, said: Said) -> None:
     assert main(["calibrate", "drift", str(files / "c.json"), str(files / "same.jsonl"), "--alpha", "2"]) == 2
-    assert "alpha 2.0 must be between 0 and 1" in said()[1]
+    assert "alpha must be between 0 and 1, not 2.0" in said()[1]
     assert calibrate_drift(tmp_path / "none.json", [files / "same.jsonl"], False) == 2
     assert calibrate_drift(files / "c.json", [tmp_path / "none.jsonl"], False) == 2
     assert said()[1].count("can't be read") == 2
