@@ -24,6 +24,8 @@ from ..measures import Floats
 
 _MAX_STEPS = 100
 _MAX_HALVINGS = 40
+# of what the gradient promises, the least part that a step must bring (Armijo's rule)
+_LEAST_GAIN = 1e-4
 # Rows at a time: all that is computed of them stays in the cache, and the products are too small for BLAS to share out among threads, which
 # costs more than it saves and many times more on a busy machine.
 _CHUNK = 8_192
@@ -134,28 +136,34 @@ def _inverse(hessian: Floats) -> Floats:
 
 
 def _newton(classes: list[Floats], targets: tuple[float, float], theta: Floats, penalty: Floats) -> tuple[Floats, Floats]:
-    loss, gradient, hessian = _derivatives(classes, targets, theta, penalty)
+    loss, gradient, hessian, beyond = _derivatives(classes, targets, theta, penalty)
     for _ in range(_MAX_STEPS):
-        move = _inverse(hessian) @ gradient
-        if gradient @ move < 2e-14 * max(1.0, loss):
-            return theta, hessian
+        # The loss's own Hessian, to which a sample beyond its target adds nothing: with those counted, one such sample far out makes every
+        # step tiny. The gradient has no part in the directions that this Hessian is flat in, so its pseudo-inverse loses none of it.
+        move = _inverse(hessian - beyond) @ gradient
+        decrement = float(gradient @ move)
+        if decrement < 2e-14 * max(1.0, loss):
+            break
         for halving in range(_MAX_HALVINGS):
             candidate = theta - move * 0.5**halving
             at_candidate = _derivatives(classes, targets, candidate, penalty)
-            if at_candidate[0] <= loss:
+            if at_candidate[0] <= loss - _LEAST_GAIN * decrement * 0.5**halving:
                 break
         else:
-            return theta, hessian
-        theta, (loss, gradient, hessian) = candidate, at_candidate
+            break
+        theta, (loss, gradient, hessian, beyond) = candidate, at_candidate
     return theta, hessian
 
 
-def _derivatives(classes: list[Floats], targets: tuple[float, float], theta: Floats, penalty: Floats) -> tuple[float, Floats, Floats]:
+def _derivatives(
+    classes: list[Floats], targets: tuple[float, float], theta: Floats, penalty: Floats
+) -> tuple[float, Floats, Floats, Floats]:
     """Loss, gradient and Hessian at theta, in one pass over the design of the positives and that of the negatives.
 
-    The Hessian counts a sample beyond its target like any other: positive definite, and an upper bound of the loss's own.
+    The Hessian counts a sample beyond its target like any other, as the covariance wants it; last, how much of it comes from those.
     """
     loss, gradient, hessian = 0.5 * float(penalty @ theta**2), penalty * theta, np.diag(penalty)
+    beyond = np.zeros_like(hessian)
     for design, target, clip in zip(classes, targets, (np.maximum, np.minimum), strict=True):
         least = -target * math.log(target) - (1 - target) * math.log1p(-target)
         for start in range(0, len(design), _CHUNK):
@@ -165,9 +173,12 @@ def _derivatives(classes: list[Floats], targets: tuple[float, float], theta: Flo
             p = np.where(z >= 0, 1.0, e) / (1.0 + e)
             pull = clip(target - p, 0.0)
             each = np.maximum(z, 0.0) - target * z + np.log1p(e)
-            loss += float(np.where(pull == 0.0, least, each).sum())
+            out = pull == 0.0
+            loss += float(np.where(out, least, each).sum())
             gradient = gradient - pull @ rows
             weight = p * (1.0 - p)
             # column by column: a product of two narrow matrices is many times slower
             hessian = hessian + np.array([(weight * column) @ rows for column in rows.T])
-    return loss, gradient, hessian
+            if out.any():
+                beyond = beyond + (rows[out].T * weight[out]) @ rows[out]
+    return loss, gradient, hessian, beyond

@@ -123,6 +123,13 @@ def test_beta_is_the_best_map_among_those_that_do_not_fall(sample: tuple[Floats,
     assert total_loss(found.log_odds(x), y) <= best.fun + 1e-3
 
 
+def test_a_sample_far_beyond_its_target_does_not_stop_the_fit_short() -> None:
+    x, y = np.array([[2.0], [-2.5], [-3.0], [-3.5]]), np.array([True, True, False, True])
+    found = fit_beta(x, y)
+    assert (found.a, found.b) == (0.0, pytest.approx(6.3793, rel=1e-4))
+    assert total_loss(found.log_odds(x), y) == pytest.approx(2.447184, abs=1e-6)
+
+
 def test_beta_of_generations_that_are_all_hopeless_or_all_but_certain_leaves_out_the_log_that_hardly_moves() -> None:
     rng = np.random.default_rng(0)
     z = -rng.uniform(20, 800, (300, 1))
