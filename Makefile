@@ -30,7 +30,7 @@ demo: $(RUN)
 	@$(PY) -m assay demo
 
 test: $(DEV)
-	$(PY) -m pytest -m "not slow"
+	$(PY) -m pytest -m "not slow" -n 2 --dist worksteal
 
 test-slow: $(DEV)
 	$(PY) -m pytest -m slow

@@ -138,7 +138,7 @@ def save(calibrator: Calibrator, path: Path) -> None:
 def load(path: Path) -> Calibrator:
     """The calibrator in a file. Raises CalibratorError, with file, field and reason, for anything that `save` would not have written."""
     try:
-        fields = DECODER.decode(path.read_text(encoding="utf-8"))
+        fields = DECODER.decode(path.read_text(encoding="utf-8-sig"))
         if not isinstance(fields, dict):
             raise ValueError("a calibrator is a JSON object")
         if (schema := fields.pop("schema", None)) != SCHEMA:

@@ -19,7 +19,7 @@ from .maps.kinds import Kind
 from .measures import MEASURES
 from .report.plots import PlotError
 from .report.report import report, summary
-from .samples import EVENTS, Sample, SampleError, read_samples
+from .samples import EVENTS, Sample, SampleError, place_of, read_samples
 from .shrinkage import Level
 
 FREE = "free"
@@ -39,7 +39,7 @@ def calibrate_fit(
 
     kind and levels: as `fit.fit`.
     """
-    return _ended(lambda: _fit(sample_paths, event, features, out, as_json, kind, levels))
+    return _ended(lambda: _fit(sample_paths, event, features, out, as_json, kind, levels), sample_paths)
 
 
 def calibrate_report(
@@ -56,17 +56,21 @@ def calibrate_report(
     features: measures to fit samples with, total_logprob unless told, FREE for all that cost nothing. event: the one to report on, by
     default each that has labels. kind: as `fit.fit`.
     """
-    return _ended(lambda: _report(paths, out_dir, as_json, features, event, kind))
+    return _ended(lambda: _report(paths, out_dir, as_json, features, event, kind), paths)
 
 
 class _UsageError(ValueError):
     """The command can't be carried out as it was given; the message says why."""
 
 
-def _ended(work: Callable[[], None]) -> int:
+def _ended(work: Callable[[], None], paths: Sequence[Path]) -> int:
     try:
         work()
-    except (SampleError, CalibratorError, FitError, _UsageError) as error:
+    except FitError as error:
+        place = place_of(error.sample, paths) if error.sample else None
+        _say(f"assay: {f'{place}: ' if place else ''}{error}")
+        return 2
+    except (SampleError, CalibratorError, _UsageError) as error:
         _say(f"assay: {error}")
         return 2
     except PlotError as error:
@@ -151,10 +155,17 @@ def _read(paths: Sequence[Path]) -> list[Sample]:
 
 
 def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
-    """The features by their names: for FREE, all that cost no further call of the model and that every sample has."""
+    """The features by their names: for FREE, all that cost no further call of the model and that every sample has. Says what is left out."""
     if list(features) != [FREE]:
         return features
-    return [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in sample.measures for sample in samples)]
+    named = []
+    for name in (name for name, measure in MEASURES.items() if measure.cost == 0):
+        without = [sample.id for sample in samples if name not in sample.measures]
+        if not without:
+            named.append(name)
+        elif len(without) < len(samples):
+            _say(f"note: {name} is left out, {len(without)} of {len(samples)} samples lack it, the first is {without[0]}")
+    return named
 
 
 def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str], kind: Kind | Literal["auto"]) -> list[Fit]:

@@ -69,6 +69,7 @@ class _Watched:
     said: tuple[float, ...]
     without_label: int
     without_number: dict[str, int]
+    first_without_number: str | None
     fitted_on_these: bool
 
 
@@ -86,19 +87,20 @@ def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], stat
     if not known:
         raise _UsageError(f"none of the {len(samples)} samples has a label for {event}, which {path} is about")
     used, said, without = [], [], Counter[str]()
+    first: str | None = None
     for sample in known:
         found = confidence(calibrator, sample.measures, {"language": sample.language, "project": sample.project, "user": sample.user})
         if found.probability is None:
             without[found.status] += 1
+            first = first or f"{sample.id}: {found.reason}"
         else:
             used.append(sample)
             said.append(found.probability)
     if not used:
-        first = confidence(calibrator, known[0].measures)
-        raise _UsageError(f"{path} gives a number to none of the samples; to the first not, because {first.status}: {first.reason}")
+        raise _UsageError(f"{path} gives a number to none of the samples; the first is {first}")
     state = watch(state, said, [bool(sample.labels[event]) for sample in used])
     fitted_on_these = samples_sha256(known) == calibrator.fitted_on.samples_sha256
-    return _Watched(state, alarm(state), tuple(used), tuple(said), len(samples) - len(known), dict(without), fitted_on_these)
+    return _Watched(state, alarm(state), tuple(used), tuple(said), len(samples) - len(known), dict(without), first, fitted_on_these)
 
 
 def _check(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) -> None:
@@ -130,7 +132,8 @@ def _since(watched: _Watched, found: Alarm, event: str) -> tuple[float, float]:
 def _tell(watched: _Watched, calibrator: Calibrator, again: str) -> None:
     state, found = watched.state, watched.alarm
     left_out = [f"{watched.without_label} without a label"] if watched.without_label else []
-    left_out += [f"{count} without a number ({status})" for status, count in watched.without_number.items()]
+    if watched.first_without_number:
+        left_out.append(f"{sum(watched.without_number.values()):,} that get no number, the first is {watched.first_without_number}")
     _say(
         f"watched {state.count:,} samples for P({calibrator.event}) of {calibrator.id}"
         + (f"; left out: {', '.join(left_out)}" if left_out else "")

@@ -37,7 +37,11 @@ LEAST_IN_A_GROUP = 3
 
 
 class FitError(ValueError):
-    """Samples that no calibrator can be fitted to; the message says why and what to do."""
+    """Samples that no calibrator can be fitted to; the message says why and what to do. sample: the id of the one it is about, if any."""
+
+    def __init__(self, message: str, sample: str | None = None) -> None:
+        super().__init__(message)
+        self.sample = sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,9 @@ def _check(
             raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
     for level in levels:
         if nameless := [s.id for s in known if not getattr(s, level)]:
-            raise FitError(f"{len(nameless)} of {len(known)} samples have no {level}, the first is {nameless[0]}; leave that level out")
+            raise FitError(
+                f"{len(nameless)} of {len(known)} samples have no {level}, the first is {nameless[0]}; leave that level out", nameless[0]
+            )
 
 
 def _column(name: str, samples: Sequence[Sample]) -> Floats:
@@ -208,7 +214,7 @@ def _column(name: str, samples: Sequence[Sample]) -> Floats:
         return np.fromiter((sample.measures[name] for sample in samples), np.float64, len(samples))
     except KeyError:
         without = [sample.id for sample in samples if name not in sample.measures]
-        raise FitError(f"{len(without)} of {len(samples)} samples have no measure {name}, the first is {without[0]}") from None
+        raise FitError(f"{len(without)} of {len(samples)} samples have no measure {name}, the first is {without[0]}", without[0]) from None
 
 
 def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:
@@ -224,7 +230,8 @@ def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used:
 def _entered(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
     wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
     if len(wrong):
-        raise FitError(f"sample {samples[wrong[0]].id}: {name} is {values[wrong[0]]:g}, which no generation has")
+        sample = samples[wrong[0]]
+        raise FitError(f"sample {sample.id}: {name} is {values[wrong[0]]:g}, which no generation has", sample.id)
     try:
         return enter(name, values)
     except ValueError:
@@ -232,7 +239,7 @@ def _entered(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
             try:
                 enter(name, value)
             except ValueError as error:
-                raise FitError(f"sample {sample.id}: {error}") from None
+                raise FitError(f"sample {sample.id}: {error}", sample.id) from None
         raise
 
 

@@ -6,6 +6,7 @@ that can say what is wrong; so these rules decide, and are paid for only where s
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import math
@@ -102,7 +103,7 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
             with path.open("rb") as lines:
                 for number, line in enumerate(lines, 1):
                     try:
-                        sample = _decode(line)
+                        sample = _decode(line if number > 1 else line.removeprefix(codecs.BOM_UTF8))
                         if sample.id in seen:
                             raise ValueError(f"the id {sample.id!r} was used before, at {place_of(sample.id, files)}")
                     except ValueError as error:
@@ -122,7 +123,7 @@ def place_of(sample_id: str, paths: Sequence[Path]) -> str | None:
     for path in paths:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                if _decode(line).id == sample_id:
+                if _decode(line if number > 1 else line.removeprefix(codecs.BOM_UTF8)).id == sample_id:
                     return f"{path}:{number}"
     return None
 

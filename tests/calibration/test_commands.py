@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from synthetic_samples import world
+from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import load
 from assay.calibration.commands import calibrate_fit
@@ -67,6 +67,18 @@ def test_free_is_every_measure_that_costs_nothing_and_that_all_samples_have(tmp_
     write_samples(tmp_path / "s.jsonl", samples)
     assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", ["free"], tmp_path / "c.json", False, kind="platt") == 0
     assert load(tmp_path / "c.json").features == ("total_logprob", "length")
+
+
+def test_a_measure_that_is_missing_or_impossible_is_said_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong, said in (({"total_logprob": 0.5}, "positive"), ({"total_logprob": -1e20}, "which no generation has")):
+        path = tmp_path / "s.jsonl"
+        write_samples(path, [sample(0), sample(1), sample(2, **wrong)])
+        assert calibrate_fit([path], "exact_match", ["total_logprob"], tmp_path / "c.json", False) == 2
+        assert f"{path}:3: sample s2: total_logprob" in (err := capsys.readouterr().err)
+        assert said in err
+    write_samples(path, [sample(0, min_logprob=-1.0), sample(1)])
+    assert calibrate_fit([path], "exact_match", ["min_logprob"], tmp_path / "c.json", False) == 2
+    assert f"{path}:2: 1 of 2 samples have no measure min_logprob" in capsys.readouterr().err
 
 
 def test_a_calibrator_is_not_written_over_samples_or_what_is_no_calibrator(

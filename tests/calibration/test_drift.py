@@ -245,7 +245,7 @@ def test_samples_without_a_label_or_a_number_are_counted(files: Path, tmp_path: 
     assert calibrate_drift(files / "c.json", [tmp_path / "s.jsonl"], True) == 0
     document, text = said()
     assert (document["n"], document["without_label"], document["without_number"]) == (1, 1, {"outside": 2})
-    assert "left out: 1 without a label, 2 without a number (outside)" in text
+    assert "left out: 1 without a label, 2 that get no number, the first is s2: total_logprob is -1e+06, the calibrator has seen" in text
 
 
 def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Said) -> None:
@@ -263,7 +263,7 @@ def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Sai
         ({"task": "block"}, "is of the task block"),
         ({"language": "java"}, "is of the language java"),
         ({"labels": {"kept": True}}, "none of the 1 samples has a label for exact_match"),
-        ({"measures": {"length": 3.0}}, "because outside: total_logprob is not known"),
+        ({"measures": {"length": 3.0}}, "the first is s0: total_logprob is not known"),
     ],
 )
 def test_samples_that_the_calibrator_is_not_for_are_refused(

@@ -217,6 +217,13 @@ def test_the_place_of_a_sample_is_its_file_and_line(tmp_path: Path) -> None:
     assert place_of("s5", [one, two]) is None
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + line(id="a").encode() + b"\n" + line(id="b").encode() + b"\n")
+    assert [made.id for made in read_samples(path)] == ["a", "b"]
+    assert place_of("a", [path]) == f"{path}:1"
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SampleError, match=r"none.jsonl: can't be read: No such file"):
         read_samples(tmp_path / "none.jsonl")
