@@ -155,7 +155,7 @@ def _read(paths: Sequence[Path]) -> list[Sample]:
 
 
 def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
-    """The features by their names: for FREE, all that cost no further call of the model and that every sample has. Says what is left out."""
+    """The features by name: for FREE, all that cost no further call of the model and that every sample has; tells what is left out."""
     if list(features) != [FREE]:
         return features
     named = []
