@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 from .context import fit
-from .model import Cancel, Generation, Layout, Model, Prompt
+from .model import Cancel, Generation, Layout, Model, OnToken, Prompt, Token
 from .stops import LINE, Stop, indentation
 
 Kind = Literal["line", "block"]
 Task = Literal["line", "line_rest", "line_middle", "block"]
+
+# Told the text so far at each token.
+OnText = Callable[[str], None]
 
 # Part of every settings' fingerprint: raised whenever what the model is shown, or how its text is cut, changes.
 VERSION = 1
@@ -113,14 +117,16 @@ def complete(
     settings: Settings | None = None,
     max_ms: float | None = None,
     cancel: Cancel | None = None,
+    on_text: OnText | None = None,
 ) -> Generation:
     r"""What the model would write between prefix and suffix (the whole document's, of any length), greedily.
 
     The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (their tokens stay) are the space
-    or tab that the prefix ends with and, in a line with text behind the cursor, what the model repeats of that. Raises what
-    `Model.generate` raises.
+    or tab that the prefix ends with and, in a line with text behind the cursor, what the model repeats of that. on_text is told the text
+    as it grows, its end not yet cut by any rule. Raises what `Model.generate` raises.
     """
     settings = settings or Settings()
+    held_back = _held_back(prefix)
     stop = Stop("block", block_indent(prefix)) if kind == "block" else LINE
     generation = model.generate(
         prompt_at(model, prefix, suffix, kind=kind, settings=settings),
@@ -128,8 +134,9 @@ def complete(
         max_tokens=_budgets(model, settings, kind)[2],
         max_ms=max_ms,
         cancel=cancel,
+        on_token=None if on_text is None else _told(on_text, held_back),
     )
-    text = generation.text.removeprefix(_held_back(prefix))
+    text = generation.text.removeprefix(held_back)
     if task_of(prefix, suffix, kind) == "line_middle":
         text = without_overlap(text, rest_of_line(suffix))
     return replace(generation, text=text)
@@ -152,6 +159,14 @@ def _held_back(prefix: str) -> str:
     left out of the prompt, and out of the text where the model writes it first.
     """
     return prefix[-1:] if prefix[-1:] in (" ", "\t") else ""
+
+
+def _told(on_text: OnText, held_back: str) -> OnToken:
+    def on_token(_: Token, text: str) -> bool:
+        on_text(text.removeprefix(held_back))
+        return False
+
+    return on_token
 
 
 def _budgets(model: Model, settings: Settings, kind: Kind) -> tuple[int, int, int]:
