@@ -21,7 +21,7 @@ from ..inference.opening import ModelChoice
 from .engine import Place
 from .live import LiveModel
 from .loop_lag import LoopLag
-from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable, RequestSuperseded, State
+from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable, State
 from .options import OptionError, Options, parse_options, unknown_options_message
 from .positions import Encoding, Position, Range
 from .protocol import Protocol
@@ -146,8 +146,6 @@ async def inline_completion(ls: AssayServer, params: types.InlineCompletionParam
     place = Place(prefix, suffix, Range(at, at), ls.options.kind, document.language, ls.options.event, file)
     try:
         suggestion = await ls.live.suggest(place, wanted=current)
-    except RequestSuperseded:
-        return nothing
     except (ModelUnavailable, ModelProcessDied):
         return nothing  # the user was told when it happened
     except ModelRequestFailed as error:

@@ -11,12 +11,15 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from .wire import fingerprint_to_json, frame, generation_to_json, read_frame, take_stdio
 
 _GRACE_S = 1.0
+# More often than a person types, and seldom enough that telling costs the model nothing.
+_TELL_EVERY_S = 0.004
 
 
 class _Requests:
@@ -60,10 +63,11 @@ class _Requests:
 class _Host:
     """The model, once it is loaded, and what each request does with it."""
 
-    def __init__(self, requests: _Requests) -> None:
+    def __init__(self, requests: _Requests, send: Callable[[dict[str, Any]], None]) -> None:
         from ..inference.model import Model
 
         self._requests = requests
+        self._send = send
         self._model: Model | None = None
         self._load_ms = 0.0
 
@@ -103,6 +107,14 @@ class _Host:
         from ..inference.completion import complete
 
         number = request["id"]
+        told = 0.0
+
+        def tell(text: str) -> None:
+            nonlocal told
+            if (now := time.perf_counter()) - told >= _TELL_EVERY_S:
+                told = now
+                self._send({"id": number, "text": text})
+
         generation = complete(
             self._loaded(),
             request["prefix"],
@@ -110,6 +122,7 @@ class _Host:
             kind=request["kind"],
             max_ms=request["max_ms"],
             cancel=lambda: self._requests.cancelled(number),
+            on_text=tell if request.get("tell") else None,
         )
         return generation_to_json(generation)
 
@@ -124,7 +137,12 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal reaches both processes; the server decides
     stdin, stdout = take_stdio()
     requests = _Requests(stdin)
-    host = _Host(requests)
+
+    def send(message: dict[str, Any]) -> None:
+        stdout.write(frame(message))
+        stdout.flush()
+
+    host = _Host(requests, send)
     while (request := requests.next()) is not None and request["op"] != "close":
         number = request["id"]
         try:
@@ -133,8 +151,7 @@ def main() -> None:
             answer = {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
         requests.done(number)
         try:
-            stdout.write(frame(answer))
-            stdout.flush()
+            send(answer)
         except BrokenPipeError:
             break
     host.close()

@@ -1,7 +1,8 @@
 """What the server and the model's process say to each other: JSON in frames of a 4-byte big-endian length and a body.
 
 Requests: {"id", "op": "load" | "complete" | "info", …}, {"op": "cancel", "id"}, {"op": "close"}.
-Answers: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none.
+Answers: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before the answer to a "complete" may come
+any number of {"id", "text"}: what the model has written so far.
 """
 
 from __future__ import annotations

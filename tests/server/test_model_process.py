@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +13,8 @@ from typing import Any
 import pytest
 
 from assay.inference.opening import ModelChoice
-from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, RequestSuperseded, State
+from assay.server import model_process, model_watch
+from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, State
 from assay.server.wire import frame, read_frame
 
 CHILD = [sys.executable, "-P", "-m", "assay.server.model_child"]
@@ -98,19 +101,85 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
         await process.close()
 
 
-async def test_a_request_that_nobody_wants_when_its_turn_comes_never_runs(answering_gguf: Path) -> None:
-    process = ModelProcess(ModelChoice(str(answering_gguf)))
-    waiting = [asyncio.create_task(process.complete(f"{n}?", "", kind="line", wanted=lambda: False)) for n in range(20)]
-    newest = asyncio.create_task(process.complete("b?", "", kind="line"))
+async def test_the_text_is_told_as_it_grows(tiny_gguf: Path) -> None:
+    process = ModelProcess(ModelChoice(str(tiny_gguf)))
     await process.start()
     try:
-        assert (await newest).text == " answer"
-        for task in waiting:
-            with pytest.raises(RequestSuperseded):
-                await task
-        assert process.requests_sent == 2  # load and the newest
+        told: list[str] = []
+        await process.complete("def f():\n    return ", "", kind="block", on_text=told.append)
+        assert told
+        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(told))
     finally:
         await process.close()
+
+
+async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answered(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 0.2)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        with pytest.raises(ModelProcessDied, match="did not answer"):
+            await process.complete("a?", "", kind="line", max_ms=100)
+        assert (await process.complete("a?", "", kind="line", max_ms=10_000)).text == " answer"
+    finally:
+        await process.close()
+
+
+async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copy(answering_gguf, path)
+    process = ModelProcess(ModelChoice(str(path)))
+    await process.start()
+    try:
+        before = (await process.loaded()).fingerprint.id
+        asking = asyncio.create_task(process.complete("a?", "", kind="line"))
+        await asyncio.sleep(0)
+        (tmp_path / "new").write_bytes(tiny_gguf.read_bytes())
+        (tmp_path / "new").replace(path)
+        await process.reload("it has changed")
+        assert (await asking).text == " answer"
+        assert (await process.loaded()).fingerprint.id != before
+        path.unlink()
+        await process.reload("it is gone")
+        with pytest.raises(ModelUnavailable, match="no such"):
+            await process.loaded()
+        shutil.copy(answering_gguf, path)
+        await process.reload("it is back")
+        assert (await process.loaded()).fingerprint.id == before
+    finally:
+        await process.close()
+
+
+async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"one")
+    seen: list[str] = []
+
+    async def follow() -> None:
+        async for change in model_watch.changes(path):
+            seen.append(change)  # noqa: PERF401 - there is no end to wait for
+
+    following = asyncio.create_task(follow())
+    await asyncio.sleep(0.1)
+    assert seen == []
+    with path.open("ab") as file:
+        for _ in range(20):
+            file.write(b"more")
+            file.flush()
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
+    path.unlink()
+    await asyncio.sleep(0.2)
+    path.write_bytes(b"one")
+    await asyncio.sleep(0.2)
+    assert seen[-3:] == ["changed", "gone", "changed"]
+    following.cancel()
 
 
 @pytest.mark.slow
