@@ -7,25 +7,35 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, islice, pairwise
 from typing import Literal, Protocol, runtime_checkable
 
-from .context import fit
-from .model import Cancel, Generation, Layout, Model, OnToken, Prompt, Token
+from .context import Shown, fit_extra, shown
+from .model import Cancel, Generation, Layout, Model, OnToken, Prompt, StopReason, Token
+from .statements import whole_statements
 from .stops import LINE, Stop, indentation
 
-Kind = Literal["line", "block"]
-Task = Literal["line", "line_rest", "line_middle", "block"]
+Kind = Literal["line", "block", "function"]
+Task = Literal["line", "line_rest", "line_middle", "block", "function"]
 
 # Told the text so far at each token.
 OnText = Callable[[str], None]
 
 # Part of every settings' fingerprint: raised whenever what the model is shown, or how its text is cut, changes.
 VERSION = 1
+# So many newlines below the cursor are looked at for lines that are not blank.
+_MOST_BLANK_LINES = 64
 # BOS and the three fill-in-the-middle tokens.
 _CONTROL_TOKENS = 4
 
 _LINE_END = re.compile(r"[\r\n]")
 _OPENS_A_BLOCK = re.compile(r":[ \t]*(#.*)?$")
+# What begins a function, in the languages that have a word for it.
+_FUNCTION = re.compile(r"\s*(?:[\w()]+\s+)*(?:def|function|fn|func|fun|sub|proc)\b")
+_CLOSING_LINE = re.compile(r"\s*[)\]}]")
+# Ends that came in the middle of something, and those behind which there are tokens that are not of the text.
+_UNFINISHED = {StopReason.TOKENS, StopReason.TIME, StopReason.REPETITION}
+_OVERSHOT = _UNFINISHED | {StopReason.SUFFIX}
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -42,33 +52,69 @@ class CountsTokens(Protocol):
 class Settings:
     """Token budgets: of what is shown before and after the cursor, and of what is written. Decoding is greedy.
 
-    A model whose context is smaller gets both shown parts cut in proportion.
+    head_tokens: of the prefix's, kept for the file's first lines where the prefix is cut. extra_tokens: of other files, besides the
+    prefix's and the suffix's. Both are 0 because the embedded model is none the better for them (docs/context.md).
+
+    A model whose context is smaller gets all shown parts cut in proportion.
     """
 
     prefix_tokens: int = 560
     suffix_tokens: int = 240
+    head_tokens: int = 0
+    extra_tokens: int = 0
     line_tokens: int = 64
     block_tokens: int = 160
+    function_tokens: int = 256
+
+    @property
+    def shown_tokens(self) -> int:
+        """Of all parts that are shown together."""
+        return self.prefix_tokens + self.suffix_tokens + self.extra_tokens
 
     def fingerprint(self, layout: Layout, context_length: int) -> str:
         """16 hex digits over all that decides what a model is shown and how its text is taken: a calibrator holds for one of these.
 
         The model's context is part of it where the budgets don't fit into it.
         """
-        decides = {**asdict(self), "layout": layout, "decoding": "greedy", "version": VERSION}
-        if context_length < self.prefix_tokens + self.suffix_tokens + max(self.line_tokens, self.block_tokens) + _CONTROL_TOKENS:
+        # What is not shown at all decides nothing: a calibrator fitted before it could be goes on holding.
+        budgets = {name: tokens for name, tokens in asdict(self).items() if tokens or name not in ("head_tokens", "extra_tokens")}
+        decides = {**budgets, "layout": layout, "decoding": "greedy", "version": VERSION}
+        if context_length < self.shown_tokens + max(self.line_tokens, self.block_tokens) + _CONTROL_TOKENS:
             decides["context_length"] = context_length
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a model can be shown besides the text around the cursor, as far as the settings have a budget for it.
+
+    head: the beginning of the document, `context.head_characters` of it, where the prefix that is given does not reach up to it. path:
+    the document's, as the model reads it. extra: path and text of pieces of other files, in an order that typing does not change.
+    """
+
+    head: str = ""
+    path: str = ""
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a model is shown, cut to its budgets, with newlines as it reads them; left_out: paths of extra pieces that did not fit."""
+
+    document: Shown
+    path: str
+    extra: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
 
 
 def task_of(prefix: str, suffix: str, kind: Kind) -> Task:
     """What is asked of the model at a place.
 
     "line": a whole line (only white space around the cursor on its line); "line_rest": the rest of a line; "line_middle": text stands
-    behind the cursor on its line; "block": any block.
+    behind the cursor on its line; "block", "function": any of these.
     """
-    if kind == "block":
-        return "block"
+    if kind != "line":
+        return kind
     if rest_of_line(suffix).strip():
         return "line_middle"
     return "line_rest" if start_of_line(prefix).strip() else "line"
@@ -95,6 +141,39 @@ def block_indent(prefix: str) -> int:
     return max(own, indentation(opener) + 1) if _OPENS_A_BLOCK.search(opener) else own
 
 
+def function_indent(prefix: str) -> int:
+    """The indentation, in columns, that the body of the function around the cursor has at least; where there is none, as `block_indent`.
+
+    The function is the nearest line above, or the cursor's own, that begins one and is indented less than all between.
+    """
+    lines = _LINE_END.split(prefix)
+    if _FUNCTION.match(lines[-1]):
+        return indentation(lines[-1]) + 1
+    least = block_indent(prefix)
+    for line in reversed(lines[:-1]):
+        if least == 0:
+            break
+        own = indentation(line)
+        # The line that closes a signature is as deep as the one that opens it.
+        if own < least and line.strip() and not _CLOSING_LINE.match(line):
+            if _FUNCTION.match(line):
+                return own + 1
+            least = own
+    return block_indent(prefix)
+
+
+def next_lines(suffix: str, count: int) -> tuple[str, ...]:
+    """The first lines below the cursor's that are not blank."""
+    found: list[str] = []
+    ends = [match.end() for match in islice(_LINE_END.finditer(suffix), _MOST_BLANK_LINES)]
+    for start, end in pairwise([*ends, len(suffix)]):
+        if line := suffix[start:end].rstrip():
+            found.append(line)
+            if len(found) == count:
+                break
+    return tuple(found)
+
+
 def without_overlap(text: str, rest: str) -> str:
     """The text without an end that repeats the beginning of what already stands behind the cursor on its line.
 
@@ -115,6 +194,7 @@ def complete(
     *,
     kind: Kind = "line",
     settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
     max_ms: float | None = None,
     cancel: Cancel | None = None,
     on_text: OnText | None = None,
@@ -124,32 +204,96 @@ def complete(
     The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (their tokens stay) are the space
     or tab that the prefix ends with and, in a line with text behind the cursor, what the model repeats of that. on_text is told the text
     as it grows, its end not yet cut by any rule. Raises what `Model.generate` raises.
+
+    What a budget or a loop ended has no end of its own. Of a line nothing is left then, and its tokens stay; a block or a function is cut
+    back to its last whole statement. A text that is cut back, or ended by the lines behind it, keeps the tokens that it is made of and
+    none for its end: measures then say how sure the model was of what is written, not that it ends there. Where nothing is left, all
+    tokens stay.
     """
     settings = settings or Settings()
     held_back = _held_back(prefix)
-    stop = Stop("block", block_indent(prefix)) if kind == "block" else LINE
+    stop = _stop(prefix.removesuffix(held_back), suffix, kind)
     generation = model.generate(
-        prompt_at(model, prefix, suffix, kind=kind, settings=settings),
+        prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings),
         stop=stop,
-        max_tokens=_budgets(model, settings, kind)[2],
+        max_tokens=_new_tokens(model, settings, kind),
         max_ms=max_ms,
         cancel=cancel,
         on_token=None if on_text is None else _told(on_text, held_back),
     )
-    text = generation.text.removeprefix(held_back)
+    text, tokens = generation.text, generation.tokens
+    if generation.stopped_by in _UNFINISHED:
+        text = "" if kind == "line" else whole_statements(text, prefix.removesuffix(held_back))
+    if kind != "line" and text and generation.stopped_by in _OVERSHOT:
+        tokens = _first_tokens(tokens, len(text.encode()))
+    text = text.removeprefix(held_back)
     if task_of(prefix, suffix, kind) == "line_middle":
         text = without_overlap(text, rest_of_line(suffix))
-    return replace(generation, text=text)
+    return replace(generation, text=text, tokens=tokens)
 
 
-def prompt_at(model: Model, prefix: str, suffix: str, *, kind: Kind = "line", settings: Settings | None = None) -> Prompt:
-    """What `complete` gives the model: as much of prefix and suffix as the budgets hold, without the space that the prefix ends with."""
-    before, after, _ = _budgets(model, settings or Settings(), kind)
+def prompt_at(
+    model: Model,
+    prefix: str,
+    suffix: str,
+    *,
+    kind: Kind = "line",
+    settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
+) -> Prompt:
+    """What `complete` gives the model: `context_at`, laid out."""
+    return prompt_of(model, context_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings))
+
+
+def prompt_of(model: Model, context: Context) -> Prompt:
+    """A context as the model's prompt."""
+    return model.fim(context.document.before, context.document.suffix, context.extra, context.path)
+
+
+def context_at(
+    model: Model,
+    prefix: str,
+    suffix: str,
+    *,
+    kind: Kind = "line",
+    settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
+) -> Context:
+    """What the model is shown at a place: as much of all parts as the budgets hold, without the space that the prefix ends with."""
+    surroundings = surroundings or Surroundings()
+    budget = _budgets(model, settings or Settings(), kind)
     prefix = prefix.removesuffix(_held_back(prefix))
     suffix = "" if model.layout == "left_to_right" else suffix
-    count = model.count_tokens if isinstance(model, CountsTokens) else lambda text: len(model.tokenize(text))
-    shown_prefix, shown_suffix = fit(lambda text: count(_newlines(text)), prefix, suffix, before, after)
-    return model.fim(_newlines(shown_prefix), _newlines(shown_suffix))
+
+    def count(text: str) -> int:
+        return count_tokens(model, _newlines(text))
+
+    found = shown(count, prefix, suffix, budget.prefix_tokens, budget.suffix_tokens, surroundings.head, budget.head_tokens)
+    extra = fit_extra(count, surroundings.extra, surroundings.path, budget.extra_tokens)
+    return Context(
+        Shown(_newlines(found.head), _newlines(found.prefix), _newlines(found.suffix)),
+        surroundings.path,
+        tuple((path, _newlines(text)) for path, text in extra),
+        tuple(path for path, _ in surroundings.extra[len(extra) :]),
+    )
+
+
+def count_tokens(model: Model, text: str) -> int:
+    """How many tokens a text has, by the model's shortest way."""
+    return model.count_tokens(text) if isinstance(model, CountsTokens) else len(model.tokenize(text))
+
+
+def _stop(prefix: str, suffix: str, kind: Kind) -> Stop:
+    if kind == "line":
+        return LINE
+    indent = block_indent(prefix) if kind == "block" else function_indent(prefix)
+    return Stop("block", indent, start_of_line(prefix), next_lines(suffix, 2))
+
+
+def _first_tokens(tokens: tuple[Token, ...], size: int) -> tuple[Token, ...]:
+    """The tokens that the first `size` bytes of the text are made of."""
+    reached = accumulate(len(token.text) for token in tokens)
+    return tokens[: next((count for count, bytes in enumerate(reached, 1) if bytes >= size), len(tokens))]
 
 
 def _held_back(prefix: str) -> str:
@@ -169,14 +313,26 @@ def _told(on_text: OnText, held_back: str) -> OnToken:
     return on_token
 
 
-def _budgets(model: Model, settings: Settings, kind: Kind) -> tuple[int, int, int]:
-    """Tokens to show before and after the cursor, and to write, as the model's context allows."""
+def _budgets(model: Model, settings: Settings, kind: Kind) -> Settings:
+    """The settings as far as the model's context allows."""
     room = model.context_length - _CONTROL_TOKENS
-    new = max(1, min(settings.block_tokens if kind == "block" else settings.line_tokens, room // 2))
-    shown, left = settings.prefix_tokens + settings.suffix_tokens, max(0, room - new)
-    if shown <= left:
-        return settings.prefix_tokens, settings.suffix_tokens, new
-    return settings.prefix_tokens * left // shown, settings.suffix_tokens * left // shown, new
+    new = _new_tokens(model, settings, kind)
+    wanted, left = settings.shown_tokens, max(0, room - new)
+    if wanted <= left:
+        return settings
+    return replace(
+        settings,
+        prefix_tokens=settings.prefix_tokens * left // wanted,
+        suffix_tokens=settings.suffix_tokens * left // wanted,
+        head_tokens=settings.head_tokens * left // wanted,
+        extra_tokens=settings.extra_tokens * left // wanted,
+    )
+
+
+def _new_tokens(model: Model, settings: Settings, kind: Kind) -> int:
+    """Tokens to write, at most half of the model's context."""
+    wanted = settings.block_tokens if kind == "block" else settings.line_tokens
+    return max(1, min(wanted, (model.context_length - _CONTROL_TOKENS) // 2))
 
 
 def _newlines(text: str) -> str:

@@ -68,11 +68,15 @@ class Vocabulary:
             or bool(llama.llama_vocab_is_control(self._vocab, token))
         )
 
-    def _piece(self, token: int) -> bytes:
-        """The bytes that a token stands for; none for a control token."""
+    def spelled(self, token: int) -> bytes:
+        """The bytes that a token stands for; the spelling of a control token."""
+        return self._piece(token, spell=True)
+
+    def _piece(self, token: int, spell: bool = False) -> bytes:
+        """The bytes that a token stands for; none for a control token, unless it is to be spelled."""
         for room in (64, 4096, 1 << 20):
             buffer = ctypes.create_string_buffer(room)
-            count = int(self._llama.llama_token_to_piece(self._vocab, token, buffer, room, 0, False))
+            count = int(self._llama.llama_token_to_piece(self._vocab, token, buffer, room, 0, spell))
             if count >= 0:
                 return buffer.raw[:count]
         return b""
