@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice
 from typing import Literal, Protocol, runtime_checkable
 
 from .context import Shown, fit_extra, shown
@@ -21,17 +21,22 @@ Task = Literal["line", "line_rest", "line_middle", "block", "function"]
 # Told the text so far at each token.
 OnText = Callable[[str], None]
 
-# Part of every settings' fingerprint: raised whenever what the model is shown, or how its text is cut, changes.
-VERSION = 1
-# So many newlines below the cursor are looked at for lines that are not blank.
+# Part of every settings' fingerprint: raised whenever what the model is shown changes, or how a text is cut that is shown. That some
+# texts are not shown at all is no such change: the others keep their text and their measures.
+VERSIONS: dict[Kind, int] = {"line": 1, "block": 2, "function": 1}
+# So many newlines below the cursor are looked at for the next lines that are not blank.
 _MOST_BLANK_LINES = 64
 # BOS and the three fill-in-the-middle tokens.
 _CONTROL_TOKENS = 4
 
 _LINE_END = re.compile(r"[\r\n]")
+_NEXT_LINE = re.compile(r"[\r\n]([^\r\n]*)")
 _OPENS_A_BLOCK = re.compile(r":[ \t]*(#.*)?$")
 # What begins a function, in the languages that have a word for it.
-_FUNCTION = re.compile(r"\s*(?:[\w()]+\s+)*(?:def|function|fn|func|fun|sub|proc)\b")
+_FUNCTION = re.compile(
+    r"\s*(?:(?:async|export|default|pub(?:\([\w ]*\))?|unsafe|const|local|inline|static|public|private|protected|internal|override)\s+)*"
+    r"(?:def|function|fn|func|fun|sub|proc)\b"
+)
 _CLOSING_LINE = re.compile(r"\s*[)\]}]")
 # Ends that came in the middle of something, and those behind which there are tokens that are not of the text.
 _UNFINISHED = {StopReason.TOKENS, StopReason.TIME, StopReason.REPETITION}
@@ -55,6 +60,8 @@ class Settings:
     head_tokens: of the prefix's, kept for the file's first lines where the prefix is cut. extra_tokens: of other files, besides the
     prefix's and the suffix's. Both are 0 because the embedded model is none the better for them (docs/context.md).
 
+    line_tokens, block_tokens, function_tokens: of what is written, by what is asked for.
+
     A model whose context is smaller gets all shown parts cut in proportion.
     """
 
@@ -71,15 +78,20 @@ class Settings:
         """Of all parts that are shown together."""
         return self.prefix_tokens + self.suffix_tokens + self.extra_tokens
 
-    def fingerprint(self, layout: Layout, context_length: int) -> str:
+    def fingerprint(self, layout: Layout, context_length: int, kind: Kind = "line") -> str:
         """16 hex digits over all that decides what a model is shown and how its text is taken: a calibrator holds for one of these.
 
-        The model's context is part of it where the budgets don't fit into it.
+        The model's context is part of it where the budgets don't fit into it; function_tokens only where functions are asked for.
         """
         # What is not shown at all decides nothing: a calibrator fitted before it could be goes on holding.
         budgets = {name: tokens for name, tokens in asdict(self).items() if tokens or name not in ("head_tokens", "extra_tokens")}
-        decides = {**budgets, "layout": layout, "decoding": "greedy", "version": VERSION}
-        if context_length < self.shown_tokens + max(self.line_tokens, self.block_tokens) + _CONTROL_TOKENS:
+        new = max(self.line_tokens, self.block_tokens)
+        if kind == "function":
+            new = max(new, self.function_tokens)
+        else:
+            del budgets["function_tokens"]
+        decides = {**budgets, "layout": layout, "decoding": "greedy", "version": VERSIONS[kind]}
+        if context_length < self.shown_tokens + new + _CONTROL_TOKENS:
             decides["context_length"] = context_length
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -164,14 +176,8 @@ def function_indent(prefix: str) -> int:
 
 def next_lines(suffix: str, count: int) -> tuple[str, ...]:
     """The first lines below the cursor's that are not blank."""
-    found: list[str] = []
-    ends = [match.end() for match in islice(_LINE_END.finditer(suffix), _MOST_BLANK_LINES)]
-    for start, end in pairwise([*ends, len(suffix)]):
-        if line := suffix[start:end].rstrip():
-            found.append(line)
-            if len(found) == count:
-                break
-    return tuple(found)
+    lines = (match[1].rstrip() for match in islice(_NEXT_LINE.finditer(suffix), _MOST_BLANK_LINES))
+    return tuple(islice(filter(None, lines), count))
 
 
 def without_overlap(text: str, rest: str) -> str:
@@ -212,7 +218,7 @@ def complete(
     """
     settings = settings or Settings()
     held_back = _held_back(prefix)
-    stop = _stop(prefix.removesuffix(held_back), suffix, kind)
+    stop = _stop(prefix, suffix, kind)
     generation = model.generate(
         prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings),
         stop=stop,
@@ -287,7 +293,7 @@ def _stop(prefix: str, suffix: str, kind: Kind) -> Stop:
     if kind == "line":
         return LINE
     indent = block_indent(prefix) if kind == "block" else function_indent(prefix)
-    return Stop("block", indent, start_of_line(prefix), next_lines(suffix, 2))
+    return Stop("block", indent, start_of_line(prefix).removesuffix(_held_back(prefix)), next_lines(suffix, 2))
 
 
 def _first_tokens(tokens: tuple[Token, ...], size: int) -> tuple[Token, ...]:
@@ -331,7 +337,7 @@ def _budgets(model: Model, settings: Settings, kind: Kind) -> Settings:
 
 def _new_tokens(model: Model, settings: Settings, kind: Kind) -> int:
     """Tokens to write, at most half of the model's context."""
-    wanted = settings.block_tokens if kind == "block" else settings.line_tokens
+    wanted = {"line": settings.line_tokens, "block": settings.block_tokens, "function": settings.function_tokens}[kind]
     return max(1, min(wanted, (model.context_length - _CONTROL_TOKENS) // 2))
 
 
