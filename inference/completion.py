@@ -216,17 +216,51 @@ def complete(
     none for its end: measures then say how sure the model was of what is written, not that it ends there. Where nothing is left, all
     tokens stay.
     """
-    settings = settings or Settings()
-    held_back = _held_back(prefix)
-    stop = _stop(prefix, suffix, kind)
-    generation = model.generate(
-        prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings),
-        stop=stop,
-        max_tokens=_new_tokens(model, settings, kind),
+    return complete_several(
+        model,
+        prefix,
+        suffix,
+        kind=kind,
+        settings=settings,
+        surroundings=surroundings,
         max_ms=max_ms,
         cancel=cancel,
-        on_token=None if on_text is None else _told(on_text, held_back),
-    )
+        on_text=on_text,
+    )[0]
+
+
+def complete_several(
+    model: Model,
+    prefix: str,
+    suffix: str,
+    *,
+    kind: Kind = "line",
+    settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
+    max_ms: float | None = None,
+    cancel: Cancel | None = None,
+    on_text: OnText | None = None,
+    count: int = 1,
+) -> tuple[Generation, ...]:
+    """`count` generations as `complete` makes them: number i begins with the i-th most likely token; of those with one text the first."""
+    settings = settings or Settings()
+    prompt = prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings)
+    stop, most = _stop(prefix, suffix, kind), _new_tokens(model, settings, kind)
+    tell = None if on_text is None else _told(on_text, _held_back(prefix))
+    if count == 1:
+        made = [model.generate(prompt, stop=stop, max_tokens=most, max_ms=max_ms, cancel=cancel, on_token=tell)]
+    else:
+        first = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
+        made = model.alternatives(prompt, count, stop=stop, max_tokens=most, max_ms=max_ms, cancel=cancel, on_token=first)
+    distinct: dict[str, Generation] = {}
+    for generation in (_cut(each, prefix, suffix, kind) for each in made):
+        distinct.setdefault(generation.text, generation)
+    return tuple(distinct.values())
+
+
+def _cut(generation: Generation, prefix: str, suffix: str, kind: Kind) -> Generation:
+    """What of a generation `complete` gives."""
+    held_back = _held_back(prefix)
     text, tokens = generation.text, generation.tokens
     if generation.stopped_by in _UNFINISHED:
         text = "" if kind == "line" else whole_statements(text, prefix.removesuffix(held_back))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from .wire import fingerprint_to_json, frame, generation_to_json, read_frame, take_stdio
+from .wire import context_to_json, fingerprint_to_json, frame, generation_to_json, question_from_json, read_frame, take_stdio
 
 _GRACE_S = 1.0
 # More often than a person types, and seldom enough that telling costs the model nothing.
@@ -77,6 +77,8 @@ class _Host:
                 return self._load(request)
             case "complete":
                 return self._complete(request)
+            case "context":
+                return self._context(request)
             case "info":
                 return self._info()
             case other:
@@ -103,8 +105,8 @@ class _Host:
             "load_ms": self._load_ms,
         }
 
-    def _complete(self, request: dict[str, Any]) -> dict[str, Any]:
-        from ..inference.completion import complete
+    def _complete(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        from ..inference.completion import complete_several
 
         number = request["id"]
         told = 0.0
@@ -115,16 +117,21 @@ class _Host:
                 told = now
                 self._send({"id": number, "text": text})
 
-        generation = complete(
+        generations = complete_several(
             self._loaded(),
-            request["prefix"],
-            request["suffix"],
-            kind=request["kind"],
-            max_ms=request["max_ms"],
             cancel=lambda: self._requests.cancelled(number),
-            on_text=tell if request.get("tell") else None,
+            on_text=tell if request["tell"] else None,
+            **question_from_json(request["question"]),
         )
-        return generation_to_json(generation)
+        return [generation_to_json(generation) for generation in generations]
+
+    def _context(self, request: dict[str, Any]) -> dict[str, Any]:
+        from ..inference.completion import context_at, count_tokens
+
+        question = question_from_json(request["question"])
+        del question["count"], question["max_ms"]
+        model = self._loaded()
+        return context_to_json(context_at(model, **question), lambda text: count_tokens(model, text))
 
     def _loaded(self) -> Any:
         if self._model is None:

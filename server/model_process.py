@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..inference.completion import Kind, OnText
+from ..inference.completion import OnText
 from ..inference.model import Fingerprint, Generation, Layout
 from ..inference.opening import ModelChoice
-from .wire import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, parse
+from .wire import HEADER_BYTES, Question, fingerprint_from_json, frame, generation_from_json, parse, question_to_json
 
 State = Literal["loading", "ready", "failed", "closed"]
 
@@ -94,26 +94,31 @@ class ModelProcess:
             if self.state in ("failed", "closed"):
                 raise ModelUnavailable(self.reason)
 
-    async def complete(
-        self, prefix: str, suffix: str, *, kind: Kind, max_ms: float | None = None, on_text: OnText | None = None
-    ) -> Generation:
-        """What the model puts between prefix and suffix, as `inference.completion.complete`; on_text: told the text as it grows.
+    async def complete(self, question: Question, *, on_text: OnText | None = None) -> tuple[Generation, ...]:
+        """What the model puts there, as `inference.completion.complete_several`; on_text: told the first text as it grows.
 
         Cancelling the awaiting task returns at once and stops the model at its next token. A process that says nothing for longer than
         max_ms and some seconds is ended. Raises ModelUnavailable, ModelProcessDied, ModelRequestFailed.
         """
+        request = {"op": "complete", "question": question_to_json(question), "tell": on_text is not None}
+        limit_s = None if question.max_ms is None else question.max_ms / 1e3 + _HUNG_S
         async with self._turn:
             await self.loaded()
-            request = {"op": "complete", "prefix": prefix, "suffix": suffix, "kind": kind, "max_ms": max_ms, "tell": on_text is not None}
-            asking = self._ask(request, on_text)
             try:
-                data = await (asking if max_ms is None else asyncio.wait_for(asking, max_ms / 1e3 + _HUNG_S))
+                data = await asyncio.wait_for(self._ask(request, on_text), limit_s)
             except TimeoutError:
                 if self._child is not None and self._child.returncode is None:
                     self._enter("loading", "the model's process did not answer and is started again")
                     self._child.kill()
-                raise ModelProcessDied(f"the model's process did not answer within {max_ms / 1e3 + _HUNG_S:.0f} s") from None
-        return generation_from_json(data)
+                raise ModelProcessDied(f"the model's process did not answer within {limit_s:.0f} s") from None
+        return tuple(map(generation_from_json, data))
+
+    async def context(self, question: Question) -> dict[str, Any]:
+        """What the model would be shown, as `wire.context_to_json`. Raises what `complete` raises."""
+        async with self._turn:
+            await self.loaded()
+            found: dict[str, Any] = await self._ask({"op": "context", "question": question_to_json(question)})
+        return found
 
     async def reload(self, reason: str) -> None:
         """Start a new process for the model, as soon as the request that runs is answered; also after the old one was given up."""
