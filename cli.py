@@ -115,12 +115,17 @@ def _add_complete(commands: Subparsers) -> None:
     parser.add_argument("--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, or of a block (default: line)")
     parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: exact_match)")
     parser.add_argument("--language", help="identifier of the language, such as python (default: from the file's name)")
+    parser.add_argument("--show-prompt", action="store_true", help="show what the model would be given there, and do not ask it")
     _add_model_option(parser)
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from . import complete
 
+        if arguments.show_prompt:
+            return complete.show_prompt(
+                arguments.place, from_stdin=arguments.stdin, kind=arguments.kind, model=_model_choice(arguments), as_json=arguments.json
+            )
         return complete.run(
             arguments.place,
             from_stdin=arguments.stdin,

@@ -53,6 +53,15 @@ class CountsTokens(Protocol):
         ...
 
 
+@runtime_checkable
+class SpellsPrompts(Protocol):
+    """A model in this process, which can say what its tokens are."""
+
+    def prompt_text(self, prompt: Prompt) -> str:
+        """A prompt as text, its control tokens spelled."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Token budgets: of what is shown before and after the cursor, and of what is written. Decoding is greedy.
@@ -316,6 +325,11 @@ def context_at(
         tuple((path, _newlines(text)) for path, text in extra),
         tuple(path for path, _ in surroundings.extra[len(extra) :]),
     )
+
+
+def prompt_text(model: Model, prompt: Prompt) -> str | None:
+    """A prompt as text, control tokens spelled; None where the model is behind a server, which alone knows."""
+    return model.prompt_text(prompt) if isinstance(model, SpellsPrompts) else None
 
 
 def count_tokens(model: Model, text: str) -> int:
