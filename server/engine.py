@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.registry import Registry
 from ..inference.completion import Kind, Settings, complete, task_of
 from ..inference.context import cut_step
 from ..inference.model import Generation, Layout, Model
 from .documents import Window
-from .options import Event
+from .settings_table import Event
 from .positions import Encoding, Range, content, position_at, split_lines
 from .suggestion import Suggestion, suggest
 
@@ -52,6 +53,7 @@ def suggestion_of(
     settings: Settings,
     registry: Registry,
     project: str | None = None,
+    boundaries: Boundaries = BOUNDARIES,
 ) -> Suggestion | None:
     """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank."""
     made = suggest(
@@ -61,11 +63,12 @@ def suggestion_of(
         range=place.range,
         language=place.language,
         model_id=model_id,
-        prompt_id=settings.fingerprint(layout, context_length),
+        prompt_id=settings.fingerprint(layout, context_length, place.kind),
         registry=registry,
         event=place.event,
         file=place.file,
         project=project,
+        boundaries=boundaries,
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
     return made and replace(made, text=_newline_at(place).join(map(content, split_lines(made.text))))

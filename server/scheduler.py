@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from ..inference.completion import Kind
+from ..inference.completion import Kind, Surroundings
 from ..inference.model import Generation
 
 # Between an editor's cancel and its next request, which may still fit: one message at least, and what the editor waits by itself.
@@ -45,7 +45,8 @@ class Priority(IntEnum):
 class Want:
     """A request to the model: what stands around the cursor, what kind of text is wanted there, and how many different ones.
 
-    delay_s: seconds in which a later request may still make this one pointless, before it starts.
+    delay_s: seconds in which a later request may still make this one pointless, before it starts. surroundings, max_ms: for the model,
+    no matter to the scheduler.
     """
 
     uri: str
@@ -55,14 +56,17 @@ class Want:
     priority: Priority = Priority.AUTOMATIC
     count: int = 1
     delay_s: float = 0.0
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    max_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a job made. typed: what has been typed since at its place, in which the generations agree with it; joined: whether the job ran
+    """What a job of this kind made, at least one generation. typed: what has been typed since at its place, in which the generations agree with it; joined: whether the job ran
     already when it was asked; waited_ms: from the request to the start of the job."""
 
     generations: tuple[Generation, ...]
+    kind: Kind
     typed: str
     joined: bool
     waited_ms: float
@@ -264,7 +268,7 @@ class Scheduler:
                 self._submit_again(request)
                 continue
             waited = max(0.0, job.started - request.asked) * 1e3
-            request.future.set_result(Answer(generations, typed, job.started < request.asked, waited))
+            request.future.set_result(Answer(generations, job.want.kind, typed, job.started < request.asked, waited))
         self._pump()
 
     def _heard(self, job: _Job, text: str) -> None:

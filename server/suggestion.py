@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import Confidence, confidence, uncalibrated
 from ..calibration.measures import measures_of
 from ..calibration.registry import Registry, choose
@@ -58,6 +59,7 @@ def suggest(
     event: str = "exact_match",
     file: Path | None = None,
     project: str | None = None,
+    boundaries: Boundaries = BOUNDARIES,
 ) -> Suggestion | None:
     """The suggestion that a generation makes; None when its text is blank.
 
@@ -75,7 +77,7 @@ def suggest(
     elif generation.timings.shifted_tokens:
         found = uncalibrated(event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
     else:
-        found = confidence(choice.calibrator, measures, {"language": language, **({"project": project} if project else {})})
+        found = confidence(choice.calibrator, measures, {"language": language, **({"project": project} if project else {})}, boundaries)
     return Suggestion(
         id=uuid.uuid4().hex[:12],
         text=generation.text,
