@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .documents import Change
 from .explain import Explanation
-from .positions import Encoding, Position, Range, column_at, split_lines
+from .positions import Encoding, Position, Range, column_at
 
 # What a person may still want to ask about; beyond it the oldest are forgotten.
 KEPT = 200
@@ -66,11 +66,10 @@ class Accepted:
 
 def range_of(start: Position, text: str, encoding: Encoding) -> Range:
     """Where a text is that was put in at a position."""
-    lines = split_lines(text)
-    width = column_at(lines[-1], len(lines[-1]), encoding)
-    if len(lines) == 1:
-        return Range(start, Position(start.line, start.character + width))
-    return Range(start, Position(start.line + len(lines) - 1, width))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    breaks, last = text.count("\n"), text[text.rfind("\n") + 1 :]
+    width = column_at(last, len(last), encoding)
+    return Range(start, Position(start.line + breaks, width if breaks else start.character + width))
 
 
 def moved(range: Range, change: Change, encoding: Encoding) -> Range | None:
@@ -95,14 +94,12 @@ def _followed(place: _Place, uri: str, edit: _Edit | None) -> _Place | None:
         return place
     if edit is None:
         return None
-    if edit.start >= place.range.end:
-        return place
     found = _moved(place.range, edit)
-    return None if found is None else replace(place, range=found)
+    return place if found is place.range else None if found is None else _Place(uri, found, place.explanation)
 
 
 def _moved(range: Range, edit: _Edit) -> Range | None:
-    if edit.start >= range.end:
+    if edit.start >= range.end or (edit.old_end.line < range.start.line and edit.old_end.line == edit.new_end.line):
         return range
     if edit.old_end <= range.start:
         return Range(_shifted(range.start, edit), _shifted(range.end, edit))

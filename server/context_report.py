@@ -45,5 +45,5 @@ def context_text(told: dict[str, Any]) -> str:
     lines.append(f"prompt: layout {prompt['layout']}{size}")
     if prompt["text"] is not None:
         return "\n".join([*lines, "", prompt["text"]])
-    lines.append("The server lays it out: its control tokens are not known here.")
+    lines.append("Its spelling is not known here: the server has the tokens.")
     return "\n".join([*lines, *(f"\n--- {name}\n{piece['text']}" for name, piece in pieces)])

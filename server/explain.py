@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..calibration.harmless import harmless
 from ..calibration.measures import LOWEST
 from ..calibration.metrics.intervals import Interval
 from ..calibration.registry import Choice, Entry, Origin
+from ..inference.completion import Context
 from ..inference.model import Generation, Token
 from .suggestion import Suggestion, SuggestionKind
 
@@ -25,11 +26,10 @@ _NO_LANGUAGE = re.compile(r"[^A-Za-z0-9_+#.-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Seen:
     """Something that the model saw.
 
-    part: "before the cursor", "another file"; tokens: how many it took, None where they were not counted; file: its name, None for the
-    document's own text.
+    part: which, for people; tokens: how many it took, None where they were not counted; file: its path, None for the document's own text.
     """
 
     part: str
@@ -88,7 +88,7 @@ class Explanation:
     chosen_because: str
     tokens: int
     least_certain: tuple[Uncertain, ...]
-    seen: tuple[Piece, ...]
+    seen: tuple[Seen, ...]
     timings_ms: dict[str, float]
 
     def as_json(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Explanation:
         return {**asdict(self), "text": self.confidence.text}
 
 
-def explanation(suggestion: Suggestion, generation: Generation, choice: Choice | None, seen: Sequence[Piece] = ()) -> Explanation:
+def explanation(suggestion: Suggestion, generation: Generation, choice: Choice | None, seen: Sequence[Seen] = ()) -> Explanation:
     """What is known of a suggestion.
 
     generation: the one whose text and tokens the suggestion is. choice: the registry's, None where it is not known; of a calibrator other
@@ -131,6 +131,18 @@ def least_certain(tokens: Sequence[Token], count: int = LOWEST) -> tuple[Uncerta
         )
         for _, index, token in sorted(known, key=lambda one: one[:2])[:count]
     )
+
+
+def seen_in(context: Context, count: Callable[[str], int] | None = None) -> tuple[Seen, ...]:
+    """What the model saw of a context, without its texts, those of other files first; count: how many tokens a text has, if known."""
+    shown = context.document
+    parts = [
+        *(("a piece of", path, text) for path, text in context.extra),
+        ("the head of the file", None, shown.head),
+        ("the text before the cursor", None, shown.prefix),
+        ("the text behind it", None, shown.suffix),
+    ]
+    return tuple(Seen(part, count(text) if count else None, path) for part, path, text in parts if text)
 
 
 def hover_markdown(explanation: Explanation) -> str:
@@ -189,7 +201,7 @@ def _paragraphs(told: Explanation) -> Iterator[str]:
     if told.least_certain:
         yield f"Least certain of {told.tokens} tokens: {'; '.join(map(_uncertain, told.least_certain))}."
     if told.seen:
-        yield f"The model saw {', '.join(map(_piece, told.seen))}."
+        yield f"The model saw {', '.join(map(_seen, told.seen))}."
     if told.timings_ms:
         yield f"Time: {', '.join(f'{name} {ms:.0f} ms' for name, ms in told.timings_ms.items())}."
 
@@ -205,9 +217,9 @@ def _percent(probability: float) -> str:
     return "<1 %" if probability < 0.01 else ">99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
 
 
-def _piece(piece: Piece) -> str:
-    amount = "" if piece.tokens is None else f" ({piece.tokens} tokens)"
-    return f"{piece.part}{'' if piece.file is None else f' {code_span(piece.file)}'}{amount}"
+def _seen(seen: Seen) -> str:
+    amount = "" if seen.tokens is None else f" ({seen.tokens} tokens)"
+    return f"{seen.part}{'' if seen.file is None else f' {code_span(seen.file)}'}{amount}"
 
 
 def _longest(text: str) -> int:

@@ -310,7 +310,7 @@ def test_boundaries_that_leave_a_band_empty_are_both_replaced_and_told_together(
     [
         ("kinds", "kind"),
         ("Kind", "kind"),
-        ("show_above", "showAbove"),
+        ("SHOW_ABOVE", "showAbove"),
         ("threads", "modelOptions.threads"),
         ("likelyFrom", "bands.likelyFrom"),
         ("modelOptions.gpu-layers", "modelOptions.gpuLayers"),
@@ -331,6 +331,16 @@ def test_a_name_like_no_other_is_told_without_a_guess_and_a_flood_of_them_in_sho
     flood = parse_settings({f"{number:03}" + "q" * 1000: {} for number in range(300)})[1]
     assert len(flood) == 6
     assert flood[-1] == "There are 295 more names among the settings of Assay that it does not know."
+
+
+@pytest.mark.parametrize("wild", ["\ud800" + "x" * 100_000, "\x1b]0;a\x07\u202e\n" * 3, "\u2028\t\x00"])
+def test_a_problem_is_one_short_line_that_utf_8_can_hold_whatever_it_quotes(wild: str) -> None:
+    for written in ({"event": wild}, {wild: 1}, {"bands": {wild: 1}}, {"disabledLanguages": [wild, 1]}, wild):
+        problems = parse_settings(written)[1]
+        assert len(problems) == 1
+        assert len(problems[0].encode()) < 300
+        assert len(problems[0].splitlines()) == 1
+        assert not re.search(r"[\x00-\x1f\u202e]", problems[0])
 
 
 def test_what_vs_code_s_client_keeps_in_the_section_is_not_called_unknown() -> None:
