@@ -11,6 +11,7 @@ _TEXT = re.compile(
     r"""|\#[^\r\n]*|^[ \t]*//[^\r\n]*|/\*.*?(?:\*/|\Z)""",
     re.DOTALL | re.MULTILINE,
 )
+_BRACKET = re.compile(r"[()\[\]{}]")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _TOP_LEVEL = re.compile(r"^[^\W\d]", re.MULTILINE)
 # What a statement does not end with. A type or a tag may end with ">", and `x++` is whole.
@@ -27,9 +28,8 @@ def whole_statements(text: str, before: str = "") -> str:
     the line does not end with an operator, a comma, a backslash or a colon, and no `try:` of the text waits for its `except`. Comments and
     decorators end none. Read without a parser: where it errs, it mostly shows less.
     """
-    tops = [match.start() for match in _TOP_LEVEL.finditer(before)]
-    before = before[tops[-1] :] if tops else before
-    masked = _TEXT.sub(_mask, before + text)
+    before = _from_top_level(before)
+    masked = code_only(before + text)
     depth = _depth(0, masked[: len(before)])
     end, offset, waiting = 0, len(before), set[int]()
     for line, newline in _LINE.findall(masked[len(before) :]):
@@ -48,13 +48,36 @@ def whole_statements(text: str, before: str = "") -> str:
     return text[:end]
 
 
-def _mask(match: re.Match[str]) -> str:
-    """As many characters that say nothing: letters for a string, so that its line is not blank, spaces for a comment."""
-    return ("x" if match[0][0] in "\"'" else " ") * len(match[0])
+def open_brackets(before: str) -> int:
+    """How many brackets are open behind a text, counted from its last line that is not indented."""
+    return _depth(0, code_only(_from_top_level(before)))
+
+
+def unpaired_closing(text: str) -> list[int]:
+    """Offsets of the brackets that a text closes without opening them."""
+    depth, found = 0, []
+    for match in _BRACKET.finditer(code_only(text)):
+        if match[0] in "([{":
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            found.append(match.start())
+    return found
+
+
+def code_only(text: str) -> str:
+    """The text with as many characters that say nothing in place of strings (letters) and comments (spaces)."""
+    return _TEXT.sub(lambda match: ("x" if match[0][0] in "\"'" else " ") * len(match[0]), text)
+
+
+def _from_top_level(before: str) -> str:
+    tops = [match.start() for match in _TOP_LEVEL.finditer(before)]
+    return before[tops[-1] :] if tops else before
 
 
 def _depth(depth: int, code: str) -> int:
     """How many brackets are open behind the code; closing one that is not open counts for nothing."""
-    for character in re.findall(r"[()\[\]{}]", code):
-        depth = depth + 1 if character in "([{" else max(0, depth - 1)
+    for bracket in _BRACKET.findall(code):
+        depth = depth + 1 if bracket in "([{" else max(0, depth - 1)
     return depth

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# How often a unit stands in a row where a text has run into a loop: a line, a group of lines, a piece of a line. Over 1,500,000 lines of
-# real code a loop is seen in 9 of 100,000, most of them tables in tests.
+# How often a unit stands in a row where a text has run into a loop: a line, a group of lines, a piece of a line. Of real code that is no
+# test, 3 of 333,089 lines and 1 of 8,922 blocks are taken for a loop; of tests, which have tables, 17 of 96,580 and 21 of 4,893.
 _LINES_IN_A_ROW = 3
 _GROUPS_IN_A_ROW = 2
 _PIECES_IN_A_ROW = 4
