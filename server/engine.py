@@ -12,8 +12,8 @@ from ..inference.completion import Kind, Settings, complete, task_of
 from ..inference.context import cut_step
 from ..inference.model import Generation, Layout, Model
 from .documents import Window
-from .settings_table import Event
 from .positions import Encoding, Range, content, position_at, split_lines
+from .settings_table import Event
 from .suggestion import Suggestion, suggest
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -54,8 +54,12 @@ def suggestion_of(
     registry: Registry,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
+    text: str | None = None,
 ) -> Suggestion | None:
-    """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank."""
+    """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank.
+
+    text: what of the generation's is shown, by default all.
+    """
     made = suggest(
         generation,
         task=task_of(place.prefix, place.suffix, place.kind),
@@ -71,7 +75,7 @@ def suggestion_of(
         boundaries=boundaries,
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
-    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(made.text))))
+    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(made.text if text is None else text))))
 
 
 def _newline_at(place: Place) -> str:

@@ -1,4 +1,4 @@
-"""The language server: what the editor asks, answered from the open documents by a model in a process of its own."""
+"""The language server: one editor's conversation, its settings, and the model that its requests go to."""
 
 from __future__ import annotations
 
@@ -6,64 +6,145 @@ import asyncio
 import gc
 import logging
 import sys
+import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
-from pygls.uris import to_fs_path
 
 from .. import __version__
+from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
-from .engine import Place
+from . import features
+from .accepted import Accepted
+from .calibrators import Calibrators
+from .documents import Change
 from .live import LiveModel
 from .loop_lag import LoopLag
-from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable, State
-from .options import OptionError, Options, parse_options, unknown_options_message
-from .positions import Encoding, Position, Range
+from .model_process import ModelUnavailable, State
+from .positions import Encoding
 from .protocol import Protocol
+from .request_log import RequestLog
+from .requests import Requests
+from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
 from .transport import FramingError, StdioTransport, TcpTransport, Transport
 from .wire import take_stdio
+from .workspace import Roots, roots_of
 
 logger = logging.getLogger(__name__)
 
-ACCEPTED = "assay.accepted"
-STATUS = "assay/status"
-_PROGRESS_ANSWER_S = 2.0
+STATUS_CHANGED = "assay/didChangeStatus"
+_ANSWER_S = 2.0
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+# Neovim's own completion inserts the first line alone of what is no snippet.
+_SNIPPETS_ONLY = ("Neovim",)
 
 
 class AssayServer(LanguageServer):
-    """One editor's server: its conversation, its options and its model."""
+    """One editor's server."""
 
     protocol: Protocol
+    live: LiveModel
+    requests: Requests
+    log: RequestLog
 
     def __init__(self, model: ModelChoice) -> None:
         super().__init__("assay", __version__, protocol_cls=Protocol, converter_factory=default_converter)
         self.default_model = model
-        self.options = Options()
-        self.live: LiveModel | None = None
+        self.settings: LiveSettings = DEFAULTS
+        self.roots = Roots()
         self.lag: LoopLag | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
+        self.calibrators = Calibrators(self.executor)
+        self.accepted = Accepted("utf-16")
         self.tasks: set[asyncio.Task[None]] = set()
+        self.plain_completion = False
+        self.inserts_snippets_only = False
+        self._initial: Any = None
+        self._problems: tuple[str, ...] = ()
+        self._told: set[str] = set()
+        self._begun = False
         self._loads = 0
 
-    def begin(self, options: Options, project: Path | None) -> None:
-        """Take the options and start to load the model and the calibrators."""
-        self.options = options
-        self.lag = LoopLag() if options.diagnostics else None
-        self.live = LiveModel(options.model_or(self.default_model), project=project, executor=self.executor, on_state=self._on_state)
-        self._spawn(self.live.start())
+    def begin(self, params: types.InitializeParams) -> None:
+        """Take what the client says of itself, and start to load what does not wait for its settings."""
+        self._initial = params.initialization_options
+        self.settings, self._problems = parse_settings(self._initial)
+        self.roots = roots_of(params)
+        self.accepted = Accepted(self.protocol.documents.encoding)
+        self.protocol.on_edit = self._edited
+        self.protocol.on_close = self.accepted.forget
+        self.inserts_snippets_only = params.client_info is not None and params.client_info.name in _SNIPPETS_ONLY
+        text = params.capabilities.text_document
+        inline = text is not None and text.inline_completion is not None
+        self.plain_completion = self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not inline)
+        if self.plain_completion:
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
+        for root in (None, *self.roots.paths):
+            self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
+        self._make_model()
+        if not self._asks_for_settings:
+            self._start_model()
+
+    async def take_settings(self, sent: Any = None) -> None:
+        """Read the settings anew, from the client if it gives them out, else from what it sent, and act on what has changed."""
+        if self._asks_for_settings:
+            items = [types.ConfigurationItem(section=SECTION)]
+            try:
+                answer = await asyncio.wait_for(self.workspace_configuration_async(types.ConfigurationParams(items)), _ANSWER_S)
+                sent = answer[0] if answer else None
+            except (TimeoutError, JsonRpcException):
+                sent = None
+        before = self.settings
+        self.settings, self._problems = parse_settings(self._initial, sent)
+        for problem in problems_not_told(self._problems, self._told):
+            self.show(types.MessageType.Warning, f"Assay: {problem}")
+        if self._begun and reload_needed(before, self.settings):
+            await self.live.close()
+            self._make_model()
+            self._start_model()
+        elif not self._begun:
+            if reload_needed(before, self.settings):
+                self._make_model()
+            self._start_model()
+        else:
+            self.live.settings = _shown(self.settings)
+        if before.log_requests != self.settings.log_requests:
+            await asyncio.to_thread(self.log.close)
+            self.log = self._opened_log()
+            self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings)
+        if self.settings.diagnostics and self.lag is None:
+            self.lag = LoopLag()
 
     def report_loading(self) -> None:
         """Tell the editor how loading goes."""
-        if self.live is not None:
-            self._loads += 1
-            self._spawn(_report_loading(self, self.live, f"assay/model/{self._loads}"))
+        self._loads += 1
+        self._spawn(_report_loading(self, self.live, f"assay/model/{self._loads}"))
+
+    def status(self) -> dict[str, Any]:
+        """What `assay/status` answers."""
+        process, registries = self.live.process, list(self.calibrators.registries())
+        loaded = process.model
+        return {
+            "state": process.state,
+            "reason": process.reason,
+            "busy": self.live.scheduler.busy,
+            "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
+            "process": process.pid,
+            "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
+            if registries
+            else None,
+            "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
+            "settings": list(self._problems),
+            **self.log.summary(),
+            "loop_lag": self.lag.take() if self.lag is not None else None,
+        }
 
     def show(self, kind: types.MessageType, message: str) -> None:
         """Show the user one message."""
@@ -79,18 +160,56 @@ class AssayServer(LanguageServer):
             task.cancel()
         if self.lag is not None:
             self.lag.stop()
-        if self.live is not None:
+        if hasattr(self, "live"):
             await self.live.close()
+            await asyncio.to_thread(self.log.close)
+        await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
 
+    @property
+    def _asks_for_settings(self) -> bool:
+        workspace = self.client_capabilities.workspace
+        return workspace is not None and bool(workspace.configuration)
+
+    def _make_model(self) -> None:
+        self.live = LiveModel(
+            self.settings.model_or(self.default_model),
+            _shown(self.settings),
+            on_state=self._on_state,
+            on_note=lambda note: self.show(types.MessageType.Warning, f"Assay: {note}"),
+            remember=self.settings.remember,
+        )
+        if not hasattr(self, "log"):
+            self.log = self._opened_log()
+        self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings)
+
+    def _start_model(self) -> None:
+        self._begun = True
+        if self.settings.diagnostics and self.lag is None:
+            self.lag = LoopLag()
+        self._spawn(self.live.start())
+
+    def _opened_log(self) -> RequestLog:
+        loop = asyncio.get_running_loop()
+
+        def trouble(message: str) -> None:
+            loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: {message}")
+
+        return RequestLog(self.settings.log_requests, on_trouble=trouble)
+
+    def _edited(self, uri: str, changes: Sequence[Change]) -> None:
+        self.requests.typed(time.monotonic())
+        self.accepted.change(uri, changes)
+
     def _on_state(self, state: State) -> None:
-        if self.live is None:
-            return
+        process = self.live.process
         if state == "loading":
-            self.note(f"Assay: {self.live.process.reason}")
+            self.note(f"Assay: {process.reason}")
             self.report_loading()
         elif state == "failed":
-            self.show(types.MessageType.Error, f"Assay: no suggestions: {self.live.process.reason}")
+            self.show(types.MessageType.Error, f"Assay: no suggestions: {process.reason}")
+        if state != "closed":
+            self.protocol.notify(STATUS_CHANGED, {"state": state, "reason": process.reason})
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -104,69 +223,33 @@ class AssayServer(LanguageServer):
 
 
 def initialize(ls: AssayServer, params: types.InitializeParams) -> None:
-    """Check the options and start to load the model; pygls answers with the capabilities."""
-    try:
-        options = parse_options(params.initialization_options)
-    except OptionError as error:
-        raise JsonRpcInvalidParams(str(error)) from error
+    """Begin; pygls answers with the capabilities."""
     ls.protocol.documents.encoding = _ENCODINGS[str(getattr(encoding := ls.workspace.position_encoding, "value", encoding))]
     ls.protocol.initialized = True
-    root = ls.workspace.root_uri or next(iter(ls.workspace.folders), None)
-    path = None if root is None else to_fs_path(root)
-    ls.begin(options, None if path is None else Path(path))
+    ls.begin(params)
 
 
-def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
-    """From here on the server may send requests: report the loading."""
-    if ls.options.unknown:
-        ls.show(types.MessageType.Warning, unknown_options_message(ls.options.unknown))
+async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
+    """From here on the server may send requests: ask for the settings, report the loading."""
     ls.report_loading()
+    await ls.take_settings()
+
+
+async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigurationParams) -> None:
+    """The user changed the settings."""
+    await ls.take_settings(params.settings)
+
+
+def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """The user added or removed folders."""
+    ls.roots = ls.roots.changed(params.event)
+    for root in ls.roots.paths:
+        ls.calibrators.follow(root)
 
 
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
-
-
-async def inline_completion(ls: AssayServer, params: types.InlineCompletionParams) -> types.InlineCompletionList:
-    """One suggestion at the cursor, or none: also when the text changes while the model works."""
-    nothing = types.InlineCompletionList(items=[])
-    document = ls.protocol.documents.get(params.text_document.uri)
-    if document is None or ls.live is None:
-        return nothing
-    version = document.version
-
-    def current() -> bool:
-        return ls.protocol.documents.get(params.text_document.uri) is document and document.version == version
-
-    at = Position(params.position.line, params.position.character)
-    prefix, suffix = document.around(at, ls.live.window)
-    path = to_fs_path(document.uri)
-    file = None if path is None else Path(path)
-    place = Place(prefix, suffix, Range(at, at), ls.options.kind, document.language, ls.options.event, file)
-    try:
-        suggestion = await ls.live.suggest(place, wanted=current)
-    except (ModelUnavailable, ModelProcessDied):
-        return nothing  # the user was told when it happened
-    except ModelRequestFailed as error:
-        ls.note(f"Assay: no suggestion: {error}")
-        return nothing
-    if suggestion is None or not current():
-        return nothing
-    here = types.Range(params.position, params.position)
-    command = types.Command(title="Suggestion accepted", command=ACCEPTED, arguments=[suggestion.as_json()])
-    return types.InlineCompletionList(items=[types.InlineCompletionItem(insert_text=suggestion.text, range=here, command=command)])
-
-
-def accepted(*arguments: Any) -> None:
-    """The editor inserted a suggestion."""
-    logger.debug("accepted: %s", arguments)
-
-
-def status(ls: AssayServer, _: Any) -> dict[str, Any]:
-    """What the server has: {state, reason, model, process, calibrators, loop_lag}."""
-    lag = ls.lag.take() if ls.lag is not None else None
-    return {**(ls.live.status() if ls.live is not None else {"state": "loading"}), "loop_lag": lag}
 
 
 def build_server(model: ModelChoice) -> AssayServer:
@@ -175,11 +258,27 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)
+    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(configuration_changed)
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(folders_changed)
     # without options pygls does not advertise the capability, and editors never ask
-    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(inline_completion)
-    server.feature(STATUS)(status)
-    server.command(ACCEPTED)(accepted)
+    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(features.inline_completion)
+    server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
+    server.feature(features.STATUS)(features.status)
+    server.feature(features.EXPLAIN)(features.explain)
+    server.feature(features.CONTEXT)(features.context)
+    server.command(features.ACCEPTED)(features.accepted)
     return server
+
+
+def _shown(settings: LiveSettings) -> Settings:
+    """What the model is shown: as it was calibrated, but for what the user set."""
+    budgets = {
+        "prefix_tokens": settings.context_prefix_tokens,
+        "suffix_tokens": settings.context_suffix_tokens,
+        "head_tokens": settings.context_head_tokens,
+        "extra_tokens": settings.context_open_files,
+    }
+    return replace(Settings(), **{name: tokens for name, tokens in budgets.items() if tokens is not None})
 
 
 async def converse(server: AssayServer, transport: Transport) -> int:
@@ -262,7 +361,7 @@ async def _begin_progress(ls: AssayServer, token: str) -> bool:
         ls.note("Assay: loading the model")
         return False
     try:
-        await asyncio.wait_for(ls.work_done_progress.create_async(token), _PROGRESS_ANSWER_S)
+        await asyncio.wait_for(ls.work_done_progress.create_async(token), _ANSWER_S)
     except (TimeoutError, JsonRpcException):
         return False
     ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))

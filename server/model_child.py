@@ -15,7 +15,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from .wire import context_to_json, fingerprint_to_json, frame, generation_to_json, question_from_json, read_frame, take_stdio
+from .wire import fingerprint_to_json, frame, generation_to_json, question_from_json, read_frame, take_stdio
 
 _GRACE_S = 1.0
 # More often than a person types, and seldom enough that telling costs the model nothing.
@@ -126,12 +126,15 @@ class _Host:
         return [generation_to_json(generation) for generation in generations]
 
     def _context(self, request: dict[str, Any]) -> dict[str, Any]:
-        from ..inference.completion import context_at, count_tokens
+        from ..inference.completion import context_at, count_tokens, prompt_of, prompt_text
+        from .context_report import context_json
 
         question = question_from_json(request["question"])
         del question["count"], question["max_ms"]
         model = self._loaded()
-        return context_to_json(context_at(model, **question), lambda text: count_tokens(model, text))
+        context = context_at(model, **question)
+        prompt = prompt_of(model, context)
+        return context_json(context, lambda text: count_tokens(model, text), prompt, prompt_text(model, prompt))
 
     def _loaded(self) -> Any:
         if self._model is None:

@@ -11,7 +11,7 @@ import concurrent.futures
 import json
 import logging
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cattrs
 from lsprotocol import types
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 
 class Protocol(LanguageServerProtocol):
     """One conversation with a client. exit_code is set when the client has sent `exit`."""
@@ -45,6 +47,9 @@ class Protocol(LanguageServerProtocol):
         self.exit_code: int | None = None
         self._ending = False
         self._lost: set[str | None] = set()
+        # Told of each edit before it is made, and of each document that is closed.
+        self.on_edit: Callable[[str, Sequence[Change]], None] = lambda uri, changes: None
+        self.on_close: Callable[[str], None] = lambda uri: None
 
     def receive(self, body: bytes) -> None:
         """Act on one message. Whatever it is, a request in it gets an answer."""
@@ -75,6 +80,13 @@ class Protocol(LanguageServerProtocol):
             return
         self._ending = self._ending or method == types.SHUTDOWN
         self.handle_message(message)
+
+    def structured(self, params: Any, kind: type[T]) -> T:
+        """What a request of our own was sent with, checked. Raises ValueError."""
+        try:
+            return self._converter.structure(self._converter.unstructure(params), kind)
+        except Exception as error:
+            raise ValueError("; ".join(_faults(error))) from error
 
     def warm_up(self) -> None:
         """Read and write one message of each kind that comes while the user types: the converter compiles its code at the first (10 ms)."""
@@ -119,7 +131,7 @@ class Protocol(LanguageServerProtocol):
                 changed = message.params
                 self._edit(changed.text_document.uri, changed.text_document.version, changed.content_changes)
             case sync.DidClose():
-                self.documents.close(message.params.text_document.uri)
+                self._close(message.params.text_document.uri)
             case sync.DidOpenNotebook():
                 for document in message.params.cell_text_documents:
                     self._open(document)
@@ -132,13 +144,18 @@ class Protocol(LanguageServerProtocol):
             case sync.DidCloseNotebook():
                 self.notebooks.close(message.params.notebook_document.uri)
                 for closed in message.params.cell_text_documents:
-                    self.documents.close(closed.uri)
+                    self._close(closed.uri)
 
     def _open(self, document: sync.TextDocument) -> None:
         self.documents.open(document.uri, document.language_id, document.version, document.text)
         self._found(document.uri)
 
+    def _close(self, uri: str) -> None:
+        self.documents.close(uri)
+        self.on_close(uri)
+
     def _edit(self, uri: str, version: int, changes: Sequence[Change]) -> None:
+        self.on_edit(uri, changes)
         try:
             self.documents.change(uri, version, changes)
         except OutOfSync as error:
@@ -153,7 +170,7 @@ class Protocol(LanguageServerProtocol):
                 array = structure.array
                 self.notebooks.splice(notebook, array.start, array.delete_count, array.cells or [])
                 for closed in structure.did_close or []:
-                    self.documents.close(closed.uri)
+                    self._close(closed.uri)
                 for document in structure.did_open or []:
                     self._open(document)
             if cells.data:

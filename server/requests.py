@@ -114,13 +114,13 @@ class Requests:
         """A suggestion that was given out lately."""
         return self._shown.get(suggestion_id)
 
-    async def explain(self, shown: Shown) -> Explanation:
-        """Why a suggestion has the confidence that it has."""
+    async def explain(self, shown: Shown, *, with_context: bool = True) -> Explanation:
+        """Why a suggestion has the confidence that it has. with_context: and what the model saw, if the model has time to tell."""
         loaded = await self._live.loaded()
         registry, _ = await self._calibrators.of(shown.ask.root)
         choice = choose(registry, **_asked_of_calibrators(shown.ask.place, loaded, self._live))
         seen: tuple[Seen, ...] = ()
-        if not self._live.scheduler.busy:
+        if with_context and not self._live.scheduler.busy:
             seen = tuple(_seen(await self._live.context(shown.want)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
 
@@ -187,9 +187,7 @@ class Requests:
             record.made(made)
             return made
         settings = self._settings()
-        wait_ms = delay_ms(
-            self._recent, now, invoked=ask.invoked, remembered=False, answer_ms=self._answer_ms, setting=settings.delay
-        )
+        wait_ms = delay_ms(self._recent, now, invoked=ask.invoked, remembered=False, answer_ms=self._answer_ms, setting=settings.delay)
         made = await self._live.make(replace(want, delay_s=wait_ms / 1e3))
         took_ms = (time.monotonic() - now) * 1e3 - made.waited_ms
         if made.source == "model":
@@ -205,7 +203,7 @@ class Requests:
         text = shown(generation.text, place.prefix, place.suffix, place.kind)
         if text is None:
             return None
-        made = suggestion_of(
+        return suggestion_of(
             generation,
             place,
             model_id=loaded.fingerprint.id,
@@ -217,7 +215,6 @@ class Requests:
             boundaries=self._settings().bands,
             text=text,
         )
-        return made
 
     def _keep(self, found: list[Shown]) -> None:
         for each in found:

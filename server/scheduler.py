@@ -62,8 +62,11 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a job of this kind made, at least one generation. typed: what has been typed since at its place, in which the generations agree with it; joined: whether the job ran
-    already when it was asked; waited_ms: from the request to the start of the job."""
+    """What a job of this kind made, at least one generation.
+
+    typed: what has been typed since at its place, in which a generation agrees with it; joined: whether the job ran already when it was
+    asked; waited_ms: from the request to the start of the job.
+    """
 
     generations: tuple[Generation, ...]
     kind: Kind

@@ -53,6 +53,7 @@ class LiveSettings:
     context_head_tokens: int | None
     context_open_files: int | None
     max_ms: float
+    remember: bool
     speculate: bool
     plain_completion: Plain
     log_requests: Path | None

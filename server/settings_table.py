@@ -180,6 +180,13 @@ SETTINGS: tuple[Setting, ...] = (
         "chosen for the model",
     ),
     Setting("maxMs", number(50, 60_000, "milliseconds"), 10_000, "The longest that a suggestion may take."),
+    Setting(
+        "remember",
+        switch(),
+        True,
+        "Whether what was suggested before is suggested again while it is typed along, taken back or undone. Without it the model is asked "
+        "at every keystroke.",
+    ),
     Setting("speculate", switch(), True, "Whether the next suggestion is prepared as soon as one was accepted."),
     Setting(
         "plainCompletion",

@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, BinaryIO
 
-from ..inference.completion import Context, Kind, Settings, Surroundings
+from ..inference.completion import Kind, Settings, Surroundings
 from ..inference.model import Fingerprint, Generation, StopReason, Timings, Token
 
 HEADER_BYTES = 4
@@ -66,22 +65,6 @@ def question_from_json(data: dict[str, Any]) -> dict[str, Any]:
     around = data["surroundings"]
     extra = tuple((path, text) for path, text in around["extra"])
     return {**data, "settings": Settings(**data["settings"]), "surroundings": Surroundings(around["head"], around["path"], extra)}
-
-
-def context_to_json(context: Context, count: Callable[[str], int]) -> dict[str, Any]:
-    """What a model is shown, piece by piece, each with its number of tokens."""
-
-    def piece(text: str) -> dict[str, Any]:
-        return {"text": text, "tokens": count(text)}
-
-    shown = context.document
-    return {
-        "extra": [{"path": path, **piece(text)} for path, text in context.extra],
-        "head": piece(shown.head),
-        "prefix": piece(shown.prefix),
-        "suffix": piece(shown.suffix),
-        "left_out": list(context.left_out),
-    }
 
 
 def generation_to_json(generation: Generation) -> dict[str, Any]:
