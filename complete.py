@@ -14,7 +14,7 @@ from .terminal import Paint, print_json, wants_colour
 if TYPE_CHECKING:
     from .inference.completion import Kind
     from .inference.opening import ModelChoice
-    from .server.options import Event
+    from .server.settings_table import Event
 
 
 class PlaceError(ValueError):

@@ -37,7 +37,8 @@ class Calibrators:
     async def close(self) -> None:
         """Stop following. Calling it again does nothing."""
         watches = [(await asyncio.shield(watch))[0] for watch in self._watches.values()]
-        await asyncio.to_thread(lambda: [watch.close() for watch in watches])
+        for watch in watches:
+            await asyncio.to_thread(watch.close)
 
 
 def _followed(root: Path | None) -> tuple[RegistryWatch, Path | None]:

@@ -117,8 +117,8 @@ async def context(ls: AssayServer, params: Any) -> dict[str, Any]:
         raise JsonRpcInvalidParams(f"{CONTEXT}: {error}") from error
 
 
-async def accepted(ls: AssayServer, *arguments: Any) -> None:
-    """The editor inserted a suggestion (the one argument, or one with its id)."""
+async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The editor inserted a suggestion: the one argument, of which the id is enough."""
     name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
     shown = ls.requests.accepted(name) if isinstance(name, str) else None
     if shown is None:
@@ -141,7 +141,8 @@ def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool) 
     file = path_of(document.uri)
     kind = kind_at(prefix, suffix, document.language) if settings.kind == "auto" else settings.kind
     place = Place(prefix, suffix, Range(at, at), kind, document.language, settings.event, file)
-    root = root_of(document.uri, ls.roots)
+    # A text that is in no folder that is worked on may become one of the first.
+    root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
     return Ask(document.uri, place, invoked, root, _surroundings(ls, document, at), is_secret_path(file) if file else False)
 
 
@@ -150,7 +151,7 @@ def _surroundings(ls: AssayServer, document: Document, at: Position) -> Surround
     head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
     if not budget.extra_tokens:
         return Surroundings(head)
-    return Surroundings(head, ls.open_path(document), ls.pieces_of_open_files(document, at, head_characters(budget.extra_tokens)))
+    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, at, head_characters(budget.extra_tokens)))
 
 
 async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Suggestion]:

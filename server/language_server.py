@@ -27,6 +27,7 @@ from .documents import Change
 from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
+from .other_files import OtherFiles
 from .positions import Encoding
 from .protocol import Protocol
 from .request_log import RequestLog
@@ -62,6 +63,7 @@ class AssayServer(LanguageServer):
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
         self.accepted = Accepted("utf-16")
+        self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.tasks: set[asyncio.Task[None]] = set()
         self.plain_completion = False
         self.inserts_snippets_only = False
@@ -78,14 +80,14 @@ class AssayServer(LanguageServer):
         self.roots = roots_of(params)
         self.accepted = Accepted(self.protocol.documents.encoding)
         self.protocol.on_edit = self._edited
-        self.protocol.on_close = self.accepted.forget
+        self.protocol.on_close = self._closed
         self.inserts_snippets_only = params.client_info is not None and params.client_info.name in _SNIPPETS_ONLY
         text = params.capabilities.text_document
         inline = text is not None and text.inline_completion is not None
         self.plain_completion = self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not inline)
         if self.plain_completion:
             self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
-        for root in (None, *self.roots.paths):
+        for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
         self._make_model()
@@ -160,6 +162,7 @@ class AssayServer(LanguageServer):
             task.cancel()
         if self.lag is not None:
             self.lag.stop()
+        self.others.close()
         if hasattr(self, "live"):
             await self.live.close()
             await asyncio.to_thread(self.log.close)
@@ -200,6 +203,10 @@ class AssayServer(LanguageServer):
     def _edited(self, uri: str, changes: Sequence[Change]) -> None:
         self.requests.typed(time.monotonic())
         self.accepted.change(uri, changes)
+
+    def _closed(self, uri: str) -> None:
+        self.accepted.forget(uri)
+        self.others.forget(uri)
 
     def _on_state(self, state: State) -> None:
         process = self.live.process
@@ -247,6 +254,11 @@ def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersPara
         ls.calibrators.follow(root)
 
 
+async def accepted(ls: AssayServer, *arguments: Any) -> None:
+    """The command that an editor runs when it has inserted a suggestion. (Here, because pygls evaluates a command's annotations.)"""
+    await features.accepted(ls, arguments)
+
+
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
@@ -266,7 +278,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(features.STATUS)(features.status)
     server.feature(features.EXPLAIN)(features.explain)
     server.feature(features.CONTEXT)(features.context)
-    server.command(features.ACCEPTED)(features.accepted)
+    server.command(features.ACCEPTED)(accepted)
     return server
 
 

@@ -48,8 +48,8 @@ class Protocol(LanguageServerProtocol):
         self._ending = False
         self._lost: set[str | None] = set()
         # Told of each edit before it is made, and of each document that is closed.
-        self.on_edit: Callable[[str, Sequence[Change]], None] = lambda uri, changes: None
-        self.on_close: Callable[[str], None] = lambda uri: None
+        self.on_edit: Callable[[str, Sequence[Change]], None] = lambda *_: None
+        self.on_close: Callable[[str], None] = lambda _: None
 
     def receive(self, body: bytes) -> None:
         """Act on one message. Whatever it is, a request in it gets an answer."""

@@ -38,9 +38,10 @@ _LATEST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What an editor asks. place: its kind is what was decided to ask for; root: the workspace folder that it is in.
+    """What an editor asks.
 
-    secret: whether the file is one that no model is shown; typed: whether a keystroke made the editor ask.
+    place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
+    that no model is shown.
     """
 
     uri: str
@@ -211,7 +212,7 @@ class Requests:
             context_length=loaded.context_length,
             settings=self._live.settings,
             registry=registry,
-            project=project.name if project else None,
+            project=project.name if project and (place.file is None or place.file.is_relative_to(project)) else None,
             boundaries=self._settings().bands,
             text=text,
         )
