@@ -104,7 +104,7 @@ def ending(text: str, stop: Stop, going: int = 0) -> Ending | None:
         piece = _repeated_piece(text, going)
         if piece is not None:
             piece = Ending(len(_without_last_line(text[: piece.known])), piece.by, piece.known)
-        found = [_dedent(text, stop.indent), _suffix(text, lines, stop), _repeated_lines(lines), piece]
+        found = [_dedent(text, stop.indent), _suffix(text, lines, stop), _repeated_lines(lines, going), piece]
     return min((each for each in found if each), key=lambda each: each.known, default=None)
 
 
@@ -149,10 +149,12 @@ def _suffix(text: str, lines: Sequence[_Line], stop: Stop) -> Ending | None:
     return None
 
 
-def _repeated_lines(lines: Sequence[_Line]) -> Ending | None:
+def _repeated_lines(lines: Sequence[_Line], going: int) -> Ending | None:
     """Behind the first of several copies of a line or of a group of lines; blank lines between them don't count."""
     contents = [line.content for line in lines]
     for count in range(2, len(contents) + 1):
+        if lines[count - 1].end < going:
+            continue
         for size in range(1, min(_LONGEST_GROUP, count // 2) + 1):
             unit = contents[count - size : count]
             least = _LEAST_WITH_A_WORD if any(map(_WORD.search, unit)) else _LEAST_WITHOUT
