@@ -13,8 +13,8 @@ with every contender in turn, in another order from file to file:
 *Key to suggestion* is from a key to the moment when a suggestion that fits the text is on the screen, over the keys for which one came
 before the next event. Who answers few keys, from memory alone, is fast by that: see it beside the share of keys that were answered in a
 given time, and over the keys that both answered. Nothing helps the programs: an editor that itself keeps a suggestion which typing agrees
-with is not simulated. Intervals of ratios are over files. Each suggests as much as it does by default, llama.vim several lines: compare what
-was right up to the first line. Prints Markdown. Linux only.
+with is not simulated. Intervals of ratios are over files. Each suggests as much as it does by default, llama.vim several lines: compare
+what was right up to the first line. Prints Markdown. Linux only.
 """
 
 from __future__ import annotations
