@@ -11,15 +11,17 @@ with every contender in turn, in another order from file to file:
     without memory  Assay that keeps nothing from request to request
 
 *Key to suggestion* is from a key to the moment when a suggestion that fits the text is on the screen, over the keys for which one came
-before the next event. Nothing helps the programs: an editor that itself keeps a suggestion which typing agrees with is not simulated.
-Intervals of ratios are over files. Assay suggests as it does by default, and llama.vim as much as it does, so compare what was right *up to
-the first line*. Prints Markdown. Linux only.
+before the next event. Who answers few keys, from memory alone, is fast by that: see it beside the share of keys that were answered in a
+given time, and over the keys that both answered. Nothing helps the programs: an editor that itself keeps a suggestion which typing agrees
+with is not simulated. Intervals of ratios are over files. Each suggests as much as it does by default, llama.vim several lines: compare
+what was right up to the first line. Prints Markdown. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
@@ -34,8 +36,9 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests"), str(ROOT / "tests
 from assay_lsp import UnknownOptions, assay_server  # noqa: E402
 from live_figures import dial_table, table  # noqa: E402
 from llama_server import HOW_TO_BUILD, is_built  # noqa: E402
-from llama_vim import LlamaVim, llama_server  # noqa: E402
+from llama_vim import LlamaVim, llama_server, own_order  # noqa: E402
 from machine import described  # noqa: E402
+from processes import busy_seconds  # noqa: E402
 from replay import Contender, Played, play  # noqa: E402
 from typing_trace import SPEEDS, Author, NoSources, Segment, SpeedName, segments  # noqa: E402
 
@@ -54,8 +57,9 @@ async def contenders(stack: AsyncExitStack, model: Path, threads: int, root: Pat
     """All, started and ready. One that the server has no option for is left out, and this is said."""
     options: dict[str, Any] = {"modelOptions": {"threads": threads}}
     address, process = stack.enter_context(llama_server(model, threads))
+    prompts = stack.enter_context(own_order(model))
     found: list[Contender] = [await stack.enter_async_context(assay_server("Assay", model, root, options))]
-    found.append(LlamaVim("llama.vim", address, process))
+    found.append(LlamaVim("llama.vim", address, process, prompts))
     try:
         found.append(await stack.enter_async_context(assay_server("without memory", model, root, options | WITHOUT_MEMORY)))
     except UnknownOptions as error:
@@ -130,8 +134,12 @@ def main() -> None:
         found = segments(arguments.sources, arguments.files, arguments.characters, arguments.seed)
     except (NoSources, ProjectError) as error:
         sys.exit(str(error))
+    began, busy, own = time.monotonic(), busy_seconds(), sum(os.times()[:4])
     results = asyncio.run(compare(found, arguments.speeds, arguments.model, arguments.threads, arguments.seed))
+    spent = time.monotonic() - began
+    others = busy_seconds() - busy - (sum(os.times()[:4]) - own)
     print(report(results, found, arguments.model, arguments.threads))
+    print(f"\n{spent:.0f} s, in which other programs kept {others / spent:.2f} processors busy.")
 
 
 if __name__ == "__main__":

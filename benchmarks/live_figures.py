@@ -11,6 +11,8 @@ from replay import Key, Played
 
 DIALS = (0.0, 0.3, 0.5, 0.7)
 RESAMPLES = 2000
+# Of the time that a key has before the next: who answers few keys, from memory alone, has the best times over those.
+WITHIN_MS = (10, 50, 100, 200)
 _Z = 1.959964
 
 Segments = Sequence[Played]
@@ -60,6 +62,10 @@ def _share(of: Callable[[Key], bool], among: Callable[[Segments], list[Key]]) ->
     return figure
 
 
+def _within(ms: float) -> Callable[[Key], bool]:
+    return lambda key: key.shown_ms is not None and key.shown_ms <= ms
+
+
 FIGURES = (
     Figure("keys", lambda played: len(_keys(played))),
     Figure("keys for 100 characters of the text", lambda played: 100 * len(_keys(played)) / sum(s.characters for s in played), 1),
@@ -68,6 +74,7 @@ FIGURES = (
     Figure("key to suggestion, p50", _quantile(0.5), 1, " ms", ratio=True),
     Figure("key to suggestion, p95", _quantile(0.95), 1, " ms", ratio=True),
     Figure("keys with a suggestion before the next", _share(lambda key: key.shown_ms is not None, _keys), 1, " %", ratio=True),
+    *(Figure(f"… within {ms} ms", _share(_within(ms), _keys), 1, " %", ratio=True) for ms in WITHIN_MS),
     Figure("keys never answered", lambda played: len(_keys(played)) - len(_shown(played))),
     Figure("suggestions that were right, whole", _share(lambda key: key.exact, _shown), 1, " %"),
     Figure("… up to their first line", _share(lambda key: key.first_line, _shown), 1, " %"),

@@ -5,6 +5,10 @@ for what is asked for first, 1,000 ms for what is asked in advance, behind the s
 is never cancelled: what comes meanwhile waits for a timer of 100 ms; answers kept by hash, 250 of them, and looked for up to 128 characters
 back; nothing is asked for where more than 8 characters stand behind the cursor.
 
+A model whose metadata asks for an order of its own (`assay.fim.layout`: spm, the suffix first and the prefix behind the mark of the middle)
+answers neither order of /infill with what has to do with the text. The same prompt, cut as /infill cuts it, then goes to /completion in the
+model's own order; it is tokenized in this process for that, not by the server.
+
 Left out: the ring of chunks from other places (there is one file, and fewer tokens are in its favour); curl, which llama.vim starts for
 each request (here the request is sent by this process, which is faster). Where Vim counts bytes, this counts code points.
 """
@@ -14,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import subprocess
 import time
 from collections import OrderedDict
@@ -29,6 +34,8 @@ from processes import cpu_seconds
 from replay import Buffer, Edit, Shown, Work
 
 from assay.inference.gguf_header import read_header
+from assay.inference.llama_session import runtime
+from assay.inference.llama_vocab import Vocabulary
 
 N_PREFIX, N_SUFFIX, N_PREDICT = 256, 64, 128
 MAX_PROMPT_MS, FIRST_PREDICT_MS, MAX_PREDICT_MS = 500, 250, 1000
@@ -59,16 +66,53 @@ class _Context:
     line_suffix: str
 
 
+def batch_of(model: Path) -> int:
+    """Tokens of a batch, which a prompt is cut to."""
+    return min(BATCH, (read_header(model).context_length or 4 * BATCH) * 3 // 4)
+
+
+class SuffixFirst:
+    """Prompts in the order of a model that wants the suffix first, cut as llama-server cuts those of /infill."""
+
+    def __init__(self, model: Path) -> None:
+        self._llama, _ = runtime()
+        parameters = self._llama.llama_model_default_params()
+        parameters.vocab_only = True
+        self._model = self._llama.llama_model_load_from_file(os.fsencode(model), parameters)
+        self._vocabulary = Vocabulary(self._llama, self._llama.llama_model_get_vocab(self._model))
+        self._batch = batch_of(model)
+
+    def prompt(self, prefix: str, middle: str, suffix: str) -> list[int]:
+        """Of 4 tokens up to 3 for the lines before the cursor's, and 1 for what stands behind the cursor, less what its line has."""
+        assert self._vocabulary.fim is not None
+        pre, suf, mid = self._vocabulary.fim
+        before, line, behind = map(self._vocabulary.tokenize, (prefix, middle, suffix))
+        kept = max(0, self._batch // 4 - 2 - len(line))
+        return [*self._vocabulary.beginning, pre, suf, *behind[:kept], mid, *before[-3 * (self._batch // 4) :], *line]
+
+    def close(self) -> None:
+        self._llama.llama_model_free(self._model)
+
+
+@contextmanager
+def own_order(model: Path) -> Iterator[SuffixFirst | None]:
+    """How prompts are made for this model; None: by /infill."""
+    if read_header(model).metadata.get("assay.fim.layout") != "spm":
+        yield None
+        return
+    prompts = SuffixFirst(model)
+    try:
+        yield prompts
+    finally:
+        prompts.close()
+
+
 @contextmanager
 def llama_server(model: Path, threads: int) -> Iterator[tuple[str, int]]:
-    """A llama-server as llama.vim's documentation starts it, with the model's own order of prefix and suffix: its address and process."""
-    header = read_header(model)
-    context = header.context_length or 4 * BATCH
-    batch = min(BATCH, context * 3 // 4)
-    port = free_port()
+    """A llama-server as llama.vim's documentation starts it: its address and process."""
+    batch, port = batch_of(model), free_port()
     command = [built_folder() / "llama-server", "--model", model, "--port", port, "--threads", threads, "--parallel", 1, "--ctx-size", 0]
     command += ["--batch-size", batch, "--ubatch-size", batch, "--cache-reuse", CACHE_REUSE, "--log-disable", "--no-webui"]
-    command += ["--spm-infill"] if header.metadata.get("assay.fim.layout") == "spm" else []
     with subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             wait_until_healthy(process, f"http://127.0.0.1:{port}")
@@ -80,12 +124,13 @@ def llama_server(model: Path, threads: int) -> Iterator[tuple[str, int]]:
 class LlamaVim:
     """The plugin with its editor; a `Contender`."""
 
-    def __init__(self, name: str, address: str, process: int) -> None:
+    def __init__(self, name: str, address: str, process: int, prompts: SuffixFirst | None) -> None:
         self.name = name
         self.shown: Shown | None = None
         self.news = asyncio.Event()
         self._address = urlsplit(address)
         self._process = process
+        self._prompts = prompts
         self._buffer = Buffer("")
         self._cache: OrderedDict[str, _Answer] = OrderedDict()
         self._answers: list[_Answer] = []
@@ -169,12 +214,14 @@ class LlamaVim:
         self._ask(place, previous, automatic=True, cached=cached)
 
     async def _request(self, context: _Context, hashes: list[str], max_ms: int) -> None:
-        body = {
+        text = (context.prefix, context.middle, context.suffix)
+        asked: dict[str, Any] = dict(zip(("input_prefix", "prompt", "input_suffix"), text, strict=True))
+        path = "/infill"
+        if self._prompts is not None:
+            asked, path = {"prompt": self._prompts.prompt(*text)}, "/completion"
+        body = asked | {
             "id_slot": 0,
-            "input_prefix": context.prefix,
-            "input_suffix": context.suffix,
             "input_extra": [],
-            "prompt": context.middle,
             "n_predict": N_PREDICT,
             "stop": [],
             "n_indent": context.indent,
@@ -188,7 +235,7 @@ class LlamaVim:
             "response_fields": ["content", "timings/prompt_n", "timings/predicted_n", "truncated", "tokens_cached"],
         }
         try:
-            response = await _post(self._address.hostname or "", self._address.port or 0, "/infill", body)
+            response = await _post(self._address.hostname or "", self._address.port or 0, path, body)
             answer = _Answer(response["content"])
             self._answers.append(answer)
             self._prompt_tokens += response["timings/prompt_n"]

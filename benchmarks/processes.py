@@ -1,4 +1,4 @@
-"""Processor time of a process and all that it has started, from /proc: Linux only."""
+"""Processor time of a process and all that it has started, and of the whole machine, from /proc: Linux only."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from pathlib import Path
 _TICKS = os.sysconf("SC_CLK_TCK")
 # Of the fields behind the name in /proc/PID/stat: parent, and the times in user and system mode, own and of children that were waited for.
 _PARENT, _TIMES = 1, slice(11, 15)
+
+
+def busy_seconds() -> float:
+    """Seconds that all processors together have worked since the machine was started."""
+    names = ("user", "nice", "system", "idle", "iowait", "irq", "softirq")
+    spent = dict(zip(names, map(int, Path("/proc/stat").read_text(encoding="ascii").split()[1:8]), strict=True))
+    return (sum(spent.values()) - spent["idle"] - spent["iowait"]) / _TICKS
 
 
 def cpu_seconds(root: int) -> float:

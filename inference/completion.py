@@ -272,7 +272,9 @@ def _cut(generation: Generation, prefix: str, suffix: str, kind: Kind) -> Genera
     held_back = _held_back(prefix)
     text, tokens = generation.text, generation.tokens
     if generation.stopped_by in _UNFINISHED:
-        text = "" if kind == "line" else whole_statements(text, prefix.removesuffix(held_back))
+        # A loop leaves a block's lines whole, a budget may end in one.
+        end = "\n" if generation.stopped_by is StopReason.REPETITION else ""
+        text = "" if kind == "line" else whole_statements(text + end, prefix.removesuffix(held_back))
     if kind != "line" and text and generation.stopped_by in _OVERSHOT:
         tokens = _first_tokens(tokens, len(text.encode()))
     text = text.removeprefix(held_back)

@@ -33,9 +33,10 @@ _COMMON = re.compile(
 class Stop:
     """A rule for the end of the text.
 
-    "line": before the first newline, or in a piece of a line that is repeated. "block": before the first non-blank line whose indentation
-    is less than `indent` columns (the block's own indentation; the line that the text starts on is never looked at), before the lines
-    that stand behind the text already, or in a loop; trailing blank lines left out. "none": only the model's own end.
+    "line": before the first newline, or behind the first round of a loop. "block": before the first non-blank line whose indentation is
+    less than `indent` columns (the block's own indentation; the line that the text starts on is never looked at), before the lines that
+    stand behind the text already, behind the first round of a loop of lines, or before the line that has a loop in it; trailing blank
+    lines left out. "none": only the model's own end.
 
     before: what stands before the text on the line that it starts on. behind: the next lines behind the text's place that are not blank;
     two are enough.
@@ -100,7 +101,10 @@ def ending(text: str, stop: Stop, going: int = 0) -> Ending | None:
         found = [newline and Ending(newline.start(), "line", newline.end()), _repeated_piece(text, going)]
     elif stop.kind == "block":
         lines = list(_lines(text, stop.before))
-        found = [_dedent(text, stop.indent), _suffix(text, lines, stop), _repeated_lines(lines), _repeated_piece(text, going)]
+        piece = _repeated_piece(text, going)
+        if piece is not None:
+            piece = Ending(len(_without_last_line(text[: piece.known])), piece.by, piece.known)
+        found = [_dedent(text, stop.indent), _suffix(text, lines, stop), _repeated_lines(lines, going), piece]
     return min((each for each in found if each), key=lambda each: each.known, default=None)
 
 
@@ -145,10 +149,12 @@ def _suffix(text: str, lines: Sequence[_Line], stop: Stop) -> Ending | None:
     return None
 
 
-def _repeated_lines(lines: Sequence[_Line]) -> Ending | None:
+def _repeated_lines(lines: Sequence[_Line], going: int) -> Ending | None:
     """Behind the first of several copies of a line or of a group of lines; blank lines between them don't count."""
     contents = [line.content for line in lines]
     for count in range(2, len(contents) + 1):
+        if lines[count - 1].end < going:
+            continue
         for size in range(1, min(_LONGEST_GROUP, count // 2) + 1):
             unit = contents[count - size : count]
             least = _LEAST_WITH_A_WORD if any(map(_WORD.search, unit)) else _LEAST_WITHOUT
@@ -191,6 +197,10 @@ def _lines(text: str, before: str) -> Iterator[_Line]:
         if content.strip():
             yield _Line(content, start, newline.start())
         start = newline.end()
+
+
+def _without_last_line(text: str) -> str:
+    return _without_blank_lines(text[: max(text.rfind("\n"), text.rfind("\r")) + 1])
 
 
 def _without_blank_lines(text: str) -> str:

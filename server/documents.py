@@ -148,9 +148,8 @@ class Document:
         missing = size - index
         while missing > 0 and block > 0:
             block -= 1
-            text = self._blocks[block].text
-            parts.append(text[max(0, len(text) - missing) :])
-            missing -= len(text)
+            parts.append(self._blocks[block].text[-missing:])
+            missing -= len(parts[-1])
         return "".join(reversed(parts))
 
     def _after(self, block: int, index: int, size: int) -> str:

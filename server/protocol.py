@@ -22,7 +22,7 @@ from pygls.exceptions import (
     JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageServerProtocol, lsp_method
+from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol, lsp_method
 
 from . import sync
 from .documents import Change, Documents, OutOfSync
@@ -203,7 +203,7 @@ class Protocol(LanguageServerProtocol):
     def _structure(self, data: dict[str, Any]) -> Any:
         method = data.get("method")
         if method is None:
-            return self.structure_message(data)
+            return self._structured(data, self._answer_type(data), "An answer")
         kind: Any = self.get_message_type(method)
         if "id" in data and kind is not None and self.get_result_type(method) is None:
             raise JsonRpcInvalidRequest(f"{method} is a notification: it has no id")
@@ -215,10 +215,17 @@ class Protocol(LanguageServerProtocol):
         if kind is None:
             kind = JsonRPCRequestMessage if "id" in data else JsonRPCNotification
             data = {key: data.get(key) for key in ("id", "method", "jsonrpc", "params") if key != "id" or "id" in data}
+        return self._structured(data, kind, method)
+
+    def _answer_type(self, data: dict[str, Any]) -> Any:
+        known = self._result_types.pop(data["id"], None)
+        return types.ResponseErrorMessage if "error" in data else known or JsonRPCResponseMessage
+
+    def _structured(self, data: dict[str, Any], kind: Any, name: str) -> Any:
         try:
             return self._converter.structure(data, kind)
         except Exception as error:
-            raise JsonRpcInvalidParams(f"{method}: {'; '.join(_faults(error))}") from error
+            raise JsonRpcInvalidParams(f"{name}: {'; '.join(_faults(error))}") from error
 
     def _malformed(self, data: dict[str, Any], error: JsonRpcException) -> None:
         method = data.get("method")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from ..inference.completion import Kind, next_lines, rest_of_line, start_of_line
 from ..inference.statements import open_brackets, unpaired_closing
 from ..inference.stops import is_common
 
-# So many characters before the cursor are looked at for the lines above it.
-_ABOVE = 1 << 14
-# How wide a level of indentation is where that has to be guessed, in spaces.
+# So many characters on either side of the cursor are looked at for the lines next to it and for the document's indentation.
+_NEAR = 1 << 12
+# Spaces of a level of indentation where nothing speaks against it.
 _LEVEL = 4
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -55,7 +54,7 @@ def _repeats_lines(text: str, prefix: str, suffix: str) -> bool:
     """Whether the lines that come of a text are those that stand next to it, below or above."""
     made = _visible(start_of_line(prefix) + text + rest_of_line(suffix))
     below = list(next_lines(suffix, len(made)))
-    above = _visible(prefix[-_ABOVE:].removesuffix(start_of_line(prefix)))[-len(made) :]
+    above = _visible(prefix[-_NEAR:].removesuffix(start_of_line(prefix)))[-len(made) :]
     if all(map(is_common, made)):
         # A bracket or a `return` below another is none the same unless it stands in the same column.
         return made in (below, above)
@@ -82,33 +81,25 @@ def _without_closed(text: str, prefix: str, suffix: str) -> str:
 
 def _in_style(text: str, prefix: str, suffix: str) -> str:
     """The text with its lines indented by tabs or by spaces, as all of the document's that are indented."""
-    style = _style(prefix, suffix)
     first = 0 if not start_of_line(prefix).strip() else len(_LINE_END.split(text, maxsplit=1)[0])
     indents = [match[0] for match in _INDENT.finditer(text) if match.start() >= first]
-    if style is None or not indents:
+    if not indents:
         return text
-    if style == "tabs":
+    around = [indent for near in (prefix[-_NEAR:], suffix[:_NEAR]) for indent in _INDENT_BELOW.findall(near)]
+    styles = {indent[0] for indent in around}
+    if styles == {"\t"}:
         widths = [len(indent) for indent in indents if "\t" not in indent]
         level = next((level for level in (_LEVEL, 2) if not any(width % level for width in widths)), None)
         if level is None or any("\t" in indent and " " in indent for indent in indents):
             return text
         converted = {" " * width: "\t" * (width // level) for width in widths}
-    else:
-        level = _level(prefix, suffix)
+    elif styles == {" "}:
+        # One level: the least indentation beyond 1.
+        level = min((len(indent) for indent in around if 1 < len(indent) <= 8), default=_LEVEL)
         converted = {indent: indent.replace("\t", " " * level) for indent in indents}
+    else:
+        return text
     return _INDENT.sub(lambda match: converted.get(match[0], match[0]) if match.start() >= first else match[0], text)
-
-
-def _style(prefix: str, suffix: str) -> Literal["tabs", "spaces"] | None:
-    """What the document's lines are indented with; None where none is, or some are with one and some with the other."""
-    starts = {indent[0] for text in (prefix, suffix) for indent in _INDENT_BELOW.findall(text)}
-    return {frozenset("\t"): "tabs", frozenset(" "): "spaces"}.get(frozenset(starts))  # type: ignore[return-value]
-
-
-def _level(prefix: str, suffix: str) -> int:
-    """Spaces of one level in a document that is indented with spaces: its least indentation beyond 1, at most 8."""
-    widths = {len(indent) for text in (prefix, suffix) for indent in _INDENT_BELOW.findall(text)}
-    return min((width for width in widths if 1 < width <= 8), default=_LEVEL)
 
 
 def _visible(text: str) -> list[str]:

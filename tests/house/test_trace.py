@@ -19,7 +19,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from replay import Buffer  # noqa: E402
 from typing_trace import SPEEDS, Author, Delete, Invoke, Move, NoSources, Step, Type, cut, segments, trace  # noqa: E402
 
-TRUTH = "".join(FUNCTION.format(n=n) for n in range(8)).strip("\n").replace("result", "   \n    a_result")
+NESTED = "\n\nclass A:\n    def f(self):\n        if self:\n            return (\n                    1)\nLAST = 2"
+TRUTH = "".join(FUNCTION.format(n=n) for n in range(8)).strip("\n").replace("result", "   \n    a_result") + NESTED
 CODE = st.lists(st.sampled_from(["def f(x):", "    ", "  ", "\n", "return", " ", "x1", "(", "é", "        y = {"]), max_size=40).map(
     "".join
 )

@@ -39,6 +39,22 @@ def test_without_a_budget_and_where_all_fits_there_is_no_head(tiny: LlamaModel) 
     assert shown(count, BODY, "", 300, 0, head_tokens=100).head == "", "the file begins with a definition"
 
 
+def test_a_prefix_that_reaches_the_start_needs_no_head_from_elsewhere() -> None:
+    document = "import os\n\nvalue = 1\n"
+    for length in range(len(document)):
+        assert shown(len, document[:length], "", 300, 0, document, 100).before == document[:length]
+
+
+def test_a_head_that_is_still_in_sight_is_not_shown_twice() -> None:
+    """A banner of few tokens for its length: what is cut off is less than the head."""
+    text = ("#" * 99 + "\n") * 20 + ("value = 1" + " " * 90 + "\n") * 5
+
+    def count(text: str) -> int:
+        return text.count("\n") * 2
+
+    assert shown(count, text, "", 150, 0, head_tokens=60).before == text[-len(shown(count, text, "", 150, 0).before) :]
+
+
 def test_a_head_over_its_budget_is_cut_between_lines(tiny: LlamaModel) -> None:
     found = shown(lambda text: len(tiny.tokenize(text)), IMPORTS + BODY, "", 300, 0, head_tokens=15)
     assert found.head == "import os\n"

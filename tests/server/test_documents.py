@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assay.server import documents
@@ -82,6 +82,7 @@ def test_positions_past_the_end_are_clamped_to_it() -> None:
 
 
 @given(TEXTS, st.integers(0, 32), BLOCKS)
+@example("a\r\nb", 2, 1)
 def test_the_head_is_as_many_whole_lines_as_fit(text: str, limit: int, block: int) -> None:
     with block_size(block):
         expected = ""
@@ -119,11 +120,16 @@ def test_typing_after_a_form_feed_edits_the_line_that_the_editor_means() -> None
     assert document.text == "import os\n\x0c\ndef x():\n    pass\n"
 
 
-def test_a_line_feed_typed_behind_a_carriage_return_makes_one_line_end() -> None:
-    document = Document("file:///a.py", "python", 1, "a\rb", "utf-16")
-    document.apply(Change("\n", Range(Position(1, 0), Position(1, 0))))
-    document.apply(Change("c", Range(Position(1, 0), Position(1, 0))))
-    assert document.text == "a\r\ncb"
+@pytest.mark.parametrize("block", [1, 1 << 14])
+def test_a_line_feed_typed_behind_a_carriage_return_makes_one_line_end(block: int) -> None:
+    with block_size(block):
+        document = document_of("a\rb\rcde")
+        document.apply(Change("\n", Range(Position(2, 0), Position(2, 0))))
+        assert document.line_count == 3
+        document.apply(Change("f", Range(Position(2, 0), Position(2, 0))))
+        document.apply(Change("", Range(Position(1, 0), Position(1, 1))))
+        document.apply(Change("\n", Range(Position(1, 0), Position(1, 0))))
+        assert [document.line(number) for number in range(document.line_count)] == ["a\r\n", "\r\n", "fcde"]
 
 
 def test_a_range_that_ends_before_it_starts_is_refused_and_the_document_waits_for_its_whole_text() -> None:

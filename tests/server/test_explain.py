@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
 
@@ -154,6 +154,7 @@ def test_a_code_span_shows_its_text_and_ends_where_it_should(text: str) -> None:
 
 
 @given(SPITEFUL, SPITEFUL)
+@example("a\n```\n<b>\n````", "a")
 def test_a_fence_holds_its_code_whatever_it_is(code: str, language: str) -> None:
     first, *inside, last = fenced(code, language).split("\n")
     assert re.fullmatch("`{3,}", last)

@@ -117,7 +117,7 @@ def test_without_a_number_the_menu_shows_none() -> None:
     assert item_for("x =", " 1", confidence=uncalibrated("exact_match")).detail == "○ no evidence"
 
 
-@pytest.mark.parametrize("other", ["0000", "00001", "09.9999.a", "11", "A", "_a", "a", "ffffffff", "zz"])
+@pytest.mark.parametrize("other", ["0", "0000", "00001", "09.9999.a", "11", "A", "_a", "a", "ffffffff", "zz"])
 def test_it_is_sorted_before_what_other_servers_offer(other: str) -> None:
     sort_text = item_for("", "x").sort_text
     assert sort_text
