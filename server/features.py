@@ -37,6 +37,8 @@ CONTEXT = "assay/context"
 
 # How far before the cursor its line is looked at for the word that a menu filters by.
 _LINE_BEFORE = 1_000
+# Of code, about; what is too much is left out where tokens are counted.
+_CHARACTERS_PER_TOKEN = 3
 
 
 async def inline_completion(ls: AssayServer, params: types.InlineCompletionParams) -> types.InlineCompletionList:
@@ -151,7 +153,7 @@ def _surroundings(ls: AssayServer, document: Document, at: Position) -> Surround
     head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
     if not budget.extra_tokens:
         return Surroundings(head)
-    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, at, head_characters(budget.extra_tokens)))
+    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, at, budget.extra_tokens * _CHARACTERS_PER_TOKEN))
 
 
 async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Suggestion]:

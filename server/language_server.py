@@ -20,7 +20,7 @@ from pygls.protocol import default_converter
 from .. import __version__
 from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
-from . import features
+from . import features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
 from .documents import Change
@@ -55,7 +55,9 @@ class AssayServer(LanguageServer):
     log: RequestLog
 
     def __init__(self, model: ModelChoice) -> None:
-        super().__init__("assay", __version__, protocol_cls=Protocol, converter_factory=default_converter)
+        super().__init__(
+            "assay", __version__, protocol_cls=Protocol, converter_factory=default_converter, notebook_document_sync=notebooks.SYNC
+        )
         self.default_model = model
         self.settings: LiveSettings = DEFAULTS
         self.roots = Roots()
