@@ -46,7 +46,7 @@ from assay.inference.opening import EMBEDDED  # noqa: E402
 from assay.offline_eval.projects import ProjectError  # noqa: E402
 
 # initializationOptions of the contender that keeps nothing.
-WITHOUT_MEMORY = {"memory": False}
+WITHOUT_MEMORY = {"remember": False}
 # What a contender's first requests cost is that of its start: it writes this many characters before anything is measured.
 WARM_UP = 40
 

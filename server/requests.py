@@ -184,7 +184,7 @@ class Requests:
         want, now = self.want(ask), time.monotonic()
         self._judge_last(want, now)
         made = self._live.remembered(want)
-        if made is not None and (made.typed or len(made.generations) >= want.count or not ask.invoked):
+        if made is not None and (not ask.invoked or len(made.generations) >= (1 if made.typed else want.count)):
             record.made(made)
             return made
         settings = self._settings()

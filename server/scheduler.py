@@ -18,8 +18,8 @@ from ..inference.model import Generation
 
 # Between an editor's cancel and its next request, which may still fit: one message at least, and what the editor waits by itself.
 ORPHAN_S = 0.1
-# How much may be typed while one generation is made; more than a line or two is no longer the same thought.
-LONGEST_TYPED = 200
+# How much may be typed while one generation is made, or along a suggestion: the longest have about so many characters.
+LONGEST_TYPED = 1_000
 # Of the text before the cursor, so much finds a place again in a window that has moved.
 _TAIL = 256
 # Of the text behind the cursor, so much says that it is the same.

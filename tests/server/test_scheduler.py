@@ -241,7 +241,7 @@ def test_whatever_comes_every_request_ends_once_one_job_runs_at_a_time_and_answe
         ({"prefix": AT.prefix + "f(", "suffix": ")" + AT.suffix}, "f("),
         ({"suffix": "x" + AT.suffix}, None),
         ({"uri": "file:///b.py"}, None),
-        ({"prefix": AT.prefix + "x" * 300}, None),
+        ({"prefix": AT.prefix + "x" * 1_001}, None),
     ],
 )
 def test_what_was_typed_since(change: dict[str, str], typed: str | None) -> None:
