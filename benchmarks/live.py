@@ -3,8 +3,8 @@
     python benchmarks/live.py --sources FOLDER [--model FILE.gguf] [--files 8] [--characters 300] [--speeds normal fast slow]
 
 FOLDER holds source distributions of the projects in offline_eval/projects.toml, which no model of Assay was trained on; nothing is fetched.
-Of each file some functions are taken out, and an author (benchmarks/typing_trace.py) writes the first of them again. Each file is written
-with every contender in turn, in another order from file to file:
+Of each file the lines of some functions are taken out, and an author (benchmarks/typing_trace.py) writes the first of them again. Each file
+is written with every contender in turn, in another order from file to file:
 
     Assay           `assay serve`, asked by an editor at every key (benchmarks/assay_lsp.py)
     llama.vim       what llama.vim asks of llama-server (benchmarks/llama_vim.py)
@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -76,7 +77,7 @@ async def compare(found: Sequence[Segment], speeds: Sequence[SpeedName], model: 
             programs = await contenders(stack, model, threads, root)
             for program in programs:
                 short = Author(found[0].truth[:WARM_UP].rstrip(), SPEEDS["fast"], "warm-up")
-                await play(_shortened(found[0], short.truth), short, program, _file(root, "warm_up", found[0]))
+                await play(replace(found[0], truth=short.truth), short, program, _file(root, "warm_up", found[0]))
             for speed in speeds:
                 played = results.setdefault(speed, {program.name: [] for program in programs})
                 for number, segment in enumerate(found):
@@ -91,7 +92,7 @@ async def compare(found: Sequence[Segment], speeds: Sequence[SpeedName], model: 
 
 
 def report(results: Results, found: Sequence[Segment], model: Path, threads: int) -> str:
-    lengths = sorted(segment.before.count("\n") + segment.truth.count("\n") + segment.after.count("\n") for segment in found)
+    lengths = sorted(segment.lines for segment in found)
     characters = sum(len(segment.truth) for segment in found)
     lines = [
         described("llama-cpp-python"),
@@ -108,10 +109,6 @@ def _file(root: Path, name: str, segment: Segment) -> Path:
     file = root / f"{name}.py"
     file.write_text(segment.before + segment.after, encoding="utf-8")
     return file
-
-
-def _shortened(segment: Segment, truth: str) -> Segment:
-    return Segment(segment.project, segment.path, segment.before, truth, segment.after)
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
 """A typing trace: how an author writes a piece of a real file back into it, keystroke by keystroke. Pure, and the same for the same seed.
 
-A segment is a few functions of a file of a project that nothing was trained on: their lines are taken out, and the author writes the first
-of them again. What happens at an offset of that text depends on the seed and the offset alone. So an author who accepts a suggestion goes
-on behind it as one who has typed it does, and all that are compared meet the same author, whatever they suggest.
+A segment is of a file of a project that nothing was trained on: from any line of a function on, its lines and those of a few more functions
+are taken out, and the author writes the first of these again. What happens at an offset of that text depends on the seed and the offset
+alone. So an author who accepts a suggestion goes on behind it as one who has typed it does, and all that are compared meet the same author,
+whatever they suggest.
 
 Speed and slips are those of Dhakal et al., "Observations on Typing from 136 Million Keystrokes" (CHI 2018, doi 10.1145/3173574.3174220):
 51.56 words a minute in the mean, or 233 ms for a character; of 100 characters 1.65 replaced, 0.8 left out, 0.67 too many. That is people
@@ -54,10 +55,12 @@ class NoSources(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    r"""A piece of a file. before + after is the file without the functions; truth is what is written between, without its last `\n`."""
+    r"""A piece of a file of so many lines. before + after is the file without it; truth is what is written between them, without its last
+    `\n`."""
 
     project: str
     path: str
+    lines: int
     before: str
     truth: str
     after: str
@@ -240,16 +243,21 @@ def cut(file: SourceFile, characters: int, rng: random.Random) -> Segment | None
     starts = list(range(len(functions)))
     rng.shuffle(starts)
     for index in starts:
-        first = functions[index][0]
-        for _, last in functions[index:]:
-            removed = "".join(lines[first - 1 : last])
-            if len(removed) < characters:
-                continue
-            truth = removed[: removed.find("\n", characters - 1)] if "\n" in removed[characters - 1 :] else removed
-            if _UNUSUAL.search(truth):
-                break
-            return Segment(file.project, file.path, "".join(lines[: first - 1]), truth.rstrip("\n"), "\n" + "".join(lines[last:]))
+        begun, end = functions[index]
+        first = rng.choice([number for number in range(begun, end + 1) if lines[number - 1].strip()])
+        last = next((last for _, last in functions[index:] if sum(map(len, lines[first - 1 : last])) >= characters), None)
+        if last is None:
+            continue
+        truth = _whole_lines("".join(lines[first - 1 : last]), characters)
+        if not _UNUSUAL.search(truth):
+            return Segment(file.project, file.path, len(lines), "".join(lines[: first - 1]), truth, "\n" + "".join(lines[last:]))
     return None
+
+
+def _whole_lines(text: str, characters: int) -> str:
+    """The first lines of a text, as many as have so many characters, without the last newline."""
+    end = text.find("\n", characters - 1)
+    return (text if end < 0 else text[:end]).rstrip("\n")
 
 
 def _candidates(project: Project, folder: Path, taken: set[tuple[str, str]]) -> list[SourceFile]:

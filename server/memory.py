@@ -14,16 +14,17 @@ from .remainder import NEWLINE, end_of, remainder
 
 # Characters before and behind a place that must be as they were. An edited line changes what the embedded model writes at 37 % of places
 # where it is less than 125 characters above, at 16 % between 750 and 1,000, at 15 % up to 1,500 and at 10 % beyond; behind the cursor at
-# 9 to 15 %, however far up to 800 characters (224 to 240 places of CPython's library each). Found tells whether all is as it was.
+# 9 to 15 %, however far up to 800 characters (224 to 240 places of CPython's library each). `Found.exact` tells where nothing was edited.
 BEFORE, AFTER = 1_000, 300
-# Characters that may have been typed since: the longest text that the budgets allow, 256 tokens, has about so many.
-TYPED = 1_000
+# Characters that may have been typed since: 256 tokens, the most that a budget allows, have 1,000 of CPython's library, and at most 1,267
+# (the embedded model's tokens, 60 files). A search passes no more than the longest text that it knows has.
+TYPED = 1_300
 # Characters that the editor may have put behind the cursor since: closing brackets and quotes, some of them on indented lines.
 GAINED = 64
 # Places are indexed by so many characters before them. Where many places share these, a text repeats itself, and a search ends after
 # so many of them; it still reaches whoever was given something else at each of the last 200 keystrokes.
 TAIL, MOST_LOOKED_AT = 64, 200
-# All that is remembered, in bytes: 512 lines of 64 tokens, or the last 390 blocks of 160.
+# All that is remembered, in bytes: 512 lines of 64 tokens, or the last 370 blocks of 160.
 SIZE = 16_000_000
 # One token with its numbers: 222 bytes on 64-bit CPython 3.11.
 _TOKEN_SIZE = 256
@@ -57,10 +58,6 @@ class _Entry:
     number: int
     text_hash: int
     size: int
-
-    def begins_with(self, typed: str) -> bool:
-        """Whether one of the texts does."""
-        return not typed or any(end_of(generation.text, typed) is not None for generation in self.generations)
 
     def left(self, typed: str, gained: str) -> tuple[Generation, ...] | None:
         """What is left of the generations between what was typed and what came to stand behind the cursor; None where that is not known."""
@@ -115,7 +112,7 @@ class Memory:
         """
         place: _Place | None = None
         found: Found | None = None
-        for entry, typed in self._typed_along(uri, prefix, kind):
+        for entry, typed in self._nearby(uri, prefix, kind):
             gained = _gained(entry.place[3], suffix)
             left = None if gained is None else entry.left(typed, gained)
             if left is not None and (found is None or _goes_on(found.generations, left)):
@@ -133,12 +130,12 @@ class Memory:
         if not self._entries:
             self._longest = 0
 
-    def _typed_along(self, uri: str, prefix: str, kind: Kind) -> list[tuple[_Entry, str]]:
-        """The entries whose place stands before the cursor with nothing but a beginning of their texts between, and that; newest first."""
+    def _nearby(self, uri: str, prefix: str, kind: Kind) -> list[tuple[_Entry, str]]:
+        """The entries whose place stands before the cursor or before what may have been typed since, and that; the newest first."""
         entries = [
             (entry, typed)
             for entry, typed in islice(self._with_tail(uri, prefix, kind), MOST_LOOKED_AT)
-            if entry.begins_with(typed) and _before(prefix, len(prefix) - len(typed)) == entry.place[2]
+            if _before(prefix, len(prefix) - len(typed)) == entry.place[2]
         ]
         return sorted(entries, key=lambda pair: pair[0].number, reverse=True)
 

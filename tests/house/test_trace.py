@@ -92,15 +92,19 @@ def test_keys_come_at_the_speed_that_is_named() -> None:
     assert statistics.pstdev(map(math.log, waits)) == pytest.approx(0.45, abs=0.02)
 
 
-def test_a_segment_is_of_real_functions_and_leaves_the_rest_of_the_file() -> None:
+def test_a_segment_is_of_the_lines_of_functions_and_leaves_the_rest_of_the_file() -> None:
     text = "import os\n\n" + "".join(FUNCTION.format(n=n) for n in range(12)) + "\nLAST = 1\n"
-    for seed in range(10):
+    begins = set()
+    for seed in range(30):
         segment = cut(SourceFile("shapes", "area.py", text), 400, random.Random(seed))
         assert segment is not None
-        assert segment.truth.startswith("def area_")
+        begins.add(segment.truth.split()[0])
         assert 400 <= len(segment.truth) < 480
         assert text.startswith(segment.before + segment.truth + "\n")
         assert text.endswith(segment.after)
+        assert segment.after.startswith(("\n\ndef area_", "\n\nLAST"))
+    assert begins >= {"def", "if", "raise", "return"}
+    assert "import" not in begins
 
 
 def test_segments_come_from_the_archives_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

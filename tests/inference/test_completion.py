@@ -179,7 +179,7 @@ def test_a_line_that_a_budget_ends_is_not_shown(open_tiny: OpenTiny) -> None:
 
 
 def test_a_line_that_runs_into_a_loop_is_not_shown(open_tiny: OpenTiny) -> None:
-    generation = complete(open_tiny(scripted(b"value", b", ", b"value")), "x = ?", "\n")
+    generation = complete(open_tiny(scripted(b"x", b".parent", b".parent")), "x = ?", "\n")
     assert (generation.text, generation.stopped_by) == ("", StopReason.REPETITION)
     assert len(generation.tokens) < Settings().line_tokens
 

@@ -156,6 +156,22 @@ def test_a_bracket_that_was_opened_by_typing_is_closed_by_the_rest_before_anothe
     assert texts(memory.find(URI, ABOVE + "outer(inner(", "))" + BELOW, "line")) == ["x"]
 
 
+@pytest.mark.parametrize("below", ["", BELOW])
+def test_so_much_behind_the_cursor_is_no_bracket_that_the_editor_closed(below: str) -> None:
+    for size, shown in [(module.GAINED, ["x"]), (module.GAINED + 1, None)]:
+        memory = remembering("f(x" + ")" * size, suffix=below)
+        assert texts(memory.find(URI, ABOVE + "f(", ")" * size + below, "line")) == shown
+
+
+def test_a_windows_document_is_answered_up_to_the_last_character() -> None:
+    text = "{\n    a: 1,\n    b: 2\n}"
+    above, below = ABOVE.replace("\n", "\r\n"), BELOW.replace("\n", "\r\n")
+    memory = remembering(text, prefix=above, suffix=below, kind="block")
+    assert texts(memory.find(URI, above + "{\r\n    a: 1,\r\n    b: 2\r\n", below, "block")) == ["}"]
+    assert texts(memory.find(URI, above + text.replace("\n", "\r\n"), below, "block")) == []
+    assert texts(memory.find(URI, above + "{\r\n    ", "\r\n}" + below, "block")) == ["a: 1,\n    b: 2"]
+
+
 def test_measures_of_what_is_left_are_those_of_its_tokens() -> None:
     made = generation("print(x)")
     found = remembering("print(x)").find(URI, ABOVE + "print(", ")" + BELOW, "line")
@@ -186,6 +202,14 @@ def test_few_large_generations_take_the_room_of_many_small_ones() -> None:
     assert 2 <= sum(known) <= 10
 
 
+def test_asking_often_at_one_place_leaves_the_others_known() -> None:
+    memory = remembering("value")
+    large = Generation("x", (Token(1, b"x", -1.0, -2.0, 0.5),) * 10_000, StopReason.LINE, Timings(1, 1, 1, 0))
+    for _ in range(20):
+        memory.keep(URI, "a = 1\n", "", "line", (large,))
+    assert texts(memory.find(URI, ABOVE, BELOW, "line")) == ["value"]
+
+
 def test_forgetting_a_document_leaves_the_others_and_forgetting_all_none() -> None:
     memory = remembering("value")
     memory.keep("file:///b.py", ABOVE, BELOW, "line", (generation("value"),))
@@ -206,13 +230,15 @@ def test_who_was_given_something_else_at_every_keystroke_is_still_answered_by_th
     assert texts(memory.find(URI, ABOVE + line, BELOW, "line")) == ["end"]
 
 
-def test_a_text_that_repeats_itself_is_searched_to_an_end() -> None:
+def test_a_text_that_repeats_itself_is_searched_from_the_newest_to_an_end() -> None:
     memory = Memory()
     dashes = "-" * 5000
+    made = Generation("-" * 900, (Token(1, b"-" * 900, -1.0, -2.0, 0.5),), StopReason.TOKENS, Timings(1, 1, 1, 0))
     for number in range(500):
-        memory.keep(URI, dashes[: 500 + number], str(number), "block", (generation("-" * 900, StopReason.TOKENS),))
+        memory.keep(URI, dashes, str(number), "block", (made,))
     assert memory.find(URI, dashes, "x", "block") is None
-    assert texts(memory.find(URI, dashes[:990], "490", "block")) == ["-" * 900]
+    assert texts(memory.find(URI, dashes, "490", "block")) == ["-" * 900]
+    assert memory.find(URI, dashes, "9", "block") is None
 
 
 MOVES = st.lists(

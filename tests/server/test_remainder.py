@@ -147,6 +147,10 @@ def test_tokens_that_do_not_spell_the_text_all_stay() -> None:
     left = remainder(made, "an")
     assert left is not None
     assert (left.text, left.tokens) == ("swer", made.tokens)
+    without_text = generation("answer", b"", b"")
+    left = remainder(without_text, "an")
+    assert left is not None
+    assert (left.text, left.tokens) == ("swer", without_text.tokens)
     silent = generation("answer")
     left = remainder(silent, "an")
     assert left is not None

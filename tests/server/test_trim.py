@@ -71,6 +71,7 @@ def test_what_stands_behind_the_cursor_on_its_line_is_not_said_again() -> None:
         ("a, g(b))", "f(\n    ", "\n)\n", "a, g(b)"),
         ("a, g(b)", "f(\n    ", "\n)\n", "a, g(b)"),
         ("x)", "f(bar(\n    ", "\n)\n", "x)"),
+        ("x)", "f(g(bar(\n    ", "\n)\n", "x)"),
         ("x))", "f(bar(\n    ", "\n)\n", "x)"),
         ("1])", "f([\n    ", "\n])\n", "1"),
         ("1])", "f([\n    ", "\n)\n", "1]"),
