@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 EVENTS = ("exact_match", "tests_pass", "kept")
-KINDS = ("line", "block")
+KINDS = ("line", "block", "function")
 KV_TYPES = ("f16", "f32", "q8_0", "q4_0")
 MAPS = ("base_rate", "platt", "temperature", "beta", "isotonic", "histogram", "venn_abers")
 TASKS = ("line", "line_rest", "line_middle", "block")
@@ -112,7 +112,9 @@ def _add_complete(commands: Subparsers) -> None:
     )
     parser.add_argument("place", metavar="FILE:LINE:COL")
     parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE then only names it and need not exist")
-    parser.add_argument("--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, or of a block (default: line)")
+    parser.add_argument(
+        "--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, of a block or of a function (default: line)"
+    )
     parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: exact_match)")
     parser.add_argument("--language", help="identifier of the language, such as python (default: from the file's name)")
     parser.add_argument("--show-prompt", action="store_true", help="show what the model would be given there, and do not ask it")

@@ -30,6 +30,11 @@ class Calibrators:
         watch, project = await asyncio.shield(self.follow(root))
         return watch.registry, project
 
+    def ready(self, root: Path | None) -> Registry | None:
+        """The registry for a root folder if it is read."""
+        watch = self._watches.get(root)
+        return watch.result()[0].registry if watch is not None and watch.done() else None
+
     def registries(self) -> Iterator[Registry]:
         """Those that are read."""
         return (watch.result()[0].registry for watch in self._watches.values() if watch.done())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..calibration.registry import Registry, choose
-from ..inference.completion import Surroundings, task_of
+from ..inference.completion import Kind, Surroundings, task_of
 from ..inference.model import Generation
 from .calibrators import Calibrators
 from .engine import Place, suggestion_of
@@ -146,6 +146,8 @@ class Requests:
         refused = "secret" if ask.secret else refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules)
         if refused is not None:
             return record.end(Ending.EMPTY, str(refused))
+        if settings.kind == "auto":
+            ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
         made = await self._made(ask, record)
         if not current():
             raise Superseded
@@ -179,6 +181,19 @@ class Requests:
             return ()
         self._keep(found)
         return tuple(each.suggestion for each in found)
+
+    def _kind_with_evidence(self, ask: Ask) -> Kind:
+        """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""
+        place, loaded = ask.place, self._live.process.model
+        registry = self._calibrators.ready(ask.root)
+        if place.kind == "line" or loaded is None or registry is None:
+            return place.kind
+
+        def has_evidence(kind: Kind) -> bool:
+            asked = _asked_of_calibrators(replace(place, kind=kind), loaded, self._live)
+            return choose(registry, **asked).calibrator is not None
+
+        return "line" if not has_evidence(place.kind) and has_evidence("line") else place.kind
 
     async def _made(self, ask: Ask, record: _Record) -> Made:
         want, now = self.want(ask), time.monotonic()

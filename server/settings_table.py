@@ -136,7 +136,8 @@ SETTINGS: tuple[Setting, ...] = (
         "kind",
         one_of(*get_args(Wanted)),
         "auto",
-        "What is suggested: the rest of a line, a block or a whole function; `auto` goes by where the cursor stands.",
+        "What is suggested: the rest of a line, a block or a whole function; `auto` goes by where the cursor stands, and is a line where "
+        "only lines have a calibrator.",
     ),
     Setting("automatic", switch(), True, "Whether suggestions come without being asked for; otherwise only when they are invoked."),
     Setting(

@@ -114,8 +114,9 @@ class Client:
     def change(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
         self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)})
 
-    async def complete(self, uri: str, line: int, character: int) -> list[dict[str, Any]]:
-        items: list[dict[str, Any]] = (await self.request("textDocument/inlineCompletion", place(uri, line, character)))["items"]
+    async def complete(self, uri: str, line: int, character: int, *, invoked: bool = False) -> list[dict[str, Any]]:
+        params = place(uri, line, character) | {"context": {"triggerKind": 1 if invoked else 2}}
+        items: list[dict[str, Any]] = (await self.request("textDocument/inlineCompletion", params))["items"]
         return items
 
     async def ready(self) -> dict[str, Any]:

@@ -51,13 +51,13 @@ TEXTS = [
 @pytest.mark.parametrize("encoding", UNITS)
 async def test_the_model_continues_the_text_at_the_cursor_whatever_stands_around_it(answering_gguf: Path, encoding: str) -> None:
     async with client_of(answering_gguf) as client:
-        await client.initialize(encodings=[encoding])
+        await client.initialize(encodings=[encoding], options={"alternatives": 1})
         for number, text in enumerate(TEXTS):
             uri = f"{URI}/{number}"
             client.open(uri, text.replace("|", ""))
             line = len(split_lines(before := text[: text.index("|")])) - 1
             end = column(split_lines(before)[-1], encoding)
-            (item,) = await client.complete(uri, line, end)
+            (item,) = await client.complete(uri, line, end, invoked=True)
             assert item["insertText"] == " answer"
             assert item["range"] == span(line, end, line, end)
             client.change(uri, 2, {"range": span(line, end - 1, line, end), "text": "é😀\r\n?"})

@@ -19,10 +19,6 @@ def typed(client: Client, version: int, line: int, column: int, text: str) -> No
     client.change(URI, version, {"range": span(line, column, line, column), "text": text})
 
 
-def invoked(uri: str, line: int, character: int) -> dict[str, Any]:
-    return place(uri, line, character) | {"context": {"triggerKind": 1}}
-
-
 async def outcomes(client: Client) -> dict[str, int]:
     found: dict[str, int] = (await client.request("assay/status"))["outcomes"]
     return found
@@ -99,7 +95,7 @@ async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(an
         await client.initialize(options={"showUncalibrated": False, "log": {"requests": str(log)}, "explore": 0})
         client.open(URI, "x?")
         assert await client.complete(URI, 0, 2) == []
-        items = (await client.request("textDocument/inlineCompletion", invoked(URI, 0, 2)))["items"]
+        items = await client.complete(URI, 0, 2, invoked=True)
         assert items[0]["insertText"] == " answer"
         client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"showUncalibrated": True}}})
         assert await client.complete(URI, 0, 2)
@@ -113,7 +109,7 @@ async def test_who_asks_gets_different_suggestions_the_likeliest_first(tiny_gguf
     async with client_of(tiny_gguf) as client:
         await client.initialize(options={"alternatives": 4})
         client.open(URI, "def f(x):\n    return x")
-        items = (await client.request("textDocument/inlineCompletion", invoked(URI, 1, 12)))["items"]
+        items = await client.complete(URI, 1, 12, invoked=True)
         texts = [item["insertText"] for item in items]
         assert 1 < len(texts) <= 4
         assert len(set(texts)) == len(texts)
@@ -127,7 +123,7 @@ async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(a
         for uri, language in (("file:///project/.env", "python"), ("file:///project/a.md", "markdown")):
             document = {"uri": uri, "languageId": language, "version": 1, "text": "x?"}
             client.notify("textDocument/didOpen", {"textDocument": document})
-            assert (await client.request("textDocument/inlineCompletion", invoked(uri, 0, 2)))["items"] == []
+            assert await client.complete(uri, 0, 2, invoked=True) == []
         assert (await outcomes(client))["empty"] == 3
 
 
@@ -150,7 +146,7 @@ async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_ggu
     async with client_of(tiny_gguf) as client:
         await client.initialize()
         client.open(URI, "import os\nx?\nprint(x)\n")
-        (item, *_) = (await client.request("textDocument/inlineCompletion", invoked(URI, 1, 2)))["items"]
+        (item, *_) = await client.complete(URI, 1, 2, invoked=True)
         (suggestion,) = item["command"]["arguments"]
         told = await client.request("assay/explain", {"id": suggestion["id"]})
         assert told["confidence"]["status"] == "uncalibrated"

@@ -61,7 +61,7 @@ def test_on_windows_a_path_has_a_drive_in_upper_case_or_a_server(uri: str, path:
     "uri",
     [
         "untitled:Untitled-1",
-        "untitled:/home/a.py",
+        "untitled:/unsaved/a.py",
         "vscode-notebook-cell:Untitled-1.ipynb#X",
         "git:/a/b",
         "https://host/a",
@@ -98,14 +98,14 @@ def test_the_path_of_a_paths_uri_is_the_path(parts: list[str]) -> None:
 
 @posix_only
 def test_the_innermost_root_that_a_document_is_in_is_its_root() -> None:
-    roots = roots_of(params(folders=["file:///work", "file:///work/a%20b/inner", "file:///work/a%20b"]))
-    assert root_of("file:///work/x.py", roots) == Path("/work")
-    assert root_of("file:///work/a%20b/x.py", roots) == Path("/work/a b")
-    assert root_of("file:///work/a b/inner/deep/x.py", roots) == Path("/work/a b/inner")
-    assert root_of("vscode-notebook-cell:/work/a b/n.ipynb#W1", roots) == Path("/work/a b")
-    assert root_of("file:///workshop/x.py", roots) is None
-    assert root_of("file:///work/a b/../../elsewhere/x.py", roots) is None
-    assert root_of("file:///work", roots) == Path("/work")
+    roots = roots_of(params(folders=["file:///projects", "file:///projects/a%20b/inner", "file:///projects/a%20b"]))
+    assert root_of("file:///projects/x.py", roots) == Path("/projects")
+    assert root_of("file:///projects/a%20b/x.py", roots) == Path("/projects/a b")
+    assert root_of("file:///projects/a b/inner/deep/x.py", roots) == Path("/projects/a b/inner")
+    assert root_of("vscode-notebook-cell:/projects/a b/n.ipynb#W1", roots) == Path("/projects/a b")
+    assert root_of("file:///projectsshop/x.py", roots) is None
+    assert root_of("file:///projects/a b/../../elsewhere/x.py", roots) is None
+    assert root_of("file:///projects", roots) == Path("/projects")
 
 
 @posix_only
