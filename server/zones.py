@@ -139,9 +139,12 @@ _DOLLAR_HOLE = _Hole("$", r"\$\{", (r"\$(?!\{)", r"\$\{[^{}\"'`/\\]*+\}"))
 
 def _regex(keywords: str) -> _Span:
     """A regular expression literal: where a value must follow, on the same line."""
-    before = ["[(,=:\\[!&|?;~]", "[(,=:\\[!&|?;~] ", "=> ", *(rf"\b{keyword} " for keyword in keywords.split())]
+    marks = "(,=:\\[!&|?;~"
+    before = [f"[{marks}]", f"[{marks}] ", "=> ", *(rf"\b{keyword} " for keyword in keywords.split())]
+    # The first look back spares the others behind what a division has before it.
+    opens = f"/(?<=[{marks} ]/)(?![*/])" + _behind("/", *before)[1:]
     within = r"(?>(?:[^/\\\[\r\n]++|\\[^\r\n]?|\[(?>(?:[^\]\\\r\n]++|\\[^\r\n]?)*)\]?)*)"
-    return _Span("string", "/", _behind("/", *before) + "(?![*/])", within, f"(?:/|{_LINE_END})")
+    return _Span("string", "/", opens, within, f"(?:/|{_LINE_END})")
 
 
 _JAVASCRIPT = (*_C_COMMENTS, _regex("return typeof case in of"), *_lines('"', "'"), _string("`", hole=_DOLLAR_HOLE))
@@ -158,7 +161,7 @@ _CPP = (
 _CSHARP_HOLE = _Hole("{", r"\{", (r"\{\{", r"\{[^{}\"'\\\r\n]*+\}"))
 _CSHARP = (
     *_C_COMMENTS,
-    _between('"', r'(?P<mark>"{3,})', "(?P=mark)"),
+    _between('"', r'(?P<mark>"{3,}+)', "(?P=mark)"),
     _string('"', '""', opens=_behind('"', r"@\$", r"\$@"), escapes=False, hole=_CSHARP_HOLE),
     _string('"', '""', opens='"(?<=@")', escapes=False),
     _string('"', opens=r'"(?<=\$")', hole=_CSHARP_HOLE, one_line=True),
@@ -178,8 +181,8 @@ _RUST = (
 _SWIFT_HOLE = _Hole("\\", r"\\\(", (r"\\(?:\r\n|[^(])", r"\\\([^()\"\\\r\n]*+\)"), "(", ")")
 _SWIFT = (
     *_NESTED_COMMENTS,
-    _between("#", r'(?P<mark>#++)"""', r'"""(?P=mark)'),
-    _Span("string", "#", r'(?P<mark>#++)"', r"[^\r\n]*?", rf'(?:"(?P=mark)|{_LINE_END})'),
+    _between("#", r'(?P<mark>#(?<!##)#*+)"""', r'"""(?P=mark)'),
+    _Span("string", "#", r'(?P<mark>#(?<!##)#*+)"', r"[^\r\n]*?", rf'(?:"(?P=mark)|{_LINE_END})'),
     _string('"""', escapes=False, hole=_SWIFT_HOLE),
     _string('"', escapes=False, hole=_SWIFT_HOLE, one_line=True),
 )
