@@ -28,8 +28,8 @@ class _Hole:
     """Code inside a string. `first`, `opening`, `closing` and `spec` are characters, the others patterns.
 
     first: the characters that `opens` and `passes` begin with; opens: the beginning; passes: what is none, and holes in which there is
-    nothing to read; opening, closing: the brackets that are counted, of which the first closing one ends the hole; spec: what
-    turns the rest of a hole back into a string, as Python's colon does.
+    nothing to read; opening, closing: the brackets that are counted, of which the first closing one ends the hole; spec: what turns the rest
+    of a hole back into the string's text, as Python's colon does.
     """
 
     first: str
@@ -123,8 +123,6 @@ _NESTED_COMMENTS = (_SLASHES, _NESTED_BLOCK)
 
 # A backslash does not make text of a brace, but `\N{DASH}` has no hole.
 _PYTHON_HOLE = _Hole("{\\", r"\{", (r"\\(?:N\{[^{}\"'\r\n]*+\}?|\r\n|(?=\{)|[^{])", r"\{\{", r"\{[^{}\"'\\\r\n]*+\}"), "([{", "}])", ":")
-# What stands behind the colon of a Python hole. It ends before the bracket that ends the hole.
-_FORMAT = _Span("string", ":", ":", r"[^{}\r\n]*+", rf"(?:\}}|{_LINE_END})", _PYTHON_HOLE, one_line=True)
 _F_PREFIXES = (r"\b[fFtT]", r"\b[fFtT][rR]", r"\b[rR][fFtT]")
 _PYTHON = (
     _HASH,
@@ -314,9 +312,9 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
     would turn all strings inside out. So the text is read from the first line that defines a function or a class; where there is none, as
     if it began in code.
     """
-    lexer = _lexer(language)
-    if lexer is None:
+    if language not in _SPANS:
         return "code"
+    lexer = _lexer(language)
     definition = _DEFINITION.search(prefix) if cut else None
     at = definition.start() if definition else 0
     strings: list[_Open] = []
@@ -329,9 +327,7 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
             while strings and strings[-1].span.one_line:
                 strings.pop()
             continue
-        if name == "spec":
-            strings.append(_Open(_FORMAT))
-        elif name in lexer.spans:
+        if name in lexer.spans:
             span = lexer.spans[name]
             if span.hole is None:
                 return span.zone
@@ -371,19 +367,14 @@ def _hole_event(finder: re.Pattern[str], text: str, at: int, string: _Open) -> t
 
 def _text_end(text: str, at: int, strings: list[_Open]) -> int | None:
     """Where the text of the innermost string gives way to code, in its next hole or behind it; None where it does not."""
-    while strings:
-        inner = strings[-1]
-        match = _text_of(inner.span).match(text, at)
-        if match is None:
-            return None
-        at = match.end()
-        if match.lastgroup == "hole":
-            inner.depth = 0
-            return at
+    match = _text_of(strings[-1].span).match(text, at)
+    if match is None:
+        return None
+    if match.lastgroup == "hole":
+        strings[-1].depth = 0
+    else:
         strings.pop()
-        if inner.span is not _FORMAT:
-            return at
-    return at
+    return match.end()
 
 
 @cache
@@ -394,11 +385,9 @@ def _text_of(span: _Span) -> re.Pattern[str]:
 
 
 @cache
-def _lexer(language: str) -> _Lexer | None:
-    """The language's lexer, compiled when it is first asked for."""
-    spans = _SPANS.get(language)
-    if spans is None:
-        return None
+def _lexer(language: str) -> _Lexer:
+    """The lexer of a language in the table, compiled when it is first asked for."""
+    spans = _SPANS[language]
     first = "".join(span.first for span in spans)
     # A span that is opened and not closed is tried before the next one: an open `"""` is no empty string with a quote behind it.
     parts = [part for number, span in enumerate(spans) for part in _complete_and_open(span, number)]
