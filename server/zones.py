@@ -28,7 +28,7 @@ class _Hole:
     """Code inside a string. `first`, `opening`, `closing` and `spec` are characters, the others patterns.
 
     first: the characters that `opens` and `passes` begin with; opens: the beginning; passes: what is none, and holes in which there is
-    nothing to read; opening, closing: the brackets that are counted, of which the first closing one ends the hole; spec: what turns the rest
+    nothing to read; opening, closing: the brackets that are counted, the first closing one ends the hole; spec: what turns the rest
     of a hole back into the string's text, as Python's colon does.
     """
 
