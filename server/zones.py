@@ -28,8 +28,8 @@ class _Hole:
     """Code inside a string. `first`, `opening`, `closing` and `spec` are characters, the others patterns.
 
     first: the characters that `opens` and `passes` begin with; opens: the beginning; passes: what is none, and holes in which there is
-    nothing to read; opening, closing: the brackets that are counted, of which the first closing one ends the hole; spec: what
-    turns the rest of a hole back into a string, as Python's colon does.
+    nothing to read; opening, closing: the brackets that are counted, the first closing one ends the hole; spec: what turns the rest
+    of a hole back into the string's text, as Python's colon does.
     """
 
     first: str
@@ -123,8 +123,6 @@ _NESTED_COMMENTS = (_SLASHES, _NESTED_BLOCK)
 
 # A backslash does not make text of a brace, but `\N{DASH}` has no hole.
 _PYTHON_HOLE = _Hole("{\\", r"\{", (r"\\(?:N\{[^{}\"'\r\n]*+\}?|\r\n|(?=\{)|[^{])", r"\{\{", r"\{[^{}\"'\\\r\n]*+\}"), "([{", "}])", ":")
-# What stands behind the colon of a Python hole. It ends before the bracket that ends the hole.
-_FORMAT = _Span("string", ":", ":", r"[^{}\r\n]*+", rf"(?:\}}|{_LINE_END})", _PYTHON_HOLE, one_line=True)
 _F_PREFIXES = (r"\b[fFtT]", r"\b[fFtT][rR]", r"\b[rR][fFtT]")
 _PYTHON = (
     _HASH,
@@ -139,9 +137,12 @@ _DOLLAR_HOLE = _Hole("$", r"\$\{", (r"\$(?!\{)", r"\$\{[^{}\"'`/\\]*+\}"))
 
 def _regex(keywords: str) -> _Span:
     """A regular expression literal: where a value must follow, on the same line."""
-    before = ["[(,=:\\[!&|?;~]", "[(,=:\\[!&|?;~] ", "=> ", *(rf"\b{keyword} " for keyword in keywords.split())]
+    marks = "(,=:\\[!&|?;~"
+    before = [f"[{marks}]", f"[{marks}] ", "=> ", *(rf"\b{keyword} " for keyword in keywords.split())]
+    # The first look back spares the others behind what a division has before it.
+    opens = f"/(?<=[{marks} ]/)(?![*/])" + _behind("/", *before)[1:]
     within = r"(?>(?:[^/\\\[\r\n]++|\\[^\r\n]?|\[(?>(?:[^\]\\\r\n]++|\\[^\r\n]?)*)\]?)*)"
-    return _Span("string", "/", _behind("/", *before) + "(?![*/])", within, f"(?:/|{_LINE_END})")
+    return _Span("string", "/", opens, within, f"(?:/|{_LINE_END})")
 
 
 _JAVASCRIPT = (*_C_COMMENTS, _regex("return typeof case in of"), *_lines('"', "'"), _string("`", hole=_DOLLAR_HOLE))
@@ -158,7 +159,7 @@ _CPP = (
 _CSHARP_HOLE = _Hole("{", r"\{", (r"\{\{", r"\{[^{}\"'\\\r\n]*+\}"))
 _CSHARP = (
     *_C_COMMENTS,
-    _between('"', r'(?P<mark>"{3,})', "(?P=mark)"),
+    _between('"', r'(?P<mark>"{3,}+)', "(?P=mark)"),
     _string('"', '""', opens=_behind('"', r"@\$", r"\$@"), escapes=False, hole=_CSHARP_HOLE),
     _string('"', '""', opens='"(?<=@")', escapes=False),
     _string('"', opens=r'"(?<=\$")', hole=_CSHARP_HOLE, one_line=True),
@@ -178,8 +179,8 @@ _RUST = (
 _SWIFT_HOLE = _Hole("\\", r"\\\(", (r"\\(?:\r\n|[^(])", r"\\\([^()\"\\\r\n]*+\)"), "(", ")")
 _SWIFT = (
     *_NESTED_COMMENTS,
-    _between("#", r'(?P<mark>#++)"""', r'"""(?P=mark)'),
-    _Span("string", "#", r'(?P<mark>#++)"', r"[^\r\n]*?", rf'(?:"(?P=mark)|{_LINE_END})'),
+    _between("#", r'(?P<mark>#(?<!##)#*+)"""', r'"""(?P=mark)'),
+    _Span("string", "#", r'(?P<mark>#(?<!##)#*+)"', r"[^\r\n]*?", rf'(?:"(?P=mark)|{_LINE_END})'),
     _string('"""', escapes=False, hole=_SWIFT_HOLE),
     _string('"', escapes=False, hole=_SWIFT_HOLE, one_line=True),
 )
@@ -311,9 +312,9 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
     would turn all strings inside out. So the text is read from the first line that defines a function or a class; where there is none, as
     if it began in code.
     """
-    lexer = _lexer(language)
-    if lexer is None:
+    if language not in _SPANS:
         return "code"
+    lexer = _lexer(language)
     definition = _DEFINITION.search(prefix) if cut else None
     at = definition.start() if definition else 0
     strings: list[_Open] = []
@@ -326,9 +327,7 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
             while strings and strings[-1].span.one_line:
                 strings.pop()
             continue
-        if name == "spec":
-            strings.append(_Open(_FORMAT))
-        elif name in lexer.spans:
+        if name in lexer.spans:
             span = lexer.spans[name]
             if span.hole is None:
                 return span.zone
@@ -368,19 +367,14 @@ def _hole_event(finder: re.Pattern[str], text: str, at: int, string: _Open) -> t
 
 def _text_end(text: str, at: int, strings: list[_Open]) -> int | None:
     """Where the text of the innermost string gives way to code, in its next hole or behind it; None where it does not."""
-    while strings:
-        inner = strings[-1]
-        match = _text_of(inner.span).match(text, at)
-        if match is None:
-            return None
-        at = match.end()
-        if match.lastgroup == "hole":
-            inner.depth = 0
-            return at
+    match = _text_of(strings[-1].span).match(text, at)
+    if match is None:
+        return None
+    if match.lastgroup == "hole":
+        strings[-1].depth = 0
+    else:
         strings.pop()
-        if inner.span is not _FORMAT:
-            return at
-    return at
+    return match.end()
 
 
 @cache
@@ -391,11 +385,9 @@ def _text_of(span: _Span) -> re.Pattern[str]:
 
 
 @cache
-def _lexer(language: str) -> _Lexer | None:
-    """The language's lexer, compiled when it is first asked for."""
-    spans = _SPANS.get(language)
-    if spans is None:
-        return None
+def _lexer(language: str) -> _Lexer:
+    """The lexer of a language in the table, compiled when it is first asked for."""
+    spans = _SPANS[language]
     first = "".join(span.first for span in spans)
     # A span that is opened and not closed is tried before the next one: an open `"""` is no empty string with a quote behind it.
     parts = [part for number, span in enumerate(spans) for part in _complete_and_open(span, number)]
