@@ -22,7 +22,7 @@ EVENTS = ("exact_match", "tests_pass", "kept")
 KINDS = ("line", "block", "function")
 KV_TYPES = ("f16", "f32", "q8_0", "q4_0")
 MAPS = ("base_rate", "platt", "temperature", "beta", "isotonic", "histogram", "venn_abers")
-TASKS = ("line", "line_rest", "line_middle", "block")
+TASKS = ("line", "line_rest", "line_middle", "block", "function")
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -295,7 +295,7 @@ def _add_calibrate_show(actions: Subparsers) -> None:
         from .calibration.harmless import harmless
         from .calibration.registry import project_of
         from .calibration.show import Question, show
-        from .inference.completion import Settings
+        from .inference.completion import Settings, kind_of
         from .inference.opening import ModelChoice
         from .terminal import print_json
 
@@ -306,9 +306,9 @@ def _add_calibrate_show(actions: Subparsers) -> None:
             parser.error("an event, a task, a language and a model are for --why, which is not given")
         if arguments.why:
             with choice.open() as model:
-                model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
-            tasks = (arguments.task,) if arguments.task else TASKS
-            question = Question(model_id, prompt_id, arguments.event or "exact_match", arguments.language or "python", tasks)
+                tasks = (arguments.task,) if arguments.task else TASKS
+                prompts = {task: Settings().fingerprint(model.layout, model.context_length, kind_of(task)) for task in tasks}
+                question = Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
         shown = show(project.absolute() if project else project_of(Path.cwd()), question)
         if arguments.json:
             print_json(shown.document)

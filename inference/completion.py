@@ -31,7 +31,7 @@ _CONTROL_TOKENS = 4
 
 _LINE_END = re.compile(r"[\r\n]")
 _NEXT_LINE = re.compile(r"[\r\n]([^\r\n]*)")
-_OPENS_A_BLOCK = re.compile(r":[ \t]*(#.*)?$")
+_OPENS_A_BLOCK = re.compile(r":[ \t]*(#.*)?$|\{[ \t]*(//.*|/\*.*\*/[ \t]*)?$")
 # What begins a function, in the languages that have a word for it.
 _FUNCTION = re.compile(
     r"\s*(?:(?:async|export|default|pub(?:\([\w ]*\))?|unsafe|const|local|inline|static|public|private|protected|internal|override)\s+)*"
@@ -141,6 +141,11 @@ def task_of(prefix: str, suffix: str, kind: Kind) -> Task:
     return "line_rest" if start_of_line(prefix).strip() else "line"
 
 
+def kind_of(task: Task) -> Kind:
+    """The kind of text that a task asks for."""
+    return task if task in ("block", "function") else "line"
+
+
 def start_of_line(prefix: str) -> str:
     """What stands before the cursor on its line."""
     return prefix[max(prefix.rfind("\n"), prefix.rfind("\r")) + 1 :]
@@ -154,8 +159,8 @@ def rest_of_line(suffix: str) -> str:
 def block_indent(prefix: str) -> int:
     """The indentation, in columns, that the block at the end of the prefix has at least.
 
-    It is that of the cursor's line. Where the last line that is not blank ends with a colon, a block begins there and is deeper than
-    that line, however far the cursor's own line is indented yet. (At column 0 and with no colon a block has no end but the text's.)
+    It is that of the cursor's line. Where the last line that is not blank ends with a colon or a brace, a block begins there and is deeper
+    than that line, however far the cursor's own line is indented yet. (At column 0 and with neither a block has no end but the text's.)
     """
     own = indentation(start_of_line(prefix))
     opener = start_of_line(prefix.rstrip())

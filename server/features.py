@@ -141,11 +141,12 @@ def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool) 
     settings = ls.settings
     prefix, suffix = ls.protocol.notebooks.around(document, at, ls.live.window)
     file = path_of(document.uri)
-    kind = kind_at(prefix, suffix, document.language) if settings.kind == "auto" else settings.kind
+    cut = document.offset(at) > len(prefix)
+    kind = kind_at(prefix, suffix, document.language, cut=cut) if settings.kind == "auto" else settings.kind
     place = Place(prefix, suffix, Range(at, at), kind, document.language, settings.event, file)
     # A text that is in no folder that is worked on may become one of the first.
     root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    return Ask(document.uri, place, invoked, root, _surroundings(ls, document, at), is_secret_path(file) if file else False)
+    return Ask(document.uri, place, invoked, root, _surroundings(ls, document, at), file is not None and is_secret_path(file), cut)
 
 
 def _surroundings(ls: AssayServer, document: Document, at: Position) -> Surroundings:

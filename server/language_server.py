@@ -145,6 +145,7 @@ class AssayServer(LanguageServer):
             if registries
             else None,
             "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
+            "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
             "settings": list(self._problems),
             **self.log.summary(),
             "loop_lag": self.lag.take() if self.lag is not None else None,

@@ -60,6 +60,8 @@ class ModelProcess:
         self._choice = choice
         self._on_state = on_state or (lambda _: None)
         self.requests_sent = 0
+        # Tokens of prompts that were not in the cache, and tokens that were written, since the start.
+        self.prompt_tokens = self.decoded_tokens = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._told: dict[int, OnText] = {}
         self._reloading = False
@@ -238,6 +240,7 @@ class ModelProcess:
                     if (tell := self._told.get(answer["id"])) is not None:
                         tell(answer["text"])
                     continue
+                self._count(answer.get("ok"))
                 future = self._pending.get(answer["id"])
                 if future is None or future.done():
                     continue
@@ -245,6 +248,13 @@ class ModelProcess:
                     future.set_result(answer["ok"])
                 else:
                     future.set_exception(ModelRequestFailed(answer["error"]["message"] or answer["error"]["type"]))
+
+    def _count(self, answer: Any) -> None:
+        """Add what the model did for an answer, also for one that nobody waits for any more."""
+        if isinstance(answer, list):
+            timings = answer[0]["timings"]
+            self.prompt_tokens += timings["prompt_tokens"] - timings["reused_tokens"]
+            self.decoded_tokens += sum(len(generation["tokens"]) for generation in answer)
 
     async def _listen(self, stream: asyncio.StreamReader) -> None:
         while chunk := await stream.read(4096):

@@ -27,7 +27,7 @@ from .request_log import RequestLog
 from .scheduler import LONGEST_TYPED, Priority, Superseded, Want, typed_since
 from .settings import LiveSettings
 from .suggestion import Suggestion
-from .trigger import Recent, Rules, after, delay_ms, refusal
+from .trigger import Recent, Refusal, Rules, after, delay_ms, refusal
 from .trim import shown
 
 # Suggestions that an editor may still accept or ask about.
@@ -41,7 +41,7 @@ class Ask:
     """What an editor asks.
 
     place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
-    that no model is shown.
+    that no model is shown; cut: whether the document begins before the place's prefix.
     """
 
     uri: str
@@ -50,6 +50,7 @@ class Ask:
     root: Path | None = None
     surroundings: Surroundings = field(default_factory=Surroundings)
     secret: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,11 @@ class Requests:
     async def _answer(self, ask: Ask, current: Callable[[], bool], record: _Record) -> tuple[Suggestion, ...]:
         settings, place = self._settings(), ask.place
         rules = Rules(settings.automatic, settings.in_comments, settings.in_strings, settings.disabled_languages)
-        refused = "secret" if ask.secret else refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules)
+        refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
+        if ask.secret:
+            refused = Refusal.SECRET
         if refused is not None:
-            return record.end(Ending.EMPTY, str(refused))
+            return record.end(Ending.EMPTY, refused.sentence)
         if settings.kind == "auto":
             ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
         made = await self._made(ask, record)

@@ -61,7 +61,7 @@ async def test_the_model_continues_the_text_at_the_cursor_whatever_stands_around
             assert item["insertText"] == " answer"
             assert item["range"] == span(line, end, line, end)
             client.change(uri, 2, {"range": span(line, end - 1, line, end), "text": "é😀\r\n?"})
-            (item,) = await client.complete(uri, line + 1, 1)
+            (item,) = await client.complete(uri, line + 1, 1, invoked=True)
             assert item["insertText"] == " answer"
 
 
