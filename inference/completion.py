@@ -141,9 +141,9 @@ def task_of(prefix: str, suffix: str, kind: Kind) -> Task:
     return "line_rest" if start_of_line(prefix).strip() else "line"
 
 
-def kind_of(task: Task) -> Kind:
+def kind_of(task: str) -> Kind:
     """The kind of text that a task asks for."""
-    return task if task in ("block", "function") else "line"
+    return "block" if task == "block" else "function" if task == "function" else "line"
 
 
 def start_of_line(prefix: str) -> str:
