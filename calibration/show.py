@@ -13,7 +13,7 @@ from .report.report import summary
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a calibrator is chosen for. model: a fingerprint's id; prompts: for each task that is asked about, that of prompt and decoder."""
+    """What a calibrator is chosen for. model: a fingerprint's id; prompts: for each task asked about, that of prompt and decoder."""
 
     model: str
     prompts: Mapping[str, str]

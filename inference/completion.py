@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Literal, Protocol, runtime_checkable
 
@@ -92,17 +93,23 @@ class Settings:
 
         The model's context is part of it where the budgets don't fit into it; function_tokens only where functions are asked for.
         """
-        # What is not shown at all decides nothing: a calibrator fitted before it could be goes on holding.
-        budgets = {name: tokens for name, tokens in asdict(self).items() if tokens or name not in ("head_tokens", "extra_tokens")}
-        new = max(self.line_tokens, self.block_tokens)
-        if kind == "function":
-            new = max(new, self.function_tokens)
-        else:
-            del budgets["function_tokens"]
-        decides = {**budgets, "layout": layout, "decoding": "greedy", "version": VERSIONS[kind]}
-        if context_length < self.shown_tokens + new + _CONTROL_TOKENS:
-            decides["context_length"] = context_length
-        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
+        return _fingerprint(self, layout, context_length, kind)
+
+
+# Asked for at each keystroke.
+@lru_cache
+def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind) -> str:
+    # What is not shown at all decides nothing: a calibrator fitted before it could be goes on holding.
+    budgets = {name: tokens for name, tokens in asdict(settings).items() if tokens or name not in ("head_tokens", "extra_tokens")}
+    new = max(settings.line_tokens, settings.block_tokens)
+    if kind == "function":
+        new = max(new, settings.function_tokens)
+    else:
+        del budgets["function_tokens"]
+    decides = {**budgets, "layout": layout, "decoding": "greedy", "version": VERSIONS[kind]}
+    if context_length < settings.shown_tokens + new + _CONTROL_TOKENS:
+        decides["context_length"] = context_length
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

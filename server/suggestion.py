@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +15,9 @@ from ..inference.model import Generation
 from .positions import Range
 
 SuggestionKind = Literal["line", "block", "function", "repair"]
+
+
+_CONFIDENCE = tuple(field.name for field in fields(Confidence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Suggestion:
             "text": self.text,
             "range": self.range.as_json(),
             "kind": self.kind,
-            "confidence": asdict(self.confidence),
+            "confidence": {name: getattr(self.confidence, name) for name in _CONFIDENCE},
             "measures": self.measures,
             "timings_ms": self.timings_ms,
         }

@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from urllib.parse import unquote_to_bytes
 
@@ -49,6 +50,8 @@ def root_of(uri: str, roots: Roots) -> Path | None:
     return max(within, key=lambda root: len(root.parts), default=None)
 
 
+# Asked for at each keystroke.
+@lru_cache(maxsize=1024)
 def path_of(uri: str) -> Path | None:
     """The file of a document, absolute, or the notebook's of a cell; None where it is in none of this machine (untitled: and others)."""
     path = pure_path(uri, windows=os.name == "nt")
