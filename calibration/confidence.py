@@ -10,7 +10,7 @@ from typing import Literal
 from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band_of, band_text
 from .calibrator import Calibrator, log_odds_range
 from .guards import Status
-from .measures import enter
+from .measures import enter_one
 from .shrinkage import Level
 
 
@@ -65,7 +65,7 @@ def confidence(
                 f"{name} is {value:.6g}, the calibrator has seen {low:.6g} to {high:.6g}" if name in measures else f"{name} is not known"
             )
             return _without_number("outside", calibrator.event, calibrator.id, reason)
-        entered.append(float(enter(name, value)))
+        entered.append(enter_one(name, value))
     bound = 1 / (calibrator.fitted_on.n + 2)
     probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups))
     return Confidence("informative", calibrator.event, probability, low, high, band_of(probability, boundaries).word, calibrator.id, "")

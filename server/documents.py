@@ -44,11 +44,19 @@ class Window:
 class _Block:
     """Some lines of a document, whole but for the document's last."""
 
-    __slots__ = ("_line_ends", "text")
+    __slots__ = ("_line_ends", "_lines", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._line_ends = -1
+        self._lines: list[str] | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """Its lines with their ends: a request looks at those around the cursor several times."""
+        if self._lines is None:
+            self._lines = split_lines(self.text)
+        return self._lines
 
     @property
     def line_ends(self) -> int:
@@ -94,7 +102,7 @@ class Document:
         if not 0 <= number < self.line_count:
             raise IndexError(f"no line {number} in {self.line_count}")
         block, line = self._block_of(number)
-        return split_lines(self._blocks[block].text)[line]
+        return self._blocks[block].lines[line]
 
     def head(self, limit: int) -> str:
         """The first lines, whole, as many as fit into so many characters."""
@@ -173,7 +181,7 @@ class Document:
     def _find(self, position: Position) -> tuple[int, int]:
         """The block that a position is in, and the index into its text."""
         block, line = self._block_of(position.line)
-        lines = split_lines(self._blocks[block].text)
+        lines = self._blocks[block].lines
         if line >= len(lines):
             return block, len(self._blocks[block].text)
         return block, sum(map(len, lines[:line])) + index_at(lines[line], position.character, self.encoding)

@@ -152,7 +152,8 @@ def delay_ms(
     0 where the user asks or the answer is at hand; else what the user set. "adaptive" asks as good as at once where the answer will
     likely come before the next keystroke, and waits for the end of a row of keystrokes where it would likely come too late. It waits
     longer, up to 300 ms, for a user who lately rejected suggestions, and shorter for one who accepted them. A generation that still fits
-    what was typed needs no new request, so it is no matter for this.
+    what was typed needs no new request, so it is no matter for this. What a suggestion that nobody wanted has cost is the model's work, so
+    that their fate counts by the part of the usual gap that an answer takes.
 
     answer_ms: what the model usually takes, the prompt included; None before it is known.
     """
@@ -162,4 +163,5 @@ def delay_ms(
         return float(setting)
     row_ms = _GAPS * recent.interval_ms
     wait_ms = row_ms if answer_ms is not None and answer_ms > row_ms else _SHORTEST_MS
-    return min(_LONGEST_MS, max(_SHORTEST_MS, wait_ms + recent.reluctance(at_s)))
+    cost = 1.0 if answer_ms is None else min(1.0, answer_ms / recent.interval_ms)
+    return min(_LONGEST_MS, max(_SHORTEST_MS, wait_ms + cost * recent.reluctance(at_s)))

@@ -144,3 +144,8 @@ def test_an_answer_that_would_come_too_late_waits_for_the_end_of_a_row_of_keystr
 def test_pauses_and_an_editor_s_own_changes_are_no_rhythm() -> None:
     assert typed(0.15).interval_ms == pytest.approx(150, rel=0.02)
     assert typed(0.005).interval_ms == typed(5.0).interval_ms == Recent().interval_ms
+
+
+def test_who_rejects_suggestions_waits_for_dear_answers_and_hardly_for_cheap_ones() -> None:
+    rejected = lived(*[("rejected", 0.0)] * 3)
+    assert waited(rejected, answer_ms=20.0) < 0.3 * waited(rejected, answer_ms=200.0)
