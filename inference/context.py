@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +11,8 @@ Count = Callable[[str], int]
 
 # Code has about 3 characters to a token, and never as many as this on average over a whole budget: more text is not looked at.
 _MOST_CHARACTERS = 16
+# A little more than that, so that the first guess of where to cut is a short text.
+_USUAL_CHARACTERS = 3.5
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # Where definitions begin, in the languages that write them at the left margin: what stands before the first is the head of a file.
 _DEFINITION = re.compile(
@@ -132,7 +134,8 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     if earliest == 0 and fits(text):
         return text
     step = cut_step(budget)
-    start = _first(list(_line_starts_behind(text, range(0, len(text), step), earliest)), lambda offset: fits(text[offset:]))
+    starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
+    start = _first(starts, lambda offset: fits(text[offset:]), bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS))
     if start is None:
         # A character is at most 4 tokens of one byte each, so that the last of these steps always fits.
         step = max(1, step // 4)
@@ -147,7 +150,8 @@ def _start_of(text: str, budget: int, fits: Callable[[str], bool], *, whole_line
         return text
     text = text[: budget * _MOST_CHARACTERS]
     ends = [match.end() for match in _LINE_END.finditer(text)]
-    end = _first(ends[::-1], lambda offset: fits(text[:offset]))
+    longer = len(ends) - bisect_right(ends, budget * _USUAL_CHARACTERS)
+    end = _first(ends[::-1], lambda offset: fits(text[:offset]), longer)
     if end is None and not whole_lines:
         end = _first(range(min(len(text), ends[0] if ends else len(text)), 0, -1), lambda offset: fits(text[:offset]))
     return "" if end is None else text[:end]
@@ -168,7 +172,21 @@ def _line_starts_behind(text: str, offsets: range, earliest: int) -> Iterator[in
             last = start
 
 
-def _first(offsets: Sequence[int], fits: Callable[[int], bool]) -> int | None:
-    """The first of the offsets that fits, where all behind it do as well; None where the last does not."""
-    index = bisect_left(offsets, True, key=fits)
+def _first(offsets: Sequence[int], fits: Callable[[int], bool], guess: int | None = None) -> int | None:
+    """The first of the offsets that fits, where all behind it do as well; None where the last does not.
+
+    guess: an index that may be near: what is far off, and long, is then not asked about.
+    """
+    low, high = 0, len(offsets)
+    if guess is not None and offsets:
+        at, step = min(max(guess, 0), high - 1), 1
+        while low <= at < high:
+            if fits(offsets[at]):
+                high = at
+                at = max(low, at - step)
+            else:
+                low = at + 1
+                at = min(high - 1, at + step)
+            step *= 2
+    index = bisect_left(offsets, True, low, high, key=fits)
     return offsets[index] if index < len(offsets) else None

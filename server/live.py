@@ -99,9 +99,9 @@ class LiveModel:
         generations = left.generations if left is not None else answer.generations if not answer.typed else ()
         return Made(generations, answer.kind, answer.typed, source, answer.waited_ms, tokens, timed_out)
 
-    def prepare(self, want: Want) -> None:
-        """Let the model write what may be asked for next, if it has nothing else to do."""
-        if self._remember and self.process.model is not None and self.remembered(want) is None:
+    def prepare(self, want: Want, *, again: bool = False) -> None:
+        """Let the model write what may be asked for next, if it has nothing else to do; again: also where something is remembered."""
+        if self._remember and self.process.model is not None and (again or self.remembered(want) is None):
             self.scheduler.prepare(want)
 
     async def context(self, want: Want) -> dict[str, Any]:

@@ -32,6 +32,8 @@ from .trim import shown
 
 # Suggestions that an editor may still accept or ask about.
 _KEPT = 200
+# How many different generations are prepared for the next keystroke, the one that is shown included.
+_PREPARED = 4
 # How much the latest answer moves what is known of how long the model takes.
 _LATEST = 0.2
 
@@ -213,6 +215,9 @@ class Requests:
             known = took_ms if self._answer_ms is None else self._answer_ms
             self._answer_ms = known + _LATEST * (took_ms - known)
         record.made(made, min(wait_ms, made.waited_ms))
+        if settings.speculate and not ask.invoked and not made.typed and not made.timed_out:
+            # Who types on something else has most likely one of these in mind.
+            self._live.prepare(replace(want, priority=Priority.SPECULATIVE, count=_PREPARED), again=True)
         return made
 
     def _suggestion(

@@ -188,7 +188,13 @@ SETTINGS: tuple[Setting, ...] = (
         "Whether what was suggested before is suggested again while it is typed along, taken back or undone. Without it the model is asked "
         "at every keystroke.",
     ),
-    Setting("speculate", switch(), True, "Whether the next suggestion is prepared as soon as one was accepted."),
+    Setting(
+        "speculate",
+        switch(),
+        True,
+        "Whether the model, while it has nothing else to do, prepares what may be asked next: behind what was accepted, and for other "
+        "words than those that it suggested.",
+    ),
     Setting(
         "plainCompletion",
         one_of(*get_args(Plain)),
