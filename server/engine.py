@@ -15,6 +15,7 @@ from .documents import Window
 from .positions import Encoding, Range, content, position_at, split_lines
 from .settings_table import Event
 from .suggestion import Suggestion, suggest
+from .trim import shown
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -54,12 +55,11 @@ def suggestion_of(
     registry: Registry,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
-    text: str | None = None,
 ) -> Suggestion | None:
-    """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank.
-
-    text: what of the generation's is shown, by default all.
-    """
+    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing (`shown`)."""
+    text = shown(generation.text, place.prefix, place.suffix, place.kind)
+    if text is None:
+        return None
     made = suggest(
         generation,
         task=task_of(place.prefix, place.suffix, place.kind),
@@ -75,7 +75,7 @@ def suggestion_of(
         boundaries=boundaries,
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
-    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(made.text if text is None else text))))
+    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(text))))
 
 
 def _newline_at(place: Place) -> str:
@@ -102,9 +102,9 @@ def suggest_at(
     The range's columns count in `encoding`: code points unless told. project: as `suggest`. Raises ModelError.
     """
     settings = Settings()
-    shown = window(settings)
+    reach = window(settings)
     at = position_at(text, offset, encoding)
-    place = Place(text[shown.start(offset) : offset], text[offset : offset + shown.after], Range(at, at), kind, language, event)
+    place = Place(text[reach.start(offset) : offset], text[offset : offset + reach.after], Range(at, at), kind, language, event)
     generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, max_ms=max_ms)
     return suggestion_of(
         generation,

@@ -41,6 +41,8 @@ logger = logging.getLogger(__name__)
 
 STATUS_CHANGED = "assay/didChangeStatus"
 _ANSWER_S = 2.0
+# What takes less long is no news to an editor.
+_BUSY_AFTER_S = 0.2
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # Neovim's own completion inserts the first line alone of what is no snippet.
 _SNIPPETS_ONLY = ("Neovim",)
@@ -72,6 +74,9 @@ class AssayServer(LanguageServer):
         self._initial: Any = None
         self._problems: tuple[str, ...] = ()
         self._told: set[str] = set()
+        self._silent: str | None = None
+        self._told_status: dict[str, Any] | None = None
+        self._busy_timer: asyncio.TimerHandle | None = None
         self._begun = False
         self._loads = 0
 
@@ -122,7 +127,7 @@ class AssayServer(LanguageServer):
         if before.log_requests != self.settings.log_requests:
             await asyncio.to_thread(self.log.close)
             self.log = self._opened_log()
-            self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings)
+            self.requests = self._made_requests()
         if self.settings.diagnostics and self.lag is None:
             self.lag = LoopLag()
 
@@ -183,11 +188,15 @@ class AssayServer(LanguageServer):
             _shown(self.settings),
             on_state=self._on_state,
             on_note=lambda note: self.show(types.MessageType.Warning, f"Assay: {note}"),
+            on_busy=self._on_busy,
             remember=self.settings.remember,
         )
         if not hasattr(self, "log"):
             self.log = self._opened_log()
-        self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings)
+        self.requests = self._made_requests()
+
+    def _made_requests(self) -> Requests:
+        return Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
 
     def _start_model(self) -> None:
         self._begun = True
@@ -219,7 +228,28 @@ class AssayServer(LanguageServer):
         elif state == "failed":
             self.show(types.MessageType.Error, f"Assay: no suggestions: {process.reason}")
         if state != "closed":
-            self.protocol.notify(STATUS_CHANGED, {"state": state, "reason": process.reason})
+            self._tell_status()
+
+    def _on_busy(self, busy: bool) -> None:
+        if self._busy_timer is not None:
+            self._busy_timer.cancel()
+            self._busy_timer = None
+        if busy:
+            self._busy_timer = asyncio.get_running_loop().call_later(_BUSY_AFTER_S, self._tell_status)
+        elif self._told_status is not None and self._told_status["busy"]:
+            self._tell_status()
+
+    def _on_silent(self, why: str | None) -> None:
+        if why != self._silent:
+            self._silent = why
+            self._tell_status()
+
+    def _tell_status(self) -> None:
+        process = self.live.process
+        told = {"state": process.state, "reason": process.reason, "busy": self.live.scheduler.busy, "silent": self._silent}
+        if told != self._told_status:
+            self._told_status = told
+            self.protocol.notify(STATUS_CHANGED, told)
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)

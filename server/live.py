@@ -50,14 +50,15 @@ class LiveModel:
         *,
         on_state: Callable[[State], None],
         on_note: Callable[[str], None] = lambda _: None,
+        on_busy: Callable[[bool], None] = lambda _: None,
         remember: bool = True,
     ) -> None:
         """choice: the model; settings: what it is shown; on_state: as `ModelProcess`; on_note: told what people should know of its file;
-        remember: whether answers come from what was written before."""
+        on_busy: as `Scheduler`; remember: whether answers come from what was written before."""
         self.process = ModelProcess(choice, on_state=on_state)
         self.settings = settings
         self.memory = Memory()
-        self.scheduler = Scheduler(self._make, self._keep)
+        self.scheduler = Scheduler(self._make, self._keep, on_busy)
         self._file = None if backend_of(choice.where) == "server" else Path(choice.where or EMBEDDED)
         self._on_note = on_note
         self._remember = remember

@@ -28,10 +28,11 @@ from .scheduler import LONGEST_TYPED, Priority, Superseded, Want, typed_since
 from .settings import LiveSettings
 from .suggestion import Suggestion
 from .trigger import Recent, Refusal, Rules, after, delay_ms, refusal
-from .trim import shown
 
 # Suggestions that an editor may still accept or ask about.
 _KEPT = 200
+# What keeps a whole document silent, and not a place in it.
+_SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
 # How many different generations are prepared for the next keystroke, the one that is shown included.
 _PREPARED = 4
 # How much the latest answer moves what is known of how long the model takes.
@@ -68,7 +69,16 @@ class Shown:
 class Requests:
     """All requests to one model."""
 
-    def __init__(self, live: LiveModel, calibrators: Calibrators, log: RequestLog, settings: Callable[[], LiveSettings]) -> None:
+    def __init__(
+        self,
+        live: LiveModel,
+        calibrators: Calibrators,
+        log: RequestLog,
+        settings: Callable[[], LiveSettings],
+        on_silent: Callable[[str | None], None] = lambda _: None,
+    ) -> None:
+        """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come."""
+        self._on_silent = on_silent
         self._live = live
         self._calibrators = calibrators
         self._log = log
@@ -149,6 +159,7 @@ class Requests:
         refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
         if ask.secret:
             refused = Refusal.SECRET
+        self._on_silent(refused.sentence if refused in _SILENT else None)
         if refused is not None:
             return record.end(Ending.EMPTY, refused.sentence)
         if settings.kind == "auto":
@@ -224,9 +235,6 @@ class Requests:
         self, ask: Ask, generation: Generation, loaded: LoadedModel, registry: Registry, project: Path | None
     ) -> Suggestion | None:
         place = ask.place
-        text = shown(generation.text, place.prefix, place.suffix, place.kind)
-        if text is None:
-            return None
         return suggestion_of(
             generation,
             place,
@@ -237,7 +245,6 @@ class Requests:
             registry=registry,
             project=project.name if project and (place.file is None or place.file.is_relative_to(project)) else None,
             boundaries=self._settings().bands,
-            text=text,
         )
 
     def _keep(self, found: list[Shown]) -> None:

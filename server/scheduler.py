@@ -133,10 +133,15 @@ def fits(job: Want, text: str, want: Want) -> bool:
 class Scheduler:
     """The requests to one model."""
 
-    def __init__(self, work: Work, on_done: Callable[[Want, tuple[Generation, ...]], None]) -> None:
-        """work: as `Work`; on_done: told of each job that was finished, whether anybody still waited for it or not."""
+    def __init__(
+        self, work: Work, on_done: Callable[[Want, tuple[Generation, ...]], None], on_busy: Callable[[bool], None] = lambda _: None
+    ) -> None:
+        """work: as `Work`; on_done: told of each job that was finished, whether anybody still waited for it or not; on_busy: told when
+        work begins and when none is left."""
         self._work = work
         self._on_done = on_done
+        self._on_busy = on_busy
+        self._told_busy = False
         self._running: _Job | None = None
         self._waiting: list[_Job] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -222,13 +227,16 @@ class Scheduler:
             self._running = None
             assert job.task is not None
             job.task.cancel()
-            self._pump()
+        self._pump()
 
     def _pump(self) -> None:
         """Start the next job if none runs."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self.busy != self._told_busy:
+            self._told_busy = self.busy
+            self._on_busy(self.busy)
         if self._running is not None or not self._waiting:
             return
         now = time.monotonic()

@@ -120,10 +120,14 @@ async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(a
         await client.initialize(options={"disabledLanguages": ["markdown"]})
         client.open(URI, "x?word")
         assert await client.complete(URI, 0, 2) == []
-        for uri, language in (("file:///project/.env", "python"), ("file:///project/a.md", "markdown")):
+        for uri, language, why in (
+            ("file:///project/.env", "python", "may hold secrets"),
+            ("file:///project/a.md", "markdown", "turned off in this language"),
+        ):
             document = {"uri": uri, "languageId": language, "version": 1, "text": "x?"}
             client.notify("textDocument/didOpen", {"textDocument": document})
             assert await client.complete(uri, 0, 2, invoked=True) == []
+            await client.heard("assay/didChangeStatus", why)
         assert (await outcomes(client))["empty"] == 3
 
 
