@@ -24,7 +24,7 @@ from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, Mo
 from .outcomes import Ending, Outcome, Spent, hash_of
 from .policy import Decision, decide, draw_of
 from .request_log import RequestLog
-from .scheduler import LONGEST_TYPED, Priority, Superseded, Want, typed_since
+from .scheduler import Priority, Superseded, Want, typed_since
 from .settings import LiveSettings
 from .suggestion import Suggestion
 from .trigger import Recent, Refusal, Rules, after, delay_ms, refusal
@@ -255,14 +255,13 @@ class Requests:
         self._last = found[0]
 
     def _judge_last(self, want: Want, at_s: float) -> None:
-        """What became of the suggestion that was last shown: typed along, or typed over."""
+        """What became of the suggestion that was last shown: typed along, or not. (Of a rejection only the editor can tell.)"""
         if self._last is None:
             return
         typed = typed_since(self._last.want, want)
         if typed is not None and self._last.suggestion.text.startswith(typed):
             return
-        over = typed is not None and len(typed) < LONGEST_TYPED
-        self._recent = after(self._recent, "ignored" if over else "rejected", at_s)
+        self._recent = after(self._recent, "ignored", at_s)
         self._last = None
 
 
