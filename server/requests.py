@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -174,11 +175,13 @@ class Requests:
         record.model = loaded.fingerprint.id
         record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
         asked = replace(ask, place=replace(place, kind=made.kind))
-        found = [
+        possible = (
             Shown(suggestion, generation, asked, self.want(ask))
             for generation in made.generations
             if (suggestion := self._suggestion(asked, generation, loaded, registry, project)) is not None
-        ]
+        )
+        # What comes by itself is one; the model's own first choice is the first.
+        found = list(islice(possible, None if ask.invoked else 1))
         if not found:
             return record.end(Ending.EMPTY, "nothing to suggest")
         if ask.invoked:

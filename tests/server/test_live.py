@@ -115,6 +115,24 @@ async def test_who_asks_gets_different_suggestions_the_likeliest_first(tiny_gguf
         assert len(set(texts)) == len(texts)
 
 
+async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
+    tiny_gguf: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"log": {"requests": str(log)}})
+        client.open(URI, "def f(x):\n    return x")
+        items = await client.complete(URI, 1, 12, invoked=True)
+        assert len(items) > 1
+        assert len(await client.complete(URI, 1, 12)) == 1
+        other = items[-1]["insertText"]
+        typed(client, 2, 1, 12, other[0])
+        if len(other) > 1 and (rest := await client.complete(URI, 1, 13)):
+            assert len(rest) == 1
+        await client.leave()
+    assert [line["source"] for line in log_of(log)][1] == "memory"
+
+
 async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         await client.initialize(options={"disabledLanguages": ["markdown"]})
