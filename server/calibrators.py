@@ -17,6 +17,7 @@ class Calibrators:
     def __init__(self, executor: Executor) -> None:
         """executor: where the files are read first, so that nothing waits for the disk."""
         self._executor = executor
+        self._closing: set[asyncio.Task[None]] = set()
         self._watches: dict[Path | None, asyncio.Future[tuple[RegistryWatch, Path | None]]] = {}
 
     def follow(self, root: Path | None) -> asyncio.Future[tuple[RegistryWatch, Path | None]]:
@@ -39,13 +40,29 @@ class Calibrators:
         """Those that are read."""
         return (watch.result()[0].registry for watch in self._watches.values() if watch.done())
 
+    def unfollow(self, root: Path | None) -> None:
+        """Stop following a root folder's calibrators."""
+        if (watch := self._watches.pop(root, None)) is not None:
+            task = asyncio.create_task(_closed(watch))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
     async def close(self) -> None:
         """Stop following. Calling it again does nothing."""
-        watches = [(await asyncio.shield(watch))[0] for watch in self._watches.values()]
-        for watch in watches:
-            await asyncio.to_thread(watch.close)
+        for root in list(self._watches):
+            self.unfollow(root)
+        if self._closing:
+            await asyncio.wait(self._closing)
+
+
+async def _closed(watch: asyncio.Future[tuple[RegistryWatch, Path | None]]) -> None:
+    registry, _ = await asyncio.shield(watch)
+    await asyncio.to_thread(registry.close)
 
 
 def _followed(root: Path | None) -> tuple[RegistryWatch, Path | None]:
-    project = root and (project_of(root) or root)
+    try:
+        project = root and (project_of(root) or root)
+    except OSError:  # a folder that can't be looked at has no calibrators
+        project = None
     return RegistryWatch(folders(project)), project

@@ -17,6 +17,9 @@ from .settings_table import Event
 from .suggestion import Suggestion, suggest
 from .trim import shown
 
+# Characters behind the cursor that decide whether and what to suggest, whatever of them the model is shown.
+_LEAST_BEHIND = 4_096
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -41,7 +44,9 @@ def window(settings: Settings) -> Window:
 
     The start moves as its cuts do, so that it cuts the same text in the same place, whether it is given the whole document or this.
     """
-    return Window(before=settings.prefix_tokens * 32, after=settings.suffix_tokens * 32, step=cut_step(settings.prefix_tokens))
+    return Window(
+        before=settings.prefix_tokens * 32, after=max(settings.suffix_tokens * 32, _LEAST_BEHIND), step=cut_step(settings.prefix_tokens)
+    )
 
 
 def suggestion_of(

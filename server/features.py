@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -23,6 +24,7 @@ from .positions import Position, Range
 from .requests import Ask
 from .secrets import is_secret_path
 from .suggestion import Suggestion
+from .trigger import Refusal
 from .workspace import path_of, root_of
 
 if TYPE_CHECKING:
@@ -113,6 +115,8 @@ async def context(ls: AssayServer, params: Any) -> dict[str, Any]:
     if document is None:
         raise JsonRpcInvalidParams(f"{CONTEXT}: {structured.text_document.uri} is not open")
     ask = ask_at(ls, document, document.clamp(_position(structured.position)), invoked=True)
+    if ask.secret:
+        raise JsonRpcInvalidParams(f"{CONTEXT}: {Refusal.SECRET.sentence}")
     try:
         return await ls.live.context(ls.requests.want(ask))
     except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
@@ -146,7 +150,7 @@ def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool) 
     place = Place(prefix, suffix, Range(at, at), kind, document.language, settings.event, file)
     # A text that is in no folder that is worked on may become one of the first.
     root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    return Ask(document.uri, place, invoked, root, _surroundings(ls, document, at), file is not None and is_secret_path(file), cut)
+    return Ask(document.uri, place, invoked, root, _surroundings(ls, document, at), is_secret_path(file or _path_in(document.uri)), cut)
 
 
 def _surroundings(ls: AssayServer, document: Document, at: Position) -> Surroundings:
@@ -177,6 +181,11 @@ def _inline_item(suggestion: Suggestion, before: str, replaced: Range) -> types.
 
 def _position(position: types.Position) -> Position:
     return Position(position.line, position.character)
+
+
+def _path_in(uri: str) -> str:
+    """The path in a URI of whatever scheme."""
+    return unquote(uri.partition(":")[2].partition("?")[0].partition("#")[0])
 
 
 def _field(params: Any, name: str, method: str) -> str:

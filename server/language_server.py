@@ -74,6 +74,9 @@ class AssayServer(LanguageServer):
         self._initial: Any = None
         self._problems: tuple[str, ...] = ()
         self._told: set[str] = set()
+        self._settling = asyncio.Lock()
+        self._closing = False
+        self._answer: Any = None
         self._silent: str | None = None
         self._told_status: dict[str, Any] | None = None
         self._busy_timer: asyncio.TimerHandle | None = None
@@ -98,38 +101,70 @@ class AssayServer(LanguageServer):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
         self._make_model()
+        self._measure_lag()
         if not self._asks_for_settings:
             self._start_model()
 
     async def take_settings(self, sent: Any = None) -> None:
         """Read the settings anew, from the client if it gives them out, else from what it sent, and act on what has changed."""
-        if self._asks_for_settings:
-            items = [types.ConfigurationItem(section=SECTION)]
-            try:
-                answer = await asyncio.wait_for(self.workspace_configuration_async(types.ConfigurationParams(items)), _ANSWER_S)
-                sent = answer[0] if answer else None
-            except (TimeoutError, JsonRpcException):
-                sent = None
+        async with self._settling:
+            if self._asks_for_settings:
+                await self._ask_for_settings()
+            else:
+                self._answer = sent
+            if not self._closing:
+                await self._apply_settings()
+
+    async def _ask_for_settings(self) -> None:
+        """Wait a moment for the client's settings. Until it answers, its last answer counts, and a late one is taken when it comes."""
+        items = [types.ConfigurationItem(section=SECTION)]
+        asking = asyncio.ensure_future(self.workspace_configuration_async(types.ConfigurationParams(items)))
+        await asyncio.wait({asking}, timeout=_ANSWER_S)
+        if asking.done():
+            self._take_answer(asking)
+        else:
+            asking.add_done_callback(self._take_late_answer)
+
+    def _take_answer(self, asked: asyncio.Future[Any]) -> None:
+        if not asked.cancelled() and asked.exception() is None:
+            self._answer = next(iter(asked.result()), None)
+
+    def _take_late_answer(self, asked: asyncio.Future[Any]) -> None:
+        async def apply() -> None:
+            async with self._settling:
+                self._take_answer(asked)
+                if not self._closing:
+                    await self._apply_settings()
+
+        if not self._closing:
+            self._spawn(apply())
+
+    async def _apply_settings(self) -> None:
         before = self.settings
-        self.settings, self._problems = parse_settings(self._initial, sent)
+        self.settings, self._problems = parse_settings(self._initial, self._answer)
         for problem in problems_not_told(self._problems, self._told):
             self.show(types.MessageType.Warning, f"Assay: {problem}")
-        if self._begun and reload_needed(before, self.settings):
-            await self.live.close()
-            self._make_model()
-            self._start_model()
-        elif not self._begun:
-            if reload_needed(before, self.settings):
-                self._make_model()
-            self._start_model()
-        else:
-            self.live.settings = _shown(self.settings)
         if before.log_requests != self.settings.log_requests:
             await asyncio.to_thread(self.log.close)
             self.log = self._opened_log()
             self.requests = self._made_requests()
+        if reload_needed(before, self.settings):
+            await self.live.close()
+            if self._closing:
+                return
+            self._make_model()
+            self._start_model()
+        elif not self._begun:
+            self._start_model()
+        self.live.use(_shown(self.settings), remember=self.settings.remember)
+        self._measure_lag()
+
+    def _measure_lag(self) -> None:
         if self.settings.diagnostics and self.lag is None:
             self.lag = LoopLag()
+        elif self.lag is not None and not self.settings.diagnostics:
+            self.lag.stop()
+            self.lag = None
 
     def report_loading(self) -> None:
         """Tell the editor how loading goes."""
@@ -166,8 +201,11 @@ class AssayServer(LanguageServer):
 
     async def close(self) -> None:
         """End the model's process and everything that still runs. Calling it again does nothing."""
+        self._closing = True
         for task in list(self.tasks):
             task.cancel()
+        if self._busy_timer is not None:
+            self._busy_timer.cancel()
         if self.lag is not None:
             self.lag.stop()
         self.others.close()
@@ -176,6 +214,11 @@ class AssayServer(LanguageServer):
             await asyncio.to_thread(self.log.close)
         await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def begun(self) -> bool:
+        """Whether the model is being loaded, or is."""
+        return self._begun
 
     @property
     def _asks_for_settings(self) -> bool:
@@ -200,9 +243,10 @@ class AssayServer(LanguageServer):
 
     def _start_model(self) -> None:
         self._begun = True
-        if self.settings.diagnostics and self.lag is None:
-            self.lag = LoopLag()
         self._spawn(self.live.start())
+        self._tell_status()
+        if self.protocol.initialized and self._asks_for_settings:
+            self.report_loading()
 
     def _opened_log(self) -> RequestLog:
         loop = asyncio.get_running_loop()
@@ -271,7 +315,8 @@ def initialize(ls: AssayServer, params: types.InitializeParams) -> None:
 
 async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
     """From here on the server may send requests: ask for the settings, report the loading."""
-    ls.report_loading()
+    if ls.begun:
+        ls.report_loading()
     await ls.take_settings()
 
 
@@ -282,9 +327,11 @@ async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigur
 
 def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
     """The user added or removed folders."""
-    ls.roots = ls.roots.changed(params.event)
+    before, ls.roots = ls.roots.paths, ls.roots.changed(params.event)
     for root in ls.roots.paths:
         ls.calibrators.follow(root)
+    for root in set(before) - set(ls.roots.paths):
+        ls.calibrators.unfollow(root)
 
 
 async def accepted(ls: AssayServer, *arguments: Any) -> None:

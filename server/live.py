@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -75,6 +74,13 @@ class LiveModel:
         if self._file is not None:
             self._following = asyncio.create_task(self._follow(self._file))
 
+    def use(self, settings: Settings, *, remember: bool) -> None:
+        """Go on with other settings; what was written with the old ones is forgotten."""
+        self._remember = remember
+        if settings != self.settings:
+            self.settings = settings
+            self._forget()
+
     async def loaded(self) -> LoadedModel:
         """Wait for the model. Raises ModelUnavailable."""
         return await self.process.loaded()
@@ -128,11 +134,15 @@ class LiveModel:
         if all(generation.stopped_by not in (StopReason.TIME, StopReason.CANCELLED) for generation in generations):
             self.memory.keep(want.uri, want.prefix, want.suffix, want.kind, generations)
 
+    def _forget(self) -> None:
+        """Forget what was written, and what is being written."""
+        self.scheduler.clear()
+        self.memory.forget()
+
     async def _follow(self, file: Path) -> None:
         async for change in changes(file):
             if change == "gone":
                 self._on_note(f"The model {file} is gone. What is loaded of it goes on working; it is loaded again when it is back.")
                 continue
-            self.memory.forget()
-            with suppress(asyncio.CancelledError):
-                await self.process.reload(f"{file} has changed and is loaded again")
+            self._forget()
+            await self.process.reload(f"{file} has changed and is loaded again")

@@ -61,6 +61,8 @@ class _Entry:
 
     def left(self, typed: str, gained: str) -> tuple[Generation, ...] | None:
         """What is left of the generations between what was typed and what came to stand behind the cursor; None where that is not known."""
+        if not typed and not gained and self.generations and not self.generations[0].text.strip():
+            return ()  # the model's own first choice is to add nothing
         rests = tuple([rest for generation in self.generations if (rest := _between(generation, typed, gained))])
         if rests:
             return rests

@@ -103,24 +103,24 @@ class ModelProcess:
         max_ms and some seconds is ended. Raises ModelUnavailable, ModelProcessDied, ModelRequestFailed.
         """
         request = {"op": "complete", "question": question_to_json(question), "tell": on_text is not None}
-        limit_s = None if question.max_ms is None else question.max_ms / 1e3 + _HUNG_S
+        return tuple(map(generation_from_json, await self._ask_in_turn(request, question.max_ms, on_text)))
+
+    async def context(self, question: Question) -> dict[str, Any]:
+        """What the model would be shown, as `context_json`. Raises what `complete` raises."""
+        found: dict[str, Any] = await self._ask_in_turn({"op": "context", "question": question_to_json(question)}, question.max_ms)
+        return found
+
+    async def _ask_in_turn(self, request: dict[str, Any], max_ms: float | None, on_text: OnText | None = None) -> Any:
+        limit_s = None if max_ms is None else max_ms / 1e3 + _HUNG_S
         async with self._turn:
             await self.loaded()
             try:
-                data = await asyncio.wait_for(self._ask(request, on_text), limit_s)
+                return await asyncio.wait_for(self._ask(request, on_text), limit_s)
             except TimeoutError:
                 if self._child is not None and self._child.returncode is None:
                     self._enter("loading", "the model's process did not answer and is started again")
                     self._child.kill()
                 raise ModelProcessDied(f"the model's process did not answer within {limit_s:.0f} s") from None
-        return tuple(map(generation_from_json, data))
-
-    async def context(self, question: Question) -> dict[str, Any]:
-        """What the model would be shown, as `wire.context_to_json`. Raises what `complete` raises."""
-        async with self._turn:
-            await self.loaded()
-            found: dict[str, Any] = await self._ask({"op": "context", "question": question_to_json(question)})
-        return found
 
     async def reload(self, reason: str) -> None:
         """Start a new process for the model, as soon as the request that runs is answered; also after the old one was given up."""

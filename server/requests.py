@@ -8,6 +8,7 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -65,6 +66,7 @@ class Shown:
     generation: Generation
     ask: Ask
     want: Want
+    asked_of_calibrators: dict[str, Any]
 
 
 class Requests:
@@ -131,12 +133,12 @@ class Requests:
 
     async def explain(self, shown: Shown, *, with_context: bool = True) -> Explanation:
         """Why a suggestion has the confidence that it has. with_context: and what the model saw, if the model has time to tell."""
-        loaded = await self._live.loaded()
         registry, _ = await self._calibrators.of(shown.ask.root)
-        choice = choose(registry, **_asked_of_calibrators(shown.ask.place, loaded, self._live))
+        choice = choose(registry, **shown.asked_of_calibrators)
         seen: tuple[Seen, ...] = ()
-        if with_context and not self._live.scheduler.busy:
-            seen = tuple(_seen(await self._live.context(shown.want)))
+        if with_context and self._live.process.model is not None and not self._live.scheduler.busy:
+            with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
+                seen = tuple(_seen(await self._live.context(shown.want)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
 
     def want(self, ask: Ask, delay_s: float = 0.0) -> Want:
@@ -166,8 +168,6 @@ class Requests:
         if settings.kind == "auto":
             ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
         made = await self._made(ask, record)
-        if not current():
-            raise Superseded
         if made.timed_out:
             return record.end(Ending.TIMED_OUT, f"nothing was ready after {settings.max_ms:.0f} ms")
         loaded = await self._live.loaded()
@@ -176,12 +176,14 @@ class Requests:
         record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
         asked = replace(ask, place=replace(place, kind=made.kind))
         possible = (
-            Shown(suggestion, generation, asked, self.want(ask))
+            Shown(suggestion, generation, asked, self.want(ask), _asked_of_calibrators(asked.place, loaded, self._live))
             for generation in made.generations
             if (suggestion := self._suggestion(asked, generation, loaded, registry, project)) is not None
         )
         # What comes by itself is one; the model's own first choice is the first.
-        found = list(islice(possible, None if ask.invoked else 1))
+        found = list(islice(possible, settings.alternatives if ask.invoked else 1))
+        if not current():
+            raise Superseded
         if not found:
             return record.end(Ending.EMPTY, "nothing to suggest")
         if ask.invoked:
@@ -224,8 +226,9 @@ class Requests:
         settings = self._settings()
         wait_ms = delay_ms(self._recent, now, invoked=ask.invoked, remembered=False, answer_ms=self._answer_ms, setting=settings.delay)
         made = await self._live.make(replace(want, delay_s=wait_ms / 1e3))
-        took_ms = (time.monotonic() - now) * 1e3 - made.waited_ms
-        if made.source == "model":
+        if made.source == "model" and made.generations:
+            timings = made.generations[0].timings
+            took_ms = timings.prompt_ms + timings.generate_ms
             known = took_ms if self._answer_ms is None else self._answer_ms
             self._answer_ms = known + _LATEST * (took_ms - known)
         record.made(made, min(wait_ms, made.waited_ms))

@@ -258,3 +258,67 @@ async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answ
         assert item["insertText"] == " answer"
         context = await client.request("assay/context", {"textDocument": {"uri": "cell:1"}, "position": {"line": 0, "character": 2}})
         assert context["prefix"]["text"] == "x = 1\ny?"
+
+
+async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(
+    answering_gguf: Path, tiny_gguf: Path
+) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.answers = False
+        await client.initialize(configuration=True)
+        client.open(URI, "x?")
+        early = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        while not (asked := [request for request in client.requests if request["method"] == "workspace/configuration"]):
+            await asyncio.sleep(0.01)
+        client.answers = True
+        client.send({"id": asked[0]["id"], "result": [{"model": str(answering_gguf), "context": {"prefixTokens": 8}}]})
+        assert await client.answer(early) is not None
+        await client.heard("assay/didChangeStatus", "ready")
+        for count in range(6):
+            client.configuration = {"model": str((answering_gguf, tiny_gguf)[count % 2])}
+            client.notify("workspace/didChangeConfiguration", {"settings": None})
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(1.0)
+        pid = (await client.ready())["process"]
+        children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children")
+        if children.exists():
+            while children.read_text().split() != [str(pid)]:
+                await asyncio.sleep(0.05)
+
+
+async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log.requests": str(log), "context": {"prefixTokens": 8}})
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"context": {"prefixTokens": 80}}})
+        while len({line["prompt"] for line in log_of(log)}) < 2:
+            await client.complete(URI, 0, 2)
+        await client.leave()
+    first = next(line for line in log_of(log) if line["prompt"] != log_of(log)[0]["prompt"])
+    assert first["source"] == "model"
+
+
+async def test_a_folder_that_can_not_be_looked_at_and_folders_that_go_do_no_harm(answering_gguf: Path, tmp_path: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=Path("/") / ("x" * 300))
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2)
+        folder = {"uri": tmp_path.as_uri(), "name": "a"}
+        for event in ({"added": [folder], "removed": []}, {"added": [], "removed": [folder]}):
+            client.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+        assert await client.complete(URI, 0, 2)
+        assert await client.leave() == 0
+
+
+async def test_secrets_are_told_by_name_whatever_the_scheme_and_not_shown_as_context(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"context": {"suffixTokens": 0}})
+        for uri in ("untitled:/project/.env", "git:/project/.env?x", "vscode-remote://host/project/.env"):
+            client.open(uri, "KEY=x?")
+            assert await client.complete(uri, 0, 6, invoked=True) == []
+            with pytest.raises(RpcError, match="secrets"):
+                await client.request("assay/context", {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 6}})
+        client.open(URI, "x?word")
+        assert await client.complete(URI, 0, 2) == []
