@@ -230,6 +230,7 @@ def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_i
     reader = threading.Thread(target=read)
     reader.start()
     try:
+        until(lambda: bool(had))
         for version in versions[1:]:
             save(version, tmp_path / "whole")
             text = (tmp_path / "whole").read_bytes()
@@ -238,7 +239,7 @@ def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_i
                     out.write(text[start : start + len(text) // 3 + 1])
                     out.flush()
                     time.sleep(0.12)
-            until(lambda version=version: ids(watched) == [version.id])  # type: ignore[misc]
+            until(lambda version=version: (version.id,) in had)  # type: ignore[misc]
     finally:
         done.set()
         reader.join()

@@ -93,9 +93,9 @@ def test_a_text_whose_beginning_is_left_out_is_cut_where_the_whole_text_is(
 @pytest.mark.parametrize("line", ["x = 1\n", "y" * 79 + "\n", "z"])
 def test_a_document_of_a_megabyte_takes_milliseconds(tiny: LlamaModel, line: str) -> None:
     text = line * (1_000_000 // len(line))
-    begun = time.perf_counter()
+    begun = time.thread_time()  # of the processor: other tests run beside this one
     shown_prefix, shown_suffix = fit(count_of(tiny), text, text, 560, 240)
-    assert time.perf_counter() - begun < 0.25
+    assert time.thread_time() - begun < 0.25
     assert shown_prefix
     assert shown_suffix
 

@@ -157,13 +157,13 @@ def test_another_server_is_asked_with_no_more_than_openai_documents() -> None:
 
 
 def test_cancel_and_time_end_a_silent_server_at_once() -> None:
-    speech = Speech(pause_s=0.6)
+    speech = Speech(pause_s=2.0)
     with serving(speech) as address, RemoteModel(address) as model:
         prompt = model.fim("", "")
         for options, reason in (({"max_ms": 50.0}, StopReason.TIME), ({"cancel": asked_after(0.05)}, StopReason.CANCELLED)):
             began = time.perf_counter()
             assert model.generate(prompt, stop=NONE, max_tokens=50, **options).stopped_by == reason  # type: ignore[arg-type]
-            assert time.perf_counter() - began < 0.3
+            assert time.perf_counter() - began < 1.5
         assert speech.broken_off.wait(5)
 
 
