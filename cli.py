@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 EVENTS = ("exact_match", "tests_pass", "kept")
-KINDS = ("line", "block")
+KINDS = ("line", "block", "function")
 KV_TYPES = ("f16", "f32", "q8_0", "q4_0")
 MAPS = ("base_rate", "platt", "temperature", "beta", "isotonic", "histogram", "venn_abers")
-TASKS = ("line", "line_rest", "line_middle", "block")
+TASKS = ("line", "line_rest", "line_middle", "block", "function")
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -112,15 +112,22 @@ def _add_complete(commands: Subparsers) -> None:
     )
     parser.add_argument("place", metavar="FILE:LINE:COL")
     parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE then only names it and need not exist")
-    parser.add_argument("--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, or of a block (default: line)")
+    parser.add_argument(
+        "--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, of a block or of a function (default: line)"
+    )
     parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: exact_match)")
     parser.add_argument("--language", help="identifier of the language, such as python (default: from the file's name)")
+    parser.add_argument("--show-prompt", action="store_true", help="show what the model would be given there, and do not ask it")
     _add_model_option(parser)
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from . import complete
 
+        if arguments.show_prompt:
+            return complete.show_prompt(
+                arguments.place, from_stdin=arguments.stdin, kind=arguments.kind, model=_model_choice(arguments), as_json=arguments.json
+            )
         return complete.run(
             arguments.place,
             from_stdin=arguments.stdin,
@@ -288,7 +295,7 @@ def _add_calibrate_show(actions: Subparsers) -> None:
         from .calibration.harmless import harmless
         from .calibration.registry import project_of
         from .calibration.show import Question, show
-        from .inference.completion import Settings
+        from .inference.completion import Settings, kind_of
         from .inference.opening import ModelChoice
         from .terminal import print_json
 
@@ -299,9 +306,9 @@ def _add_calibrate_show(actions: Subparsers) -> None:
             parser.error("an event, a task, a language and a model are for --why, which is not given")
         if arguments.why:
             with choice.open() as model:
-                model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
-            tasks = (arguments.task,) if arguments.task else TASKS
-            question = Question(model_id, prompt_id, arguments.event or "exact_match", arguments.language or "python", tasks)
+                tasks = (arguments.task,) if arguments.task else TASKS
+                prompts = {task: Settings().fingerprint(model.layout, model.context_length, kind_of(task)) for task in tasks}
+                question = Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
         shown = show(project.absolute() if project else project_of(Path.cwd()), question)
         if arguments.json:
             print_json(shown.document)

@@ -14,7 +14,7 @@ from .terminal import Paint, print_json, wants_colour
 if TYPE_CHECKING:
     from .inference.completion import Kind
     from .inference.opening import ModelChoice
-    from .server.options import Event
+    from .server.settings_table import Event
 
 
 class PlaceError(ValueError):
@@ -60,6 +60,27 @@ def offset_of(text: str, line: int, column: int, name: str) -> int:
             f"{name}:{line}:{column}: line {line} has {length} character{'s' * (length != 1)}, so its columns are 1 to {length + 1}"
         )
     return sum(map(len, lines[: line - 1])) + column - 1
+
+
+def show_prompt(place: str, *, from_stdin: bool, kind: Kind, model: ModelChoice, as_json: bool) -> int:
+    """Print what the model would be given at FILE:LINE:COL, without asking it. Raises PlaceError and ModelError."""
+    name, line, column = parse_place(place)
+    text = read_text(name, from_stdin=from_stdin)
+    offset = offset_of(text, line, column, name)
+
+    from .inference.completion import Surroundings, context_at, count_tokens, prompt_of, prompt_text
+    from .server.context_report import context_json, context_text
+
+    with model.open() as opened:
+        context = context_at(opened, text[:offset], text[offset:], kind=kind, surroundings=Surroundings(path=name))
+        prompt = prompt_of(opened, context)
+        told = context_json(context, lambda shown: count_tokens(opened, shown), prompt, prompt_text(opened, prompt))
+    if as_json:
+        print_json({"context": told})
+    else:
+        said = context_text(told)
+        print(harmless(said) if sys.stdout.isatty() else said)
+    return 0
 
 
 def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str | None, model: ModelChoice, as_json: bool) -> int:

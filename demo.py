@@ -31,7 +31,7 @@ _LINES_BEFORE = 3
 _LINES_AFTER = 2
 _BAND_STYLES: Mapping[str, Style] = {"likely": "blue", "possible": "yellow", "unlikely": "red", "no evidence": "dim"}
 _FIELDS = {"file": str, "line": int, "cut": str, "what": str}
-_KINDS = ("line", "block")
+_KINDS = ("line", "block", "function")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from . import __version__
 from .calibration.harmless import harmless
@@ -142,7 +142,7 @@ def _gpu() -> str | None:
 
 
 def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> Iterator[Check]:
-    from .inference.completion import Settings
+    from .inference.completion import Kind, Settings
     from .inference.errors import ModelError
     from .inference.opening import ModelChoice, backend_of
 
@@ -159,20 +159,21 @@ def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> I
         yield Check("model", "missing", str(error), mend)
         return
     with model:
-        fingerprint, prompt_id = model.fingerprint, Settings().fingerprint(model.layout, model.context_length)
+        fingerprint = model.fingerprint
+        prompts = {Settings().fingerprint(model.layout, model.context_length, kind) for kind in get_args(Kind)}
     size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
     yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")
-    yield from _calibrators(fingerprint.id, prompt_id)
+    yield from _calibrators(fingerprint.id, prompts)
 
 
-def _calibrators(model_id: str, prompt_id: str) -> Iterator[Check]:
+def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
     from .calibration.registry import load_registry, project_of
 
     registry = load_registry(project_of(Path.cwd()))
     fitting = [entry for entry in registry.entries if entry.calibrator.fitted_on.model == model_id]
     for entry in fitting:
         calibrator = entry.calibrator
-        usable = calibrator.fitted_on.prompt == prompt_id
+        usable = calibrator.fitted_on.prompt in prompts
         state: State = "ok" if usable and calibrator.status == "informative" else "note"
         status = calibrator.status if usable else "not used, because it was fitted with another prompt, decoder or context"
         yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}: {status} ({entry.origin}, {calibrator.id})")

@@ -25,6 +25,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from client import Client, client_of, span  # noqa: E402
 from machine import described  # noqa: E402
 
+# Both ways do the same work: nothing is remembered, prepared or waited for.
+OPTIONS = {"remember": False, "speculate": False, "delay": 0, "kind": "line"}
 URI = "file:///benchmark.py"
 TYPED = "def total(values, weights):\n    result = sum(value * weight for value, weight in zip(values, weights))\n    return result"
 
@@ -54,7 +56,7 @@ async def compare(model_path: Path, before: str, after: str, keystrokes: int) ->
     registry = read_registry(folders())
     with open_model(model_path) as model:
         async with client_of(model_path) as client:
-            await client.initialize(options={"diagnostics": True}, encodings=["utf-32"])
+            await client.initialize(options={"diagnostics": True, **OPTIONS}, encodings=["utf-32"])
             client.open(URI, before + after)
             assert (await client.ready())["state"] == "ready"
             took["ping"] = await ping_ms(client, 200)  # also empties the heartbeats of the start

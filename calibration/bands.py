@@ -29,6 +29,7 @@ POSSIBLE = Band("possible", "◈", "#884400", "#FFDD00")
 UNLIKELY = Band("unlikely", "◇", "#440033", "#EE7766")
 NO_EVIDENCE = Band("no evidence", "○", "#585858", "#B4B4B4")
 BANDS = (LIKELY, POSSIBLE, UNLIKELY, NO_EVIDENCE)
+BAND_OF_WORD = {band.word: band for band in BANDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,8 @@ def percents(low: float, high: float) -> str:
     return f"{math.floor(round(100 * low, 9))}-{math.ceil(round(100 * high, 9))} %"
 
 
-def band_text(event: str, probability: float | None, low: float | None, high: float | None, boundaries: Boundaries = BOUNDARIES) -> str:
+def band_text(event: str, band: Band, low: float | None, high: float | None) -> str:
     """ "◆ likely 70-85 % exact match", or "○ no evidence", never with a number, where there is no probability."""
-    band = band_of(probability, boundaries)
     if low is None or high is None or band is NO_EVIDENCE:
         return f"{NO_EVIDENCE.shape} {NO_EVIDENCE.word}"
     return f"{band.shape} {band.word} {percents(low, high)} {EVENT_WORDS[event]}"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .bands import NO_EVIDENCE, Band, band_of, band_text
+from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band_of, band_text
 from .calibrator import Calibrator, log_odds_range
 from .guards import Status
-from .measures import enter
+from .measures import enter_one
 from .shrinkage import Level
 
 
@@ -36,15 +36,20 @@ class Confidence:
     @property
     def look(self) -> Band:
         """The band itself: word, shape and colour."""
-        return band_of(self.probability)
+        return BAND_OF_WORD[self.band]
 
     @property
     def text(self) -> str:
         """What people read: "◆ likely 70-85 % exact match"."""
-        return band_text(self.event, self.probability, self.low, self.high)
+        return band_text(self.event, self.look, self.low, self.high)
 
 
-def confidence(calibrator: Calibrator, measures: Mapping[str, float], groups: Mapping[Level, str] | None = None) -> Confidence:
+def confidence(
+    calibrator: Calibrator,
+    measures: Mapping[str, float],
+    groups: Mapping[Level, str] | None = None,
+    boundaries: Boundaries = BOUNDARIES,
+) -> Confidence:
     """What the calibrator says of a generation with these raw measures; groups: its language, project and user, as far as they are known.
 
     The probability and its range (`log_odds_range`) are bounded to [1 / (n + 2), 1 - 1 / (n + 2)], n the samples it was fitted on: no
@@ -60,10 +65,10 @@ def confidence(calibrator: Calibrator, measures: Mapping[str, float], groups: Ma
                 f"{name} is {value:.6g}, the calibrator has seen {low:.6g} to {high:.6g}" if name in measures else f"{name} is not known"
             )
             return _without_number("outside", calibrator.event, calibrator.id, reason)
-        entered.append(float(enter(name, value)))
+        entered.append(enter_one(name, value))
     bound = 1 / (calibrator.fitted_on.n + 2)
     probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups))
-    return Confidence("informative", calibrator.event, probability, low, high, band_of(probability).word, calibrator.id, "")
+    return Confidence("informative", calibrator.event, probability, low, high, band_of(probability, boundaries).word, calibrator.id, "")
 
 
 def uncalibrated(event: str, reason: str = "there is no calibrator for this model, prompt, event, task and language") -> Confidence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,12 @@ from .report.report import summary
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a calibrator is chosen for. model, prompt: fingerprint ids, the latter of prompt and decoder; tasks: each is answered."""
+    """What a calibrator is chosen for. model: a fingerprint's id; prompts: for each task asked about, that of prompt and decoder."""
 
     model: str
-    prompt: str
+    prompts: Mapping[str, str]
     event: str
     language: str
-    tasks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ def show(project: Path | None, question: Question | None = None) -> Shown:
     """
     places = folders(project)
     registry = read_registry(places)
-    choices = {task: _chosen(registry, question, task) for task in question.tasks} if question else {}
+    choices = {task: _chosen(registry, question, task) for task in question.prompts} if question else {}
     lines: list[str] = []
     for origin, path in places:
         here = [entry for entry in registry.entries if entry.origin == origin]
@@ -47,7 +46,8 @@ def show(project: Path | None, question: Question | None = None) -> Shown:
             lines += [f"    {summary(entry.calibrator)}", f"    because: {entry.calibrator.reason}"]
     lines += [f"skipped: {reason}" for reason in registry.skipped]
     if question:
-        asked = f"model {question.model}, prompt and decoder {question.prompt}, {question.event}, {question.language}"
+        prompts = ", ".join(dict.fromkeys(question.prompts.values()))
+        asked = f"model {question.model}, prompt and decoder {prompts}, {question.event}, {question.language}"
         lines += ["", f"Chosen for {asked}:"]
     for task, choice in choices.items():
         lines += ["", *_explained(task, choice, only=len(choices) == 1)]
@@ -62,7 +62,7 @@ def show(project: Path | None, question: Question | None = None) -> Shown:
 
 
 def _chosen(registry: Registry, asked: Question, task: str) -> Choice:
-    return choose(registry, asked.model, asked.prompt, asked.event, task, asked.language)
+    return choose(registry, asked.model, asked.prompts[task], asked.event, task, asked.language)
 
 
 def _explained(task: str, choice: Choice, only: bool) -> Iterator[str]:

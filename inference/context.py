@@ -1,14 +1,46 @@
-"""What of a document a model is shown: whole lines around the cursor that fit a budget of tokens."""
+"""What of a document, and of others, a model is shown: whole lines that fit budgets of tokens."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+Count = Callable[[str], int]
 
 # Code has about 3 characters to a token, and never as many as this on average over a whole budget: more text is not looked at.
 _MOST_CHARACTERS = 16
+# A little more than that, so that the first guess of where to cut is a short text.
+_USUAL_CHARACTERS = 3.5
 _LINE_END = re.compile(r"\r\n|\r|\n")
+# Where definitions begin, in the languages that write them at the left margin: what stands before the first is the head of a file.
+_DEFINITION = re.compile(
+    r"^(?:@|(?:export\s+(?:default\s+)?|public\s+|private\s+|internal\s+|abstract\s+|final\s+|sealed\s+|static\s+|async\s+|pub(?:\([a-z]+\))?\s+"
+    r"|unsafe\s+)*(?:def|class|fn|func|fun|function|interface|struct|enum|trait|impl|type|object|module|record)\b)",
+    re.MULTILINE,
+)
+# Between the head and the lines that do not follow it in the file: nothing but a blank line, as between definitions.
+_GAP = "\n"
+# Tokens besides its own that a path takes in a prompt: a separator, or the sign of a comment, and a newline behind the text.
+_LINE_OF_A_PATH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a model is shown of one document.
+
+    head: the beginning of the file, where the lines between it and `prefix` are left out, else empty; prefix and suffix touch the cursor.
+    """
+
+    head: str
+    prefix: str
+    suffix: str
+
+    @property
+    def before(self) -> str:
+        """All that stands before the cursor, as the model reads it."""
+        return f"{self.head}{_GAP}{self.prefix}" if self.head else self.prefix
 
 
 def cut_step(prefix_tokens: int) -> int:
@@ -20,18 +52,79 @@ def cut_step(prefix_tokens: int) -> int:
     return 1 << max(0, prefix_tokens.bit_length() - 1)
 
 
-def fit(count: Callable[[str], int], prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int) -> tuple[str, str]:
+def head_characters(head_tokens: int) -> int:
+    """How much of a document's beginning is worth handing to `fit` as its head."""
+    return head_tokens * _MOST_CHARACTERS
+
+
+def fit(
+    count: Count, prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int, head: str = "", head_tokens: int = 0
+) -> tuple[str, str]:
+    """The text before and the text behind the cursor as a model is shown them: `shown`, its head joined to its prefix."""
+    found = shown(count, prefix, suffix, prefix_tokens, suffix_tokens, head, head_tokens)
+    return found.before, found.suffix
+
+
+def shown(count: Count, prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int, head: str = "", head_tokens: int = 0) -> Shown:
     """The end of the prefix and the beginning of the suffix, in at most so many tokens each; count: how many tokens a text has.
 
     Both are cut between lines; a line that alone is over its budget is cut inside. A prefix is cut at the first line behind a multiple of
     `cut_step`, counted from the document's start: so the cut stays in place while text is typed at the end, and moves on by a step at
     once. A model's cache is worth something only behind an unchanged start.
+
+    Of a prefix that is cut, the head of the file is kept in front, if head_tokens is above 0: the lines before the first definition, at
+    most head_tokens of them, which count as the prefix's. head: the document's beginning, for a prefix that does not reach up to it.
     """
 
     def fits(budget: int) -> Callable[[str], bool]:
         return lambda text: count(text) <= budget
 
-    return _end_of(prefix, prefix_tokens, fits(prefix_tokens)), _start_of(suffix, suffix_tokens, fits(suffix_tokens))
+    end = _start_of(suffix, suffix_tokens, fits(suffix_tokens))
+    alone = _end_of(prefix, prefix_tokens, fits(prefix_tokens))
+    reaches_the_start = prefix[: len(head)] == head[: len(prefix)]
+    if reaches_the_start and len(alone) == len(prefix):
+        return Shown("", alone, end)
+    lead = _head_of(prefix if reaches_the_start else head, min(head_tokens, prefix_tokens // 2), count)
+    if not lead:
+        return Shown("", alone, end)
+    tail = _end_of(prefix, prefix_tokens - count(lead + _GAP), lambda text: count(f"{lead}{_GAP}{text}") <= prefix_tokens)
+    if reaches_the_start and len(prefix) - len(tail) < len(lead):
+        return Shown("", alone, end)  # the two would overlap
+    return Shown(lead, tail, end)
+
+
+def fit_extra(count: Count, extra: Sequence[tuple[str, str]], own_path: str, budget: int) -> tuple[tuple[str, str], ...]:
+    """As many of the texts of other files, (path, text) each, as the budget of tokens holds: in order, the last one cut between lines.
+
+    Each path, and the document's own behind them, counts as the line that it takes in a prompt.
+    """
+    if not extra or budget < 1:
+        return ()
+    kept = []
+    budget -= count(f"{own_path}\n") + _LINE_OF_A_PATH
+    for path, text in extra:
+        budget -= count(f"{path}\n") + _LINE_OF_A_PATH
+        part = _start_of(text, budget, lambda shown: count(shown) <= budget, whole_lines=True)  # noqa: B023
+        if not part.strip():
+            break
+        kept.append((path, part))
+        if len(part) < len(text):
+            break
+        budget -= count(part)
+    return tuple(kept)
+
+
+def _head_of(text: str, budget: int, count: Count) -> str:
+    """The whole lines before the first definition, as many as the budget holds."""
+    if budget < 1:
+        return ""
+    text = text[: budget * _MOST_CHARACTERS]
+    first = _DEFINITION.search(text)
+    text = text[: first.start()] if first else text
+    text = text[: max((match.end() for match in _LINE_END.finditer(text)), default=0)]
+    head = _start_of(text, budget, lambda shown: count(shown) <= budget, whole_lines=True)
+    last = _LINE_END.search(head, len(head.rstrip()))
+    return head[: last.end()] if last and head.strip() else ""
 
 
 def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
@@ -41,7 +134,8 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     if earliest == 0 and fits(text):
         return text
     step = cut_step(budget)
-    start = _first(list(_line_starts_behind(text, range(0, len(text), step), earliest)), lambda offset: fits(text[offset:]))
+    starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
+    start = _first(starts, lambda offset: fits(text[offset:]), bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS))
     if start is None:
         # A character is at most 4 tokens of one byte each, so that the last of these steps always fits.
         step = max(1, step // 4)
@@ -49,15 +143,16 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     return "" if start is None else text[start:]
 
 
-def _start_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
+def _start_of(text: str, budget: int, fits: Callable[[str], bool], *, whole_lines: bool = False) -> str:
     if budget < 1:
         return ""
     if len(text) <= budget * _MOST_CHARACTERS and fits(text):
         return text
     text = text[: budget * _MOST_CHARACTERS]
     ends = [match.end() for match in _LINE_END.finditer(text)]
-    end = _first(ends[::-1], lambda offset: fits(text[:offset]))
-    if end is None:
+    longer = len(ends) - bisect_right(ends, budget * _USUAL_CHARACTERS)
+    end = _first(ends[::-1], lambda offset: fits(text[:offset]), longer)
+    if end is None and not whole_lines:
         end = _first(range(min(len(text), ends[0] if ends else len(text)), 0, -1), lambda offset: fits(text[:offset]))
     return "" if end is None else text[:end]
 
@@ -77,7 +172,21 @@ def _line_starts_behind(text: str, offsets: range, earliest: int) -> Iterator[in
             last = start
 
 
-def _first(offsets: Sequence[int], fits: Callable[[int], bool]) -> int | None:
-    """The first of the offsets that fits, where all behind it do as well; None where the last does not."""
-    index = bisect_left(offsets, True, key=fits)
+def _first(offsets: Sequence[int], fits: Callable[[int], bool], guess: int | None = None) -> int | None:
+    """The first of the offsets that fits, where all behind it do as well; None where the last does not.
+
+    guess: an index that may be near: what is far off, and long, is then not asked about.
+    """
+    low, high = 0, len(offsets)
+    if guess is not None and offsets:
+        at, step = min(max(guess, 0), high - 1), 1
+        while low <= at < high:
+            if fits(offsets[at]):
+                high = at
+                at = max(low, at - step)
+            else:
+                low = at + 1
+                at = min(high - 1, at + step)
+            step *= 2
+    index = bisect_left(offsets, True, low, high, key=fits)
     return offsets[index] if index < len(offsets) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .model import Generation, OnToken, StopReason, Timings, Token
-from .stops import Stop, ending, kept
+from .stops import Ending, Stop, ending, kept
 from .utf8 import IncrementalText
 
 
@@ -15,6 +15,8 @@ class Continuation:
         self.stopped: StopReason | None = None
         self._stop, self._most, self._on_token = stop, most, on_token
         self._text = IncrementalText()
+        self._ended: Ending | None = None
+        self._going = 0
 
     def add(self, token: Token, ends: bool) -> StopReason | None:
         """Take in the next token; why the text ends with it, or None where it goes on.
@@ -27,8 +29,10 @@ class Continuation:
         asked_to_end = self._on_token is not None and self._on_token(token, text)
         if ends:
             self.stopped = StopReason.END
-        elif ending(text, self._stop) is not None:
-            self.stopped = StopReason.LINE if self._stop.kind == "line" else StopReason.BLOCK
+            return self.stopped
+        self._ended, self._going = ending(text, self._stop, self._going), len(text)
+        if self._ended is not None:
+            self.stopped = StopReason(self._ended.by)
         elif len(self.tokens) >= self._most:
             self.stopped = StopReason.TOKENS
         elif asked_to_end:
@@ -37,4 +41,6 @@ class Continuation:
 
     def generation(self, otherwise: StopReason, timings: Timings) -> Generation:
         """What was produced; otherwise: why it ended where none of its own rules ended it (time, cancel)."""
-        return Generation(kept(self._text.text, self._stop), tuple(self.tokens), self.stopped or otherwise, timings)
+        text = self._text.text
+        left = kept(text, self._stop, self._going) if self._ended is None else text[: self._ended.offset]
+        return Generation(left, tuple(self.tokens), self.stopped or otherwise, timings)

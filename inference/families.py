@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Literal
 
 Lookup = Callable[[str], int | None]
+# Path and text of a piece of another file.
+Piece = tuple[str, str]
+
+_UNTITLED = "untitled"
+# Files whose comments begin with "#"; nearly all others' begin with "//" or a sign that looks as strange as that.
+_HASH = frozenset(
+    {".py", ".pyi", ".rb", ".sh", ".bash", ".zsh", ".toml", ".yaml", ".yml", ".pl", ".r", ".jl", ".cmake", ".mk", ".ex", ".exs"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +31,9 @@ class Family:
     before; the suffix never is. file, repository: control tokens before a file and a repository's name. ends: what else ends a text,
     besides the tokenizer's own end and every spelling above. marks: spellings whose presence tells the family from one with the same
     three control tokens. names: what a model's name has in it, in lower case, for when there is no vocabulary to look into.
+
+    other, own: what a prompt with pieces of other files has in front: `other` for each piece, then `own` for the file itself, where
+    "PATH" is a path on a line of its own, "TEXT" the piece, and all else a spelling. Empty where it is laid out as plain text.
     """
 
     name: str
@@ -37,6 +49,8 @@ class Family:
     ends: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
     @property
     def layout(self) -> Literal["psm", "spm"]:
@@ -82,6 +96,9 @@ FAMILIES: tuple[Family, ...] = (
         order=_psm("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
         first="<bos>",
         file="<|file_separator|>",
+        # Separators stand between files, paths in front of them as text (arXiv 2406.11409, figure 2).
+        other=("PATH", "TEXT", "<|file_separator|>"),
+        own=("PATH",),
         ends=("<eos>",),
         marks=("<|file_separator|>",),
         names=("codegemma",),
@@ -94,6 +111,9 @@ FAMILIES: tuple[Family, ...] = (
         middle="<|fim_middle|>",
         order=_psm("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
         file="<|file_sep|>",
+        # As its examples/Qwen2.5-Coder-repolevel-fim.py has it, without the repository's name, which nobody tells.
+        other=("<|file_sep|>", "PATH", "TEXT"),
+        own=("<|file_sep|>", "PATH"),
         repository="<|repo_name|>",
         ends=("<|endoftext|>", "<|fim_pad|>", "<|im_end|>"),
         names=("qwen2.5-coder", "qwen3-coder", "qwen-coder"),
@@ -106,6 +126,9 @@ FAMILIES: tuple[Family, ...] = (
         middle="<fim_middle>",
         order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
         file="<file_sep>",
+        # Half of the repositories were trained on without names (arXiv 2402.19173, section 5.1): ours has none either.
+        other=("<file_sep>", "TEXT"),
+        own=("<file_sep>",),
         repository="<repo_name>",
         ends=("<|endoftext|>", "<fim_pad>"),
         marks=("<file_sep>",),
@@ -190,9 +213,67 @@ def family_named(name: str) -> Family | None:
     return next((family for family in FAMILIES if _is_named(family, name)), None)
 
 
-def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int]) -> tuple[int, ...]:
-    """The prompt's token ids around those of the two texts. Raises ValueError for a spelling that the vocabulary lacks."""
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control token among texts, by its spelling."""
+
+    spelling: str
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What pieces of other files make of a prompt: parts that stand in front of it, and a text in front of its prefix."""
+
+    parts: tuple[str | Control, ...] = ()
+    text: str = ""
+
+    @property
+    def spelled(self) -> str:
+        """The parts as one text, for a server that cuts its own tokens."""
+        return "".join(part.spelling if isinstance(part, Control) else part for part in self.parts)
+
+
+def in_front(family: Family | None, lookup: Lookup | None, extra: Sequence[Piece], path: str) -> Front:
+    """Where and how a model sees pieces of other files, path: the file's own; nothing where there are none.
+
+    With separators where the model was trained on whole repositories and its vocabulary has them (lookup None: it can't be looked
+    into, and is taken to). Else as text in front of the prefix, each piece behind a comment with its path, as DeepSeek-Coder was
+    trained (https://github.com/deepseek-ai/DeepSeek-Coder README.md, Repository Level Code Completion).
+    """
+    if not extra:
+        return Front()
+    path = path or _UNTITLED
+    if family is None or not family.other or not all(lookup is None or lookup(s) is not None for s in _spellings(family)):
+        told = [f"{_comment(name)}{_closed(text)}\n" for name, text in extra]
+        return Front(text="".join([*told, _comment(path)]))
+    parts: list[str | Control] = []
+    for pattern, name, text in [*((family.other, name, text) for name, text in extra), (family.own, path, "")]:
+        for part in pattern:
+            said = {"PATH": f"{name}\n", "TEXT": _closed(text)}.get(part)
+            if said is None:
+                parts.append(Control(part))
+            elif parts and isinstance(last := parts[-1], str):
+                parts[-1] = last + said  # cut into tokens together, as a file is
+            else:
+                parts.append(said)
+    return Front(tuple(parts))
+
+
+def front_tokens(front: Front, family: Family, lookup: Lookup, encode: Callable[[str], Sequence[int]]) -> list[int]:
+    """The token ids of what stands in front of a prompt. Raises ValueError for a spelling that the vocabulary lacks."""
+    tokens: list[int] = []
+    for part in front.parts:
+        tokens += [_id(family, lookup, part.spelling)] if isinstance(part, Control) else encode(part)
+    return tokens
+
+
+def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int], front: Sequence[int] = ()) -> tuple[int, ...]:
+    """The prompt's token ids around those of the two texts; front: those of other files, behind the token that every prompt begins with.
+
+    Raises ValueError for a spelling that the vocabulary lacks.
+    """
     tokens: list[int] = [] if family.first is None else [_id(family, lookup, family.first)]
+    tokens += front
     for part in family.order:
         if part == "PREFIX":
             tokens += prefix
@@ -206,6 +287,18 @@ def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Seque
 def end_tokens(family: Family, lookup: Lookup) -> frozenset[int]:
     """The ids of all tokens by which a model of this family ends a text, as far as the vocabulary has them."""
     return frozenset(token for spelling in family.controls if (token := lookup(spelling)) is not None)
+
+
+def _spellings(family: Family) -> tuple[str, ...]:
+    return tuple(part for part in (*family.other, *family.own) if part not in ("PATH", "TEXT"))
+
+
+def _comment(path: str) -> str:
+    return f"{'#' if PurePosixPath(path).suffix.lower() in _HASH else '//'} {path}\n"
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _id(family: Family, lookup: Lookup, spelling: str) -> int:

@@ -113,10 +113,17 @@ class HFModel:
         """The bytes that a token stands for; none for a control token."""
         return self._tokenizer.piece(token)
 
-    def fim(self, prefix: str, suffix: str) -> Prompt:
-        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout)."""
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
+
+        extra, path: pieces of other files, as `families.in_front` lays them out.
+        """
         self._open()
-        return self._tokenizer.fim(prefix, suffix)
+        return self._tokenizer.fim(prefix, suffix, extra, path)
+
+    def prompt_text(self, prompt: Prompt) -> str:
+        """A prompt as text, its control tokens spelled."""
+        return self._tokenizer.spelled(prompt.tokens)
 
     def generate(
         self,

@@ -11,7 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from .errors import DamagedModel, UnsupportedTokenizer
-from .families import end_tokens, family_of, lay_out
+from .families import end_tokens, family_of, front_tokens, in_front, lay_out
 from .hf_folder import Folder, read_json
 from .model import Layout, Prompt
 
@@ -67,13 +67,22 @@ class TextTokenizer:
         """Token ids of plain text as it stands in the middle of another; a surrogate that stands alone is read as "?"."""
         return self._encode(self._mid_text, text)
 
-    def fim(self, prefix: str, suffix: str) -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt in the family's layout, or the prefix behind what every text begins with; never without a token."""
+        front = in_front(self.family, self._ids.get, extra, path)
+        prefix = front.text + prefix
         if self.family is None:
             tokens = [*self._beginning, *self._encode(self._as_text, prefix)]
             return Prompt(tuple(tokens or [self._separator]), "left_to_right")
         start = self._as_text if self.family.dummy_space else self._mid_text
-        return Prompt(lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix)), self.family.layout)
+        others = front_tokens(front, self.family, self._ids.get, self.tokenize)
+        laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), others)
+        return Prompt(laid, self.family.layout)
+
+    def spelled(self, tokens: Sequence[int]) -> str:
+        """Tokens as text, those that control by their spelling."""
+        parts = [self._spellings.get(token, "").encode() if token in self.controls else self.piece(token) for token in tokens]
+        return b"".join(parts).decode("utf-8", "replace")
 
     def _encode(self, tokenizer: Tokenizer, text: str) -> list[int]:
         text = text.encode("utf-8", "replace").decode("utf-8")

@@ -16,6 +16,7 @@ from .continuation import Continuation
 from .cores import physical_cores
 from .distribution import Distribution, distribution
 from .errors import CacheNotPossible, ContextTooLong, DecodeFailed, ModelClosed, ShiftNotPossible
+from .families import family_of, front_tokens, in_front
 from .file_hash import file_sha256
 from .gguf_header import read_header
 from .limits import Watch, check_sampling, unwatched, watcher
@@ -161,15 +162,21 @@ class LlamaModel:
         self._open()
         return self._vocabulary.piece(token)
 
-    def fim(self, prefix: str, suffix: str) -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt for what stands between prefix and suffix: as psm pre, prefix, suf, suffix, mid; as spm pre, suf, suffix, mid, prefix.
 
         (Bavarian et al., arXiv 2207.14255, section 3, variant 2 of SPM.) Left to right it is the prefix alone.
-        An empty left-to-right prompt begins with the token that stands between texts, for there must be one to continue.
+        An empty left-to-right prompt begins with the token that stands between texts, for there must be one to continue. extra, path:
+        pieces of other files, as `families.in_front` lays them out.
         """
         self._open()
         vocabulary = self._vocabulary
         tokens = [*vocabulary.beginning]
+        if extra:
+            family = family_of(vocabulary.control, str(self.header.metadata.get("general.name", ""))) if vocabulary.fim else None
+            front = in_front(family, vocabulary.control, extra, path)
+            prefix = front.text + prefix
+            tokens += front_tokens(front, family, vocabulary.control, vocabulary.tokenize) if family else []
         if vocabulary.fim:
             pre, suf, mid = vocabulary.fim
             if self.layout == "spm":
@@ -179,6 +186,11 @@ class LlamaModel:
             return Prompt(tuple(tokens), self.layout)
         tokens += vocabulary.tokenize(prefix)
         return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right")
+
+    def prompt_text(self, prompt: Prompt) -> str:
+        """A prompt as text, its control tokens spelled."""
+        self._open()
+        return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
 
     def generate(
         self,

@@ -6,6 +6,9 @@ import ctypes
 import functools
 from typing import Any
 
+# Texts whose tokens are remembered: those of the last dozen prompts.
+_KEPT = 128
+
 
 class Vocabulary:
     """The tokens of an open model. Text never becomes a control token, whatever it spells."""
@@ -14,6 +17,8 @@ class Vocabulary:
         self._llama = llama
         self._vocab = vocab
         self._fim = tuple(int(ask(vocab)) for ask in (llama.llama_vocab_fim_pre, llama.llama_vocab_fim_suf, llama.llama_vocab_fim_mid))
+        # What stands behind the cursor is cut and laid out anew at each keystroke, and stays the same.
+        self._tokenized = functools.lru_cache(maxsize=_KEPT)(self._tokenize)
         self.ends = functools.cache(self._ends)
         self.piece = functools.cache(self._piece)
 
@@ -38,6 +43,9 @@ class Vocabulary:
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text; a surrogate that stands alone is read as "?"."""
+        return list(self._tokenized(text))
+
+    def _tokenize(self, text: str) -> tuple[int, ...]:
         data = text.encode("utf-8", "replace")
         room = len(data) + 8
         ids = (ctypes.c_int32 * room)()
@@ -46,7 +54,7 @@ class Vocabulary:
             room = -count
             ids = (ctypes.c_int32 * room)()
             count = int(self._llama.llama_tokenize(self._vocab, data, len(data), ids, room, False, False))
-        return ids[:count]
+        return tuple(ids[:count])
 
     def control(self, name: str) -> int | None:
         """The id of the control token that is spelled so; None where there is none."""
@@ -68,11 +76,15 @@ class Vocabulary:
             or bool(llama.llama_vocab_is_control(self._vocab, token))
         )
 
-    def _piece(self, token: int) -> bytes:
-        """The bytes that a token stands for; none for a control token."""
+    def spelled(self, token: int) -> bytes:
+        """The bytes that a token stands for; the spelling of a control token."""
+        return self._piece(token, spell=True)
+
+    def _piece(self, token: int, spell: bool = False) -> bytes:
+        """The bytes that a token stands for; none for a control token, unless it is to be spelled."""
         for room in (64, 4096, 1 << 20):
             buffer = ctypes.create_string_buffer(room)
-            count = int(self._llama.llama_token_to_piece(self._vocab, token, buffer, room, 0, False))
+            count = int(self._llama.llama_token_to_piece(self._vocab, token, buffer, room, 0, spell))
             if count >= 0:
                 return buffer.raw[:count]
         return b""

@@ -24,6 +24,8 @@ class StopReason(StrEnum):
 
     LINE = "line"  # the line ended
     BLOCK = "block"  # a line with less indentation than the block began
+    SUFFIX = "suffix"  # the lines that stand behind the block were written again
+    REPETITION = "repetition"  # the text ran into a loop
     END = "end"  # the model itself ended the text
     TOKENS = "tokens"  # the token budget was spent
     TIME = "time"  # the time budget was spent
@@ -36,12 +38,14 @@ class Prompt:
     """Token ids as the model gets them. Control tokens are placed by `Model.fim`; text never yields one, whatever it spells.
 
     parts: prefix and suffix as text, for a server that cuts its own tokens; tokens is then empty, and layout "infill" where the server
-    puts the two in order as well.
+    puts the two in order as well. extra, path: with parts, pieces of other files by path, and the path of the file itself.
     """
 
     tokens: tuple[int, ...]
     layout: Layout
     parts: tuple[str, str] | None = None
+    extra: tuple[tuple[str, str], ...] = ()
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +175,12 @@ class Model(Protocol):
         """Token ids of plain text; the spelling of a control token is text like any other."""
         ...
 
-    def fim(self, prefix: str, suffix: str) -> Prompt:
-        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout)."""
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
+
+        extra: path and text of pieces of other files, which go in front, as `families.in_front` says; path: the file's own, told only
+        where there are others.
+        """
         ...
 
     def generate(

@@ -12,7 +12,7 @@ from typing import Self
 
 from .continuation import Continuation
 from .errors import ContextTooLong, Unavailable
-from .families import Family, end_tokens, family_named, family_of, lay_out
+from .families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
 from .limits import Watch, check_sampling, watcher
 from .model import (
     Cancel,
@@ -146,27 +146,35 @@ class RemoteModel:
         """How many tokens a text has, by few requests: see `ServerTokenizer.count`; an estimate where the server does not tokenize."""
         return estimated_tokens(text) if self._tokenizer is None else self._tokenizer.count(text)
 
-    def fim(self, prefix: str, suffix: str) -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt for what stands between prefix and suffix: token ids where the server takes them, else the texts.
 
-        Raises Unavailable where the prompt has to be text and the prefix or suffix spells a control token.
+        extra, path: pieces of other files, as `families.in_front` lays them out. (A llama-server that lays prompts out itself gives
+        them only the part of its context that is beyond its batch: tools/server/server-common.cpp, format_prompt_infill.)
+
+        Raises Unavailable where the prompt has to be text and the prefix or suffix spells a control token; a piece of another file that
+        does so is left out.
         """
-        tokenizer, family = self._tokenizer, self._family
+        tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
         if self._layout == "infill":
-            return Prompt((), "infill", (prefix, suffix))
+            return Prompt((), "infill", (prefix, suffix), tuple(extra))
         suffix = "" if self._layout == "left_to_right" else suffix
         if tokenizer is None or not self.served.ids:
             if spelling := spelled_control(prefix) or spelled_control(suffix):
                 raise self._unavailable(
                     f'way to say that the "{spelling}" in a text is no control token', "Use a server that takes token ids as a prompt."
                 )
-            return Prompt((), self._layout, (prefix, suffix))
-        if self._layout == "left_to_right" or family is None:
+            harmless = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
+            return Prompt((), self._layout, (prefix, suffix), harmless, "" if spelled_control(path) else path)
+        front = in_front(family, tokenizer.control, extra, path)
+        prefix = front.text + prefix
+        if family is None:
             tokens = (*tokenizer.beginning, *tokenizer.encode(prefix))
             return Prompt(tokens or (tokenizer.separator,), "left_to_right")
         behind = tokenizer.encode_behind(suffix) if family.dummy_space else tokenizer.encode(suffix)
         beginning = () if family.first else tuple(tokenizer.beginning)
-        return Prompt((*beginning, *lay_out(family, tokenizer.control, tokenizer.encode(prefix), behind)), self._layout)
+        others = front_tokens(front, family, tokenizer.control, tokenizer.encode)
+        return Prompt((*beginning, *lay_out(family, tokenizer.control, tokenizer.encode(prefix), behind, others)), self._layout)
 
     def generate(
         self,

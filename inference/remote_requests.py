@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .errors import NoSuchEndpoint, RequestRefused, Unavailable
-from .families import Family
+from .families import Family, in_front
 from .limits import Watch, unwatched
 from .model import Prompt, StopReason
 from .remote_formats import Candidate, Heard, Sampling, llama_heard, llama_request, llama_token, openai_heard, openai_request, server_end
@@ -56,6 +56,8 @@ class Requests:
         fields: dict[str, Any] = {"prompt": list(prompt.tokens)}
         if prompt.parts is not None:
             fields = {"input_prefix": prompt.parts[0], "input_suffix": prompt.parts[1]}
+            if prompt.extra:
+                fields["input_extra"] = [{"filename": path, "text": text} for path, text in prompt.extra]
         return llama_request(fields, most=most, top=top, sampling=sampling, stream=True)
 
     def heard(self, event: dict[str, Any]) -> tuple[list[Heard], StopReason | None, int]:
@@ -160,6 +162,9 @@ class Requests:
     def _spelled(self, prompt: Prompt) -> str:
         """The prompt as text, its control tokens spelled; what it begins with is left to the server."""
         prefix, suffix = prompt.parts or ("", "")
-        if prompt.layout == "left_to_right" or self._family is None:
+        family = None if prompt.layout == "left_to_right" else self._family
+        front = in_front(family, None, prompt.extra, prompt.path)
+        prefix = front.text + prefix
+        if family is None:
             return prefix
-        return "".join({"PREFIX": prefix, "SUFFIX": suffix}.get(part, part) for part in self._family.order)
+        return front.spelled + "".join({"PREFIX": prefix, "SUFFIX": suffix}.get(part, part) for part in family.order)

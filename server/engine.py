@@ -6,14 +6,19 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.registry import Registry
 from ..inference.completion import Kind, Settings, complete, task_of
 from ..inference.context import cut_step
 from ..inference.model import Generation, Layout, Model
 from .documents import Window
-from .options import Event
 from .positions import Encoding, Range, content, position_at, split_lines
+from .settings_table import Event
 from .suggestion import Suggestion, suggest
+from .trim import shown
+
+# Characters behind the cursor that decide whether and what to suggest, whatever of them the model is shown.
+_LEAST_BEHIND = 4_096
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -39,7 +44,9 @@ def window(settings: Settings) -> Window:
 
     The start moves as its cuts do, so that it cuts the same text in the same place, whether it is given the whole document or this.
     """
-    return Window(before=settings.prefix_tokens * 32, after=settings.suffix_tokens * 32, step=cut_step(settings.prefix_tokens))
+    return Window(
+        before=settings.prefix_tokens * 32, after=max(settings.suffix_tokens * 32, _LEAST_BEHIND), step=cut_step(settings.prefix_tokens)
+    )
 
 
 def suggestion_of(
@@ -52,8 +59,12 @@ def suggestion_of(
     settings: Settings,
     registry: Registry,
     project: str | None = None,
+    boundaries: Boundaries = BOUNDARIES,
 ) -> Suggestion | None:
-    """The suggestion that this generation makes at this place, its lines ended as the place's are; None when its text is blank."""
+    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing (`shown`)."""
+    text = shown(generation.text, place.prefix, place.suffix, place.kind)
+    if text is None:
+        return None
     made = suggest(
         generation,
         task=task_of(place.prefix, place.suffix, place.kind),
@@ -61,14 +72,15 @@ def suggestion_of(
         range=place.range,
         language=place.language,
         model_id=model_id,
-        prompt_id=settings.fingerprint(layout, context_length),
+        prompt_id=settings.fingerprint(layout, context_length, place.kind),
         registry=registry,
         event=place.event,
         file=place.file,
         project=project,
+        boundaries=boundaries,
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
-    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(made.text))))
+    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(text))))
 
 
 def _newline_at(place: Place) -> str:
@@ -95,9 +107,9 @@ def suggest_at(
     The range's columns count in `encoding`: code points unless told. project: as `suggest`. Raises ModelError.
     """
     settings = Settings()
-    shown = window(settings)
+    reach = window(settings)
     at = position_at(text, offset, encoding)
-    place = Place(text[shown.start(offset) : offset], text[offset : offset + shown.after], Range(at, at), kind, language, event)
+    place = Place(text[reach.start(offset) : offset], text[offset : offset + reach.after], Range(at, at), kind, language, event)
     generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, max_ms=max_ms)
     return suggestion_of(
         generation,

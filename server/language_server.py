@@ -1,4 +1,4 @@
-"""The language server: what the editor asks, answered from the open documents by a model in a process of its own."""
+"""The language server: one editor's conversation, its settings, and the model that its requests go to."""
 
 from __future__ import annotations
 
@@ -6,64 +6,190 @@ import asyncio
 import gc
 import logging
 import sys
+import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
-from pygls.uris import to_fs_path
 
 from .. import __version__
+from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
-from .engine import Place
+from . import features, notebooks
+from .accepted import Accepted
+from .calibrators import Calibrators
+from .documents import Change
 from .live import LiveModel
 from .loop_lag import LoopLag
-from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable, RequestSuperseded, State
-from .options import OptionError, Options, parse_options, unknown_options_message
-from .positions import Encoding, Position, Range
+from .model_process import ModelUnavailable, State
+from .other_files import OtherFiles
+from .positions import Encoding
 from .protocol import Protocol
+from .request_log import RequestLog
+from .requests import Requests
+from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
 from .transport import FramingError, StdioTransport, TcpTransport, Transport
 from .wire import take_stdio
+from .workspace import Roots, roots_of
 
 logger = logging.getLogger(__name__)
 
-ACCEPTED = "assay.accepted"
-STATUS = "assay/status"
-_PROGRESS_ANSWER_S = 2.0
+STATUS_CHANGED = "assay/didChangeStatus"
+_ANSWER_S = 2.0
+# What takes less long is no news to an editor.
+_BUSY_AFTER_S = 0.2
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+# Neovim's own completion inserts the first line alone of what is no snippet.
+_SNIPPETS_ONLY = ("Neovim",)
 
 
 class AssayServer(LanguageServer):
-    """One editor's server: its conversation, its options and its model."""
+    """One editor's server."""
 
     protocol: Protocol
+    live: LiveModel
+    requests: Requests
+    log: RequestLog
 
     def __init__(self, model: ModelChoice) -> None:
-        super().__init__("assay", __version__, protocol_cls=Protocol, converter_factory=default_converter)
+        super().__init__(
+            "assay", __version__, protocol_cls=Protocol, converter_factory=default_converter, notebook_document_sync=notebooks.SYNC
+        )
         self.default_model = model
-        self.options = Options()
-        self.live: LiveModel | None = None
+        self.settings: LiveSettings = DEFAULTS
+        self.roots = Roots()
         self.lag: LoopLag | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
+        self.calibrators = Calibrators(self.executor)
+        self.accepted = Accepted("utf-16")
+        self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.tasks: set[asyncio.Task[None]] = set()
+        self.plain_completion = False
+        self.inserts_snippets_only = False
+        self._initial: Any = None
+        self._problems: tuple[str, ...] = ()
+        self._told: set[str] = set()
+        self._settling = asyncio.Lock()
+        self._closing = False
+        self._answer: Any = None
+        self._silent: str | None = None
+        self._told_status: dict[str, Any] | None = None
+        self._busy_timer: asyncio.TimerHandle | None = None
+        self._begun = False
         self._loads = 0
 
-    def begin(self, options: Options, project: Path | None) -> None:
-        """Take the options and start to load the model and the calibrators."""
-        self.options = options
-        self.lag = LoopLag() if options.diagnostics else None
-        self.live = LiveModel(options.model_or(self.default_model), project=project, executor=self.executor, on_state=self._on_state)
-        self._spawn(self.live.start())
+    def begin(self, params: types.InitializeParams) -> None:
+        """Take what the client says of itself, and start to load what does not wait for its settings."""
+        self._initial = params.initialization_options
+        self.settings, self._problems = parse_settings(self._initial)
+        self.roots = roots_of(params)
+        self.accepted = Accepted(self.protocol.documents.encoding)
+        self.protocol.on_edit = self._edited
+        self.protocol.on_close = self._closed
+        self.inserts_snippets_only = params.client_info is not None and params.client_info.name in _SNIPPETS_ONLY
+        text = params.capabilities.text_document
+        inline = text is not None and text.inline_completion is not None
+        self.plain_completion = self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not inline)
+        if self.plain_completion:
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
+        for root in self.roots.paths or (None,):
+            self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
+        self._make_model()
+        self._measure_lag()
+        if not self._asks_for_settings:
+            self._start_model()
+
+    async def take_settings(self, sent: Any = None) -> None:
+        """Read the settings anew, from the client if it gives them out, else from what it sent, and act on what has changed."""
+        async with self._settling:
+            if self._asks_for_settings:
+                await self._ask_for_settings()
+            else:
+                self._answer = sent
+            if not self._closing:
+                await self._apply_settings()
+
+    async def _ask_for_settings(self) -> None:
+        """Wait a moment for the client's settings. Until it answers, its last answer counts, and a late one is taken when it comes."""
+        items = [types.ConfigurationItem(section=SECTION)]
+        asking = asyncio.ensure_future(self.workspace_configuration_async(types.ConfigurationParams(items)))
+        await asyncio.wait({asking}, timeout=_ANSWER_S)
+        if asking.done():
+            self._take_answer(asking)
+        else:
+            asking.add_done_callback(self._take_late_answer)
+
+    def _take_answer(self, asked: asyncio.Future[Any]) -> None:
+        if not asked.cancelled() and asked.exception() is None:
+            self._answer = next(iter(asked.result()), None)
+
+    def _take_late_answer(self, asked: asyncio.Future[Any]) -> None:
+        async def apply() -> None:
+            async with self._settling:
+                self._take_answer(asked)
+                if not self._closing:
+                    await self._apply_settings()
+
+        if not self._closing:
+            self._spawn(apply())
+
+    async def _apply_settings(self) -> None:
+        before = self.settings
+        self.settings, self._problems = parse_settings(self._initial, self._answer)
+        for problem in problems_not_told(self._problems, self._told):
+            self.show(types.MessageType.Warning, f"Assay: {problem}")
+        if before.log_requests != self.settings.log_requests:
+            await asyncio.to_thread(self.log.close)
+            self.log = self._opened_log()
+            self.requests = self._made_requests()
+        if reload_needed(before, self.settings):
+            await self.live.close()
+            if self._closing:
+                return
+            self._make_model()
+            self._start_model()
+        elif not self._begun:
+            self._start_model()
+        self.live.use(_shown(self.settings), remember=self.settings.remember)
+        self._measure_lag()
+
+    def _measure_lag(self) -> None:
+        if self.settings.diagnostics and self.lag is None:
+            self.lag = LoopLag()
+        elif self.lag is not None and not self.settings.diagnostics:
+            self.lag.stop()
+            self.lag = None
 
     def report_loading(self) -> None:
         """Tell the editor how loading goes."""
-        if self.live is not None:
-            self._loads += 1
-            self._spawn(_report_loading(self, self.live, f"assay/model/{self._loads}"))
+        self._loads += 1
+        self._spawn(_report_loading(self, self.live, f"assay/model/{self._loads}"))
+
+    def status(self) -> dict[str, Any]:
+        """What `assay/status` answers."""
+        process, registries = self.live.process, list(self.calibrators.registries())
+        loaded = process.model
+        return {
+            "state": process.state,
+            "reason": process.reason,
+            "busy": self.live.scheduler.busy,
+            "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
+            "process": process.pid,
+            "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
+            if registries
+            else None,
+            "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
+            "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
+            "settings": list(self._problems),
+            **self.log.summary(),
+            "loop_lag": self.lag.take() if self.lag is not None else None,
+        }
 
     def show(self, kind: types.MessageType, message: str) -> None:
         """Show the user one message."""
@@ -75,22 +201,99 @@ class AssayServer(LanguageServer):
 
     async def close(self) -> None:
         """End the model's process and everything that still runs. Calling it again does nothing."""
+        self._closing = True
         for task in list(self.tasks):
             task.cancel()
+        if self._busy_timer is not None:
+            self._busy_timer.cancel()
         if self.lag is not None:
             self.lag.stop()
-        if self.live is not None:
+        self.others.close()
+        if hasattr(self, "live"):
             await self.live.close()
+            await asyncio.to_thread(self.log.close)
+        await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
 
+    @property
+    def begun(self) -> bool:
+        """Whether the model is being loaded, or is."""
+        return self._begun
+
+    @property
+    def _asks_for_settings(self) -> bool:
+        workspace = self.client_capabilities.workspace
+        return workspace is not None and bool(workspace.configuration)
+
+    def _make_model(self) -> None:
+        self.live = LiveModel(
+            self.settings.model_or(self.default_model),
+            _shown(self.settings),
+            on_state=self._on_state,
+            on_note=lambda note: self.show(types.MessageType.Warning, f"Assay: {note}"),
+            on_busy=self._on_busy,
+            remember=self.settings.remember,
+        )
+        if not hasattr(self, "log"):
+            self.log = self._opened_log()
+        self.requests = self._made_requests()
+
+    def _made_requests(self) -> Requests:
+        return Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
+
+    def _start_model(self) -> None:
+        self._begun = True
+        self._spawn(self.live.start())
+        self._tell_status()
+        if self.protocol.initialized and self._asks_for_settings:
+            self.report_loading()
+
+    def _opened_log(self) -> RequestLog:
+        loop = asyncio.get_running_loop()
+
+        def trouble(message: str) -> None:
+            loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: {message}")
+
+        return RequestLog(self.settings.log_requests, on_trouble=trouble)
+
+    def _edited(self, uri: str, changes: Sequence[Change]) -> None:
+        self.requests.typed(time.monotonic())
+        self.accepted.change(uri, changes)
+
+    def _closed(self, uri: str) -> None:
+        self.accepted.forget(uri)
+        self.others.forget(uri)
+
     def _on_state(self, state: State) -> None:
-        if self.live is None:
-            return
+        process = self.live.process
         if state == "loading":
-            self.note(f"Assay: {self.live.process.reason}")
+            self.note(f"Assay: {process.reason}")
             self.report_loading()
         elif state == "failed":
-            self.show(types.MessageType.Error, f"Assay: no suggestions: {self.live.process.reason}")
+            self.show(types.MessageType.Error, f"Assay: no suggestions: {process.reason}")
+        if state != "closed":
+            self._tell_status()
+
+    def _on_busy(self, busy: bool) -> None:
+        if self._busy_timer is not None:
+            self._busy_timer.cancel()
+            self._busy_timer = None
+        if busy:
+            self._busy_timer = asyncio.get_running_loop().call_later(_BUSY_AFTER_S, self._tell_status)
+        elif self._told_status is not None and self._told_status["busy"]:
+            self._tell_status()
+
+    def _on_silent(self, why: str | None) -> None:
+        if why != self._silent:
+            self._silent = why
+            self._tell_status()
+
+    def _tell_status(self) -> None:
+        process = self.live.process
+        told = {"state": process.state, "reason": process.reason, "busy": self.live.scheduler.busy, "silent": self._silent}
+        if told != self._told_status:
+            self._told_status = told
+            self.protocol.notify(STATUS_CHANGED, told)
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -104,71 +307,41 @@ class AssayServer(LanguageServer):
 
 
 def initialize(ls: AssayServer, params: types.InitializeParams) -> None:
-    """Check the options and start to load the model; pygls answers with the capabilities."""
-    try:
-        options = parse_options(params.initialization_options)
-    except OptionError as error:
-        raise JsonRpcInvalidParams(str(error)) from error
+    """Begin; pygls answers with the capabilities."""
     ls.protocol.documents.encoding = _ENCODINGS[str(getattr(encoding := ls.workspace.position_encoding, "value", encoding))]
     ls.protocol.initialized = True
-    root = ls.workspace.root_uri or next(iter(ls.workspace.folders), None)
-    path = None if root is None else to_fs_path(root)
-    ls.begin(options, None if path is None else Path(path))
+    ls.begin(params)
 
 
-def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
-    """From here on the server may send requests: report the loading."""
-    if ls.options.unknown:
-        ls.show(types.MessageType.Warning, unknown_options_message(ls.options.unknown))
-    ls.report_loading()
+async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
+    """From here on the server may send requests: ask for the settings, report the loading."""
+    if ls.begun:
+        ls.report_loading()
+    await ls.take_settings()
+
+
+async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigurationParams) -> None:
+    """The user changed the settings."""
+    await ls.take_settings(params.settings)
+
+
+def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """The user added or removed folders."""
+    before, ls.roots = ls.roots.paths, ls.roots.changed(params.event)
+    for root in ls.roots.paths:
+        ls.calibrators.follow(root)
+    for root in set(before) - set(ls.roots.paths):
+        ls.calibrators.unfollow(root)
+
+
+async def accepted(ls: AssayServer, *arguments: Any) -> None:
+    """The command that an editor runs when it has inserted a suggestion. (Here, because pygls evaluates a command's annotations.)"""
+    await features.accepted(ls, arguments)
 
 
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
-
-
-async def inline_completion(ls: AssayServer, params: types.InlineCompletionParams) -> types.InlineCompletionList:
-    """One suggestion at the cursor, or none: also when the text changes while the model works."""
-    nothing = types.InlineCompletionList(items=[])
-    document = ls.protocol.documents.get(params.text_document.uri)
-    if document is None or ls.live is None:
-        return nothing
-    version = document.version
-
-    def current() -> bool:
-        return ls.protocol.documents.get(params.text_document.uri) is document and document.version == version
-
-    at = Position(params.position.line, params.position.character)
-    prefix, suffix = document.around(at, ls.live.window)
-    path = to_fs_path(document.uri)
-    file = None if path is None else Path(path)
-    place = Place(prefix, suffix, Range(at, at), ls.options.kind, document.language, ls.options.event, file)
-    try:
-        suggestion = await ls.live.suggest(place, wanted=current)
-    except RequestSuperseded:
-        return nothing
-    except (ModelUnavailable, ModelProcessDied):
-        return nothing  # the user was told when it happened
-    except ModelRequestFailed as error:
-        ls.note(f"Assay: no suggestion: {error}")
-        return nothing
-    if suggestion is None or not current():
-        return nothing
-    here = types.Range(params.position, params.position)
-    command = types.Command(title="Suggestion accepted", command=ACCEPTED, arguments=[suggestion.as_json()])
-    return types.InlineCompletionList(items=[types.InlineCompletionItem(insert_text=suggestion.text, range=here, command=command)])
-
-
-def accepted(*arguments: Any) -> None:
-    """The editor inserted a suggestion."""
-    logger.debug("accepted: %s", arguments)
-
-
-def status(ls: AssayServer, _: Any) -> dict[str, Any]:
-    """What the server has: {state, reason, model, process, calibrators, loop_lag}."""
-    lag = ls.lag.take() if ls.lag is not None else None
-    return {**(ls.live.status() if ls.live is not None else {"state": "loading"}), "loop_lag": lag}
 
 
 def build_server(model: ModelChoice) -> AssayServer:
@@ -177,11 +350,27 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)
+    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(configuration_changed)
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(folders_changed)
     # without options pygls does not advertise the capability, and editors never ask
-    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(inline_completion)
-    server.feature(STATUS)(status)
-    server.command(ACCEPTED)(accepted)
+    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(features.inline_completion)
+    server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
+    server.feature(features.STATUS)(features.status)
+    server.feature(features.EXPLAIN)(features.explain)
+    server.feature(features.CONTEXT)(features.context)
+    server.command(features.ACCEPTED)(accepted)
     return server
+
+
+def _shown(settings: LiveSettings) -> Settings:
+    """What the model is shown: as it was calibrated, but for what the user set."""
+    budgets = {
+        "prefix_tokens": settings.context_prefix_tokens,
+        "suffix_tokens": settings.context_suffix_tokens,
+        "head_tokens": settings.context_head_tokens,
+        "extra_tokens": settings.context_open_files,
+    }
+    return replace(Settings(), **{name: tokens for name, tokens in budgets.items() if tokens is not None})
 
 
 async def converse(server: AssayServer, transport: Transport) -> int:
@@ -264,7 +453,7 @@ async def _begin_progress(ls: AssayServer, token: str) -> bool:
         ls.note("Assay: loading the model")
         return False
     try:
-        await asyncio.wait_for(ls.work_done_progress.create_async(token), _PROGRESS_ANSWER_S)
+        await asyncio.wait_for(ls.work_done_progress.create_async(token), _ANSWER_S)
     except (TimeoutError, JsonRpcException):
         return False
     ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))

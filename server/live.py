@@ -1,91 +1,148 @@
-"""The language server's engine: the model's process and the calibrators, both loading while the server already answers."""
+"""One model at work for an editor: its process, which request it works on, and what it wrote lately."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from ..calibration.registry import folders, project_of
-from ..calibration.watch import RegistryWatch
-from ..inference.completion import Settings
-from ..inference.model import StopReason
-from ..inference.opening import ModelChoice
+from ..inference.completion import Kind, Settings
+from ..inference.model import Generation, StopReason
+from ..inference.opening import EMBEDDED, ModelChoice, backend_of
 from .documents import Window
-from .engine import Place, suggestion_of, window
+from .engine import window
+from .memory import Memory
 from .model_process import LoadedModel, ModelProcess, State
-from .suggestion import Suggestion
+from .model_watch import changes
+from .outcomes import Source
+from .scheduler import Scheduler, Want
+from .wire import Question
+
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What there is for a place. kind: what was asked for when it was made; typed: what has been typed along it since.
+
+    waited_ms: for the delay and the model's turn. generations: what is left of them, empty where there is nothing to add.
+    """
+
+    generations: tuple[Generation, ...]
+    kind: Kind
+    typed: str
+    source: Source
+    waited_ms: float = 0.0
+    tokens: int = 0
+    timed_out: bool = False
 
 
 class LiveModel:
-    """Suggestions from a model in a process of its own."""
+    """A model in a process of its own, asked through a scheduler and a memory."""
 
-    def __init__(self, choice: ModelChoice, *, project: Path | None, executor: Executor, on_state: Callable[[State], None]) -> None:
-        """choice: the model; project: root folder of what is worked on, whose own calibrators, or those of the nearest folder above it
-        that has some, are used, too; executor: for reading them first; on_state: as `ModelProcess`."""
+    def __init__(
+        self,
+        choice: ModelChoice,
+        settings: Settings,
+        *,
+        on_state: Callable[[State], None],
+        on_note: Callable[[str], None] = lambda _: None,
+        on_busy: Callable[[bool], None] = lambda _: None,
+        remember: bool = True,
+    ) -> None:
+        """choice: the model; settings: what it is shown; on_state: as `ModelProcess`; on_note: told what people should know of its file;
+        on_busy: as `Scheduler`; remember: whether answers come from what was written before."""
         self.process = ModelProcess(choice, on_state=on_state)
-        self._executor = executor
-        self._root = project
-        self._settings = Settings()
-        self._watch: asyncio.Future[RegistryWatch] | None = None
+        self.settings = settings
+        self.memory = Memory()
+        self.scheduler = Scheduler(self._make, self._keep, on_busy)
+        self._file = None if backend_of(choice.where) == "server" else Path(choice.where or EMBEDDED)
+        self._on_note = on_note
+        self._remember = remember
+        self._following: asyncio.Task[None] | None = None
 
     @property
     def window(self) -> Window:
-        """How much text around the cursor to give to `suggest`."""
-        return window(self._settings)
+        """How much text around the cursor to ask with."""
+        return window(self.settings)
 
     async def start(self) -> None:
-        """Begin to load the model and the calibrators; waits for neither."""
-        self._watch = asyncio.get_running_loop().run_in_executor(self._executor, self._watched)
+        """Begin to load the model; does not wait for it."""
         await self.process.start()
+        if self._file is not None:
+            self._following = asyncio.create_task(self._follow(self._file))
+
+    def use(self, settings: Settings, *, remember: bool) -> None:
+        """Go on with other settings; what was written with the old ones is forgotten."""
+        self._remember = remember
+        if settings != self.settings:
+            self.settings = settings
+            self._forget()
 
     async def loaded(self) -> LoadedModel:
         """Wait for the model. Raises ModelUnavailable."""
         return await self.process.loaded()
 
-    async def suggest(self, place: Place, *, wanted: Callable[[], bool] = lambda: True) -> Suggestion | None:
-        """The suggestion at a place, None when there is nothing to suggest. Cancellable; `wanted` and errors as `ModelProcess.complete`."""
-        generation = await self.process.complete(place.prefix, place.suffix, kind=place.kind, wanted=wanted)
-        if generation.stopped_by is StopReason.CANCELLED:
+    def remembered(self, want: Want) -> Made | None:
+        """What the model wrote before and still fits, of the wanted kind or, where something was typed along it, of any."""
+        if not self._remember:
             return None
-        loaded = await self.loaded()
-        assert self._watch is not None
-        watch = await asyncio.shield(self._watch)
-        root = self._root
-        within = root is not None and (place.file is None or place.file.is_relative_to(root))
-        return suggestion_of(
-            generation,
-            place,
-            model_id=loaded.fingerprint.id,
-            layout=loaded.layout,
-            context_length=loaded.context_length,
-            settings=self._settings,
-            registry=watch.registry,
-            project=root.name if root and within else None,
-        )
+        for kind in (want.kind, *(kind for kind in _KINDS if kind != want.kind)):
+            found = self.memory.find(want.uri, want.prefix, want.suffix, kind)
+            if found is not None and (kind == want.kind or (found.typed and found.generations)):
+                return Made(found.generations, kind, found.typed, "memory")
+        return None
 
-    def status(self) -> dict[str, Any]:
-        """{state, reason, model, process, calibrators, skipped_calibrators}, for the `assay/status` request."""
-        loaded = self.process.model
-        registry = self._watch.result().registry if self._watch is not None and self._watch.done() else None
-        return {
-            "state": self.process.state,
-            "reason": self.process.reason,
-            "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
-            "process": self.process.pid,
-            "calibrators": None if registry is None else [entry.calibrator.id for entry in registry.entries],
-            "skipped_calibrators": [] if registry is None else list(registry.skipped),
-        }
+    async def make(self, want: Want) -> Made:
+        """What the model writes. Raises Superseded, ModelUnavailable, ModelProcessDied, ModelRequestFailed."""
+        answer = await self.scheduler.ask(want)
+        first = answer.generations[0]
+        tokens = sum(len(generation.tokens) for generation in answer.generations)
+        source: Source = "running" if answer.joined else "model"
+        timed_out = first.stopped_by is StopReason.TIME and not first.text.strip()
+        left = self.memory.find(want.uri, want.prefix, want.suffix, answer.kind)
+        generations = left.generations if left is not None else answer.generations if not answer.typed else ()
+        return Made(generations, answer.kind, answer.typed, source, answer.waited_ms, tokens, timed_out)
+
+    def prepare(self, want: Want, *, again: bool = False) -> None:
+        """Let the model write what may be asked for next, if it has nothing else to do; again: also where something is remembered."""
+        if self._remember and self.process.model is not None and (again or self.remembered(want) is None):
+            self.scheduler.prepare(want)
+
+    async def context(self, want: Want) -> dict[str, Any]:
+        """What the model is shown there: `context_json`. Raises what `make` raises, but Superseded."""
+        return await self.process.context(self._question(want))
 
     async def close(self) -> None:
-        """End the model's process, and stop following the calibrators. Calling it again does nothing."""
-        await self.process.close()
-        if self._watch is not None:
-            watch = await asyncio.shield(self._watch)
-            await asyncio.to_thread(watch.close)
+        """End the model's process. Calling it again does nothing."""
+        if self._following is not None:
+            self._following.cancel()
+        closing = asyncio.create_task(self.process.close())
+        await self.scheduler.close()
+        await closing
 
-    def _watched(self) -> RegistryWatch:
-        self._root = self._root and (project_of(self._root) or self._root)
-        return RegistryWatch(folders(self._root))
+    def _question(self, want: Want) -> Question:
+        return Question(want.prefix, want.suffix, want.kind, self.settings, want.surroundings, want.max_ms, want.count)
+
+    async def _make(self, want: Want, tell: Callable[[str], None]) -> tuple[Generation, ...]:
+        return await self.process.complete(self._question(want), on_text=tell)
+
+    def _keep(self, want: Want, generations: tuple[Generation, ...]) -> None:
+        """Remember what was made. What a time limit cut off would be written anew, and further, another time."""
+        if all(generation.stopped_by not in (StopReason.TIME, StopReason.CANCELLED) for generation in generations):
+            self.memory.keep(want.uri, want.prefix, want.suffix, want.kind, generations)
+
+    def _forget(self) -> None:
+        """Forget what was written, and what is being written."""
+        self.scheduler.clear()
+        self.memory.forget()
+
+    async def _follow(self, file: Path) -> None:
+        async for change in changes(file):
+            if change == "gone":
+                self._on_note(f"The model {file} is gone. What is loaded of it goes on working; it is loaded again when it is back.")
+                continue
+            self._forget()
+            await self.process.reload(f"{file} has changed and is loaded again")

@@ -11,12 +11,15 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from .wire import fingerprint_to_json, frame, generation_to_json, read_frame, take_stdio
+from .wire import fingerprint_to_json, frame, generation_to_json, question_from_json, read_frame, take_stdio
 
 _GRACE_S = 1.0
+# More often than a person types, and seldom enough that telling costs the model nothing.
+_TELL_EVERY_S = 0.004
 
 
 class _Requests:
@@ -60,10 +63,11 @@ class _Requests:
 class _Host:
     """The model, once it is loaded, and what each request does with it."""
 
-    def __init__(self, requests: _Requests) -> None:
+    def __init__(self, requests: _Requests, send: Callable[[dict[str, Any]], None]) -> None:
         from ..inference.model import Model
 
         self._requests = requests
+        self._send = send
         self._model: Model | None = None
         self._load_ms = 0.0
 
@@ -73,6 +77,8 @@ class _Host:
                 return self._load(request)
             case "complete":
                 return self._complete(request)
+            case "context":
+                return self._context(request)
             case "info":
                 return self._info()
             case other:
@@ -99,19 +105,36 @@ class _Host:
             "load_ms": self._load_ms,
         }
 
-    def _complete(self, request: dict[str, Any]) -> dict[str, Any]:
-        from ..inference.completion import complete
+    def _complete(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        from ..inference.completion import complete_several
 
         number = request["id"]
-        generation = complete(
+        told = 0.0
+
+        def tell(text: str) -> None:
+            nonlocal told
+            if (now := time.perf_counter()) - told >= _TELL_EVERY_S:
+                told = now
+                self._send({"id": number, "text": text})
+
+        generations = complete_several(
             self._loaded(),
-            request["prefix"],
-            request["suffix"],
-            kind=request["kind"],
-            max_ms=request["max_ms"],
             cancel=lambda: self._requests.cancelled(number),
+            on_text=tell if request["tell"] else None,
+            **question_from_json(request["question"]),
         )
-        return generation_to_json(generation)
+        return [generation_to_json(generation) for generation in generations]
+
+    def _context(self, request: dict[str, Any]) -> dict[str, Any]:
+        from ..inference.completion import context_at, count_tokens, prompt_of, prompt_text
+        from .context_report import context_json
+
+        question = question_from_json(request["question"])
+        del question["count"], question["max_ms"]
+        model = self._loaded()
+        context = context_at(model, **question)
+        prompt = prompt_of(model, context)
+        return context_json(context, lambda text: count_tokens(model, text), prompt, prompt_text(model, prompt))
 
     def _loaded(self) -> Any:
         if self._model is None:
@@ -124,7 +147,12 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal reaches both processes; the server decides
     stdin, stdout = take_stdio()
     requests = _Requests(stdin)
-    host = _Host(requests)
+
+    def send(message: dict[str, Any]) -> None:
+        stdout.write(frame(message))
+        stdout.flush()
+
+    host = _Host(requests, send)
     while (request := requests.next()) is not None and request["op"] != "close":
         number = request["id"]
         try:
@@ -133,8 +161,7 @@ def main() -> None:
             answer = {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
         requests.done(number)
         try:
-            stdout.write(frame(answer))
-            stdout.flush()
+            send(answer)
         except BrokenPipeError:
             break
     host.close()

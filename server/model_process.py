@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..inference.completion import Kind
+from ..inference.completion import OnText
 from ..inference.model import Fingerprint, Generation, Layout
 from ..inference.opening import ModelChoice
-from .wire import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, parse
+from .wire import HEADER_BYTES, Question, fingerprint_from_json, frame, generation_from_json, parse, question_to_json
 
 State = Literal["loading", "ready", "failed", "closed"]
 
@@ -24,6 +24,8 @@ _RESTARTS = 3
 _RESTART_WINDOW_S = 60.0
 _BACKOFF_S = (0.0, 0.5, 2.0)
 _CLOSE_S = 2.0
+# Longer than one chunk of a prompt may take, behind which the model looks at its clock.
+_HUNG_S = 5.0
 
 
 class ModelUnavailable(Exception):
@@ -36,10 +38,6 @@ class ModelProcessDied(Exception):
 
 class ModelRequestFailed(Exception):
     """The model answered a request with an error; the process goes on."""
-
-
-class RequestSuperseded(Exception):
-    """When this request's turn came nobody wanted its answer any more, so it never ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,11 @@ class ModelProcess:
         self._choice = choice
         self._on_state = on_state or (lambda _: None)
         self.requests_sent = 0
+        # Tokens of prompts that were not in the cache, and tokens that were written, since the start.
+        self.prompt_tokens = self.decoded_tokens = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._told: dict[int, OnText] = {}
+        self._reloading = False
         self._turn = asyncio.Lock()
         self._settled = asyncio.Event()
         self._closing = asyncio.Event()
@@ -94,20 +96,43 @@ class ModelProcess:
             if self.state in ("failed", "closed"):
                 raise ModelUnavailable(self.reason)
 
-    async def complete(
-        self, prefix: str, suffix: str, *, kind: Kind, max_ms: float | None = None, wanted: Callable[[], bool] = lambda: True
-    ) -> Generation:
-        """What the model puts between prefix and suffix, as `inference.completion.complete`.
+    async def complete(self, question: Question, *, on_text: OnText | None = None) -> tuple[Generation, ...]:
+        """What the model puts there, as `inference.completion.complete_several`; on_text: told the first text as it grows.
 
-        Cancelling the awaiting task returns at once and stops the model at its next token. wanted is asked when the request's turn comes.
-        Raises ModelUnavailable, ModelProcessDied, ModelRequestFailed, RequestSuperseded.
+        Cancelling the awaiting task returns at once and stops the model at its next token. A process that says nothing for longer than
+        max_ms and some seconds is ended. Raises ModelUnavailable, ModelProcessDied, ModelRequestFailed.
         """
+        request = {"op": "complete", "question": question_to_json(question), "tell": on_text is not None}
+        return tuple(map(generation_from_json, await self._ask_in_turn(request, question.max_ms, on_text)))
+
+    async def context(self, question: Question) -> dict[str, Any]:
+        """What the model would be shown, as `context_json`. Raises what `complete` raises."""
+        found: dict[str, Any] = await self._ask_in_turn({"op": "context", "question": question_to_json(question)}, question.max_ms)
+        return found
+
+    async def _ask_in_turn(self, request: dict[str, Any], max_ms: float | None, on_text: OnText | None = None) -> Any:
+        limit_s = None if max_ms is None else max_ms / 1e3 + _HUNG_S
         async with self._turn:
             await self.loaded()
-            if not wanted():
-                raise RequestSuperseded
-            data = await self._ask({"op": "complete", "prefix": prefix, "suffix": suffix, "kind": kind, "max_ms": max_ms})
-        return generation_from_json(data)
+            try:
+                return await asyncio.wait_for(self._ask(request, on_text), limit_s)
+            except TimeoutError:
+                if self._child is not None and self._child.returncode is None:
+                    self._enter("loading", "the model's process did not answer and is started again")
+                    self._child.kill()
+                raise ModelProcessDied(f"the model's process did not answer within {limit_s:.0f} s") from None
+
+    async def reload(self, reason: str) -> None:
+        """Start a new process for the model, as soon as the request that runs is answered; also after the old one was given up."""
+        async with self._turn:
+            if self.state == "closed":
+                return
+            self._enter("loading", reason)
+            if self._life is None or self._life.done():
+                self._life = asyncio.create_task(self._live())
+            else:
+                self._reloading = True
+                self._hang_up()
 
     async def close(self) -> None:
         """End the process: kindly, then by force. Waiting requests raise ModelUnavailable."""
@@ -130,6 +155,9 @@ class ModelProcess:
             except OSError as error:
                 self._enter("failed", f"the model's process could not be started: {error}")
                 return
+            if self._reloading and self.state != "closed":
+                self._reloading = False
+                continue
             if self.state in ("failed", "closed"):
                 return
             now = time.monotonic()
@@ -182,11 +210,13 @@ class ModelProcess:
         self._loaded = LoadedModel(fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["load_ms"])
         self._enter("ready", "")
 
-    async def _ask(self, request: dict[str, Any]) -> Any:
+    async def _ask(self, request: dict[str, Any], on_text: OnText | None = None) -> Any:
         number = self.requests_sent
         self.requests_sent += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[number] = answer
+        if on_text is not None:
+            self._told[number] = on_text
         try:
             self._send({"id": number, **request})
             return await answer
@@ -195,6 +225,7 @@ class ModelProcess:
             raise
         finally:
             self._pending.pop(number, None)
+            self._told.pop(number, None)
 
     def _send(self, message: dict[str, Any]) -> None:
         if self._child is not None and self._child.stdin is not None and not self._child.stdin.is_closing():
@@ -205,6 +236,11 @@ class ModelProcess:
             while True:
                 size = int.from_bytes(await stream.readexactly(HEADER_BYTES), "big")
                 answer = parse(await stream.readexactly(size))
+                if "text" in answer:
+                    if (tell := self._told.get(answer["id"])) is not None:
+                        tell(answer["text"])
+                    continue
+                self._count(answer.get("ok"))
                 future = self._pending.get(answer["id"])
                 if future is None or future.done():
                     continue
@@ -212,6 +248,13 @@ class ModelProcess:
                     future.set_result(answer["ok"])
                 else:
                     future.set_exception(ModelRequestFailed(answer["error"]["message"] or answer["error"]["type"]))
+
+    def _count(self, answer: Any) -> None:
+        """Add what the model did for an answer, also for one that nobody waits for any more."""
+        if isinstance(answer, list):
+            timings = answer[0]["timings"]
+            self.prompt_tokens += timings["prompt_tokens"] - timings["reused_tokens"]
+            self.decoded_tokens += sum(len(generation["tokens"]) for generation in answer)
 
     async def _listen(self, stream: asyncio.StreamReader) -> None:
         while chunk := await stream.read(4096):

@@ -7,18 +7,24 @@ characters here. A column counts the units of the agreed encoding: bytes (utf-8)
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
+UInteger = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]  # the protocol's; a message with any other number can't be read
+LINE_END = re.compile(r"\r\n|\r|\n")
+_STRIDES = (4096, 64, 1)  # characters counted at once on the way to a column, so that a line of a megabyte costs 1 ms
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
     """A place between two characters; line and character count from 0."""
 
-    line: int
-    character: int
+    line: UInteger
+    character: UInteger
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,12 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
+def count_line_ends(text: str) -> int:
+    """One less than the lines of text."""
+    returns = text.count("\r")
+    return text.count("\n") + (returns and returns - text.count("\r\n"))
+
+
 def content(line: str) -> str:
     """The line without its end."""
     if line.endswith("\r\n"):
@@ -56,20 +68,17 @@ def index_at(line: str, column: int, encoding: Encoding) -> int:
     text = content(line)
     if encoding == "utf-32" or text.isascii():
         return min(column, len(text))
-    units = 0
-    for index, character in enumerate(text):
-        units += _width(character, encoding)
-        if units > column:
-            return index
-    return len(text)
+    index = 0
+    for stride in _STRIDES:
+        while index < len(text) and (units := _units(text[index : index + stride], encoding)) <= column:
+            column -= units
+            index += stride
+    return min(index, len(text))
 
 
 def column_at(line: str, index: int, encoding: Encoding) -> int:
     """The column of an index into `line`; the inverse of `index_at`."""
-    text = line[:index]
-    if encoding == "utf-32" or text.isascii():
-        return len(text)
-    return sum(_width(character, encoding) for character in text)
+    return _units(line[:index], encoding)
 
 
 def position_at(text: str, offset: int, encoding: Encoding) -> Position:
@@ -86,7 +95,9 @@ def offset_at(text: str, position: Position, encoding: Encoding) -> int:
     return sum(map(len, lines[: position.line])) + index_at(lines[position.line], position.character, encoding)
 
 
-def _width(character: str, encoding: Encoding) -> int:
+def _units(text: str, encoding: Encoding) -> int:
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
     if encoding == "utf-16":
-        return 2 if character > "\uffff" else 1
-    return 1 if character < "\x80" else 2 if character < "\u0800" else 3 if character < "\U00010000" else 4
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text.encode("utf-8", "surrogatepass"))

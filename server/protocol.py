@@ -1,7 +1,7 @@
 """pygls's protocol with its gaps closed: every request is answered, malformed ones too, and documents are our own.
 
-pygls 2.1.1 answers nothing to a request whose params it can't read, splits documents at form feeds, and keeps a future per notification
-for ever; here messages are checked before pygls sees them and document notifications are plain functions.
+pygls 2.1.1 answers nothing to a request whose params it can't read, nor to one with a notification's method, splits documents at form
+feeds, and keeps a future per notification for ever; here messages are checked before pygls sees them, and it never sees those of documents.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import asyncio
 import concurrent.futures
 import json
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cattrs
 from lsprotocol import types
@@ -22,17 +22,18 @@ from pygls.exceptions import (
     JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageServerProtocol, lsp_method
+from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol, lsp_method
 
+from . import sync
 from .documents import Change, Documents, OutOfSync
-from .positions import Position, Range
+from .notebooks import Notebooks
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
 logger = logging.getLogger(__name__)
 
-_DOCUMENT_CHANGES = (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE)
+T = TypeVar("T")
 
 
 class Protocol(LanguageServerProtocol):
@@ -41,12 +42,20 @@ class Protocol(LanguageServerProtocol):
     def __init__(self, server: LanguageServer, converter: cattrs.Converter) -> None:
         super().__init__(server, converter)
         self.documents = Documents("utf-16")
+        self.notebooks = Notebooks(self.documents)
         self.initialized = False
         self.exit_code: int | None = None
         self._ending = False
+        self._lost: set[str | None] = set()
+        # Told of each edit before it is made, and of each document that is closed.
+        self.on_edit: Callable[[str, Sequence[Change]], None] = lambda *_: None
+        self.on_close: Callable[[str], None] = lambda _: None
 
     def receive(self, body: bytes) -> None:
         """Act on one message. Whatever it is, a request in it gets an answer."""
+        if self.initialized and not self._ending and (message := sync.read(body)) is not None:
+            self._follow(message)
+            return
         try:
             data = json.loads(body)
         except (ValueError, RecursionError) as error:
@@ -61,29 +70,31 @@ class Protocol(LanguageServerProtocol):
             if "id" in data:
                 self._refuse(data["id"], refusal)
             return
-        self._ending = self._ending or method == types.SHUTDOWN
         try:
             message = self._structure(data)
         except JsonRpcException as error:
             self._malformed(data, error)
-        else:
-            self.handle_message(message)
+            return
+        if isinstance(message, sync.Message):
+            self._follow(message)
+            return
+        self._ending = self._ending or method == types.SHUTDOWN
+        self.handle_message(message)
+
+    def structured(self, params: Any, kind: type[T]) -> T:
+        """What a request of our own was sent with, checked. Raises ValueError."""
+        try:
+            return self._converter.structure(_plain(params), kind)
+        except Exception as error:
+            raise ValueError("; ".join(_faults(error))) from error
 
     def warm_up(self) -> None:
         """Read and write one message of each kind that comes while the user types: the converter compiles its code at the first (10 ms)."""
         place = {"textDocument": {"uri": ""}, "position": {"line": 0, "character": 0}, "context": {"triggerKind": 1}}
-        start = place["position"]
-        changes = [{"range": {"start": start, "end": start}, "text": ""}, {"text": ""}]
         requests = {types.TEXT_DOCUMENT_INLINE_COMPLETION: place, types.WORKSPACE_EXECUTE_COMMAND: {"command": "", "arguments": []}}
-        notifications = {
-            types.TEXT_DOCUMENT_DID_OPEN: {"textDocument": {"uri": "", "languageId": "", "version": 0, "text": ""}},
-            types.TEXT_DOCUMENT_DID_CHANGE: {"textDocument": {"uri": "", "version": 0}, "contentChanges": changes},
-            types.CANCEL_REQUEST: {"id": 0},
-        }
         for method, params in requests.items():
             self._structure({"jsonrpc": self.VERSION, "id": 0, "method": method, "params": params})
-        for method, params in notifications.items():
-            self._structure({"jsonrpc": self.VERSION, "method": method, "params": params})
+        self._structure({"jsonrpc": self.VERSION, "method": types.CANCEL_REQUEST, "params": {"id": 0}})
         at = types.Position(0, 0)
         item = types.InlineCompletionItem("", range=types.Range(at, at), command=types.Command("", "", arguments=[{}]))
         self._converter.unstructure(types.InlineCompletionList([item]))
@@ -96,36 +107,82 @@ class Protocol(LanguageServerProtocol):
             await asyncio.wait(running, timeout=2.0)
 
     def lose(self, uri: str | None, why: str) -> None:
-        """Stop using a document (None: every one) whose edits could not be followed, and tell the user."""
+        """Stop using a document or a notebook (None: all) whose edits could not be followed, and tell the user when that begins."""
         self.documents.lose(uri)
+        self.notebooks.lose(uri)
+        if uri in self._lost:
+            return
+        self._lost.add(uri)
         name = "the open files" if uri is None else uri
         text = f"Assay lost track of {name}: {why}. No suggestions there until the file is closed and opened again."
         self.notify(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Warning, text))
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        """Keep a document."""
-        item = params.text_document
-        self.documents.open(item.uri, item.language_id, item.version, item.text)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Apply edits; a document that can't follow them is not used any more."""
-        uri = params.text_document.uri
-        try:
-            self.documents.change(uri, params.text_document.version, [_change(change) for change in params.content_changes])
-        except OutOfSync as error:
-            self.lose(uri, str(error))
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        """Forget a document."""
-        self.documents.close(params.text_document.uri)
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
         """Note that the client wants the end: 0 after `shutdown`, else 1. Whoever feeds `receive` then stops."""
         self.exit_code = 0 if self._ending else 1
+
+    def _follow(self, message: sync.Message) -> None:
+        """Do to the documents what the editor did to its own."""
+        match message:
+            case sync.DidOpen():
+                self._open(message.params.text_document)
+            case sync.DidChange():
+                changed = message.params
+                self._edit(changed.text_document.uri, changed.text_document.version, changed.content_changes)
+            case sync.DidClose():
+                self._close(message.params.text_document.uri)
+            case sync.DidOpenNotebook():
+                for document in message.params.cell_text_documents:
+                    self._open(document)
+                notebook = message.params.notebook_document
+                self.notebooks.open(notebook.uri, notebook.cells)
+                self._found(notebook.uri)
+            case sync.DidChangeNotebook():
+                if (cells := message.params.change.cells) is not None:
+                    self._change_cells(message.params.notebook_document.uri, cells)
+            case sync.DidCloseNotebook():
+                self.notebooks.close(message.params.notebook_document.uri)
+                for closed in message.params.cell_text_documents:
+                    self._close(closed.uri)
+
+    def _open(self, document: sync.TextDocument) -> None:
+        self.documents.open(document.uri, document.language_id, document.version, document.text)
+        self._found(document.uri)
+
+    def _close(self, uri: str) -> None:
+        self.documents.close(uri)
+        self.on_close(uri)
+
+    def _edit(self, uri: str, version: int, changes: Sequence[Change]) -> None:
+        self.on_edit(uri, changes)
+        try:
+            self.documents.change(uri, version, changes)
+        except OutOfSync as error:
+            self.lose(uri, str(error))
+        else:
+            if self.documents.get(uri) is not None:
+                self._found(uri)
+
+    def _change_cells(self, notebook: str, cells: sync.Cells) -> None:
+        try:
+            if (structure := cells.structure) is not None:
+                array = structure.array
+                self.notebooks.splice(notebook, array.start, array.delete_count, array.cells or [])
+                for closed in structure.did_close or []:
+                    self._close(closed.uri)
+                for document in structure.did_open or []:
+                    self._open(document)
+            if cells.data:
+                self.notebooks.revise(notebook, cells.data)
+        except OutOfSync as error:
+            self.lose(notebook, str(error))
+        for content in cells.text_content or []:
+            self._edit(content.document.uri, content.document.version, content.changes)
+
+    def _found(self, uri: str) -> None:
+        """This document is followed again: should it be lost once more, the user is told once more."""
+        self._lost -= {uri, None}
 
     def _handle_response(self, msg_id: str | int, result: Any = None, error: Any = None) -> None:
         future: Any = self._request_futures.get(msg_id)
@@ -146,30 +203,54 @@ class Protocol(LanguageServerProtocol):
     def _structure(self, data: dict[str, Any]) -> Any:
         method = data.get("method")
         if method is None:
-            return self.structure_message(data)
+            return self._structured(data, self._answer_type(data), "An answer")
         kind: Any = self.get_message_type(method)
+        if "id" in data and kind is not None and self.get_result_type(method) is None:
+            raise JsonRpcInvalidRequest(f"{method} is a notification: it has no id")
+        if method in sync.METHODS:
+            try:
+                return sync.structure(data)
+            except ValueError as error:
+                raise JsonRpcInvalidParams(f"{method}: {error}") from error
         if kind is None:
             kind = JsonRPCRequestMessage if "id" in data else JsonRPCNotification
             data = {key: data.get(key) for key in ("id", "method", "jsonrpc", "params") if key != "id" or "id" in data}
+        return self._structured(data, kind, method)
+
+    def _answer_type(self, data: dict[str, Any]) -> Any:
+        known = self._result_types.pop(data["id"], None)
+        return types.ResponseErrorMessage if "error" in data else known or JsonRPCResponseMessage
+
+    def _structured(self, data: dict[str, Any], kind: Any, name: str) -> Any:
         try:
             return self._converter.structure(data, kind)
         except Exception as error:
-            raise JsonRpcInvalidParams(f"{method}: {'; '.join(_faults(error))}") from error
+            raise JsonRpcInvalidParams(f"{name}: {'; '.join(_faults(error))}") from error
 
     def _malformed(self, data: dict[str, Any], error: JsonRpcException) -> None:
         method = data.get("method")
         if method is None:
             self._handle_response(data["id"], None, error.to_response_error())
-        elif "id" in data:
+            return
+        if "id" in data:
             self._refuse(data["id"], error)
         else:
             logger.warning("A notification could not be read: %s", error)
-            if method in _DOCUMENT_CHANGES:
-                self.lose(_uri(data), "a change could not be read")
+        if method in sync.METHODS:
+            self.lose(_uri(data), "a change could not be read")
 
     def _refuse(self, number: str | int | None, error: JsonRpcException) -> None:
         # a plain dictionary, because the converter leaves out an id of null
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": error.code, "message": error.message}})
+
+
+def _plain(params: Any) -> Any:
+    """JSON of what pygls makes of the params of methods that it does not know: named tuples in the place of objects."""
+    if isinstance(params, list):
+        return [_plain(item) for item in params]
+    if hasattr(params, "_asdict"):
+        params = params._asdict()
+    return {name: _plain(value) for name, value in params.items()} if isinstance(params, dict) else params
 
 
 def _envelope_fault(data: Any) -> str | None:
@@ -198,15 +279,8 @@ def _faults(error: Exception) -> list[str]:
         return [str(error)]
 
 
-def _change(change: types.TextDocumentContentChangeEvent) -> Change:
-    if isinstance(change, types.TextDocumentContentChangePartial):
-        start, end = change.range.start, change.range.end
-        return Change(change.text, Range(Position(start.line, start.character), Position(end.line, end.character)))
-    return Change(change.text)
-
-
 def _uri(data: dict[str, Any]) -> str | None:
     params = data.get("params")
-    document = params.get("textDocument") if isinstance(params, dict) else None
+    document = (params.get("textDocument") or params.get("notebookDocument")) if isinstance(params, dict) else None
     uri = document.get("uri") if isinstance(document, dict) else None
     return uri if isinstance(uri, str) else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import Confidence, confidence, uncalibrated
 from ..calibration.measures import measures_of
 from ..calibration.registry import Registry, choose
@@ -14,6 +15,9 @@ from ..inference.model import Generation
 from .positions import Range
 
 SuggestionKind = Literal["line", "block", "function", "repair"]
+
+
+_CONFIDENCE = tuple(field.name for field in fields(Confidence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Suggestion:
             "text": self.text,
             "range": self.range.as_json(),
             "kind": self.kind,
-            "confidence": asdict(self.confidence),
+            "confidence": {name: getattr(self.confidence, name) for name in _CONFIDENCE},
             "measures": self.measures,
             "timings_ms": self.timings_ms,
         }
@@ -58,6 +62,7 @@ def suggest(
     event: str = "exact_match",
     file: Path | None = None,
     project: str | None = None,
+    boundaries: Boundaries = BOUNDARIES,
 ) -> Suggestion | None:
     """The suggestion that a generation makes; None when its text is blank.
 
@@ -75,7 +80,7 @@ def suggest(
     elif generation.timings.shifted_tokens:
         found = uncalibrated(event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
     else:
-        found = confidence(choice.calibrator, measures, {"language": language, **({"project": project} if project else {})})
+        found = confidence(choice.calibrator, measures, {"language": language, **({"project": project} if project else {})}, boundaries)
     return Suggestion(
         id=uuid.uuid4().hex[:12],
         text=generation.text,

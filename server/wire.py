@@ -1,7 +1,8 @@
 """What the server and the model's process say to each other: JSON in frames of a 4-byte big-endian length and a body.
 
-Requests: {"id", "op": "load" | "complete" | "info", …}, {"op": "cancel", "id"}, {"op": "close"}.
-Answers: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none.
+Requests: {"id", "op": "load" | "complete" | "context" | "info", …}, {"op": "cancel", "id"}, {"op": "close"}.
+Answers: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before the answer to a "complete" may come
+any number of {"id", "text"}: what the model has written so far.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import IO, Any, BinaryIO
 
+from ..inference.completion import Kind, Settings, Surroundings
 from ..inference.model import Fingerprint, Generation, StopReason, Timings, Token
 
 HEADER_BYTES = 4
@@ -38,6 +40,31 @@ def parse(body: bytes) -> dict[str, Any]:
     message = json.loads(body)
     assert isinstance(message, dict)
     return message
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the model is asked at a place; fields as `inference.completion.complete_several`."""
+
+    prefix: str
+    suffix: str
+    kind: Kind = "line"
+    settings: Settings = field(default_factory=Settings)
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    max_ms: float | None = None
+    count: int = 1
+
+
+def question_to_json(question: Question) -> dict[str, Any]:
+    """What `question_from_json` reads."""
+    return asdict(question)
+
+
+def question_from_json(data: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `complete_several`."""
+    around = data["surroundings"]
+    extra = tuple((path, text) for path, text in around["extra"])
+    return {**data, "settings": Settings(**data["settings"]), "surroundings": Surroundings(around["head"], around["path"], extra)}
 
 
 def generation_to_json(generation: Generation) -> dict[str, Any]:

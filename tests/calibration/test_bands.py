@@ -112,8 +112,8 @@ def test_words_shapes_and_colours_each_alone_tell_bands_apart() -> None:
 def test_boundaries_move_bands() -> None:
     strict = Boundaries(likely_from=0.95, possible_from=0.6)
     assert [band_of(p, strict) for p in (0.95, 0.94, 0.6, 0.59, None)] == [LIKELY, POSSIBLE, POSSIBLE, UNLIKELY, NO_EVIDENCE]
-    assert band_text("kept", 0.8, 0.7, 0.9, strict) == "◈ possible 70-90 % kept"
-    assert band_text("kept", 0.8, 0.7, 0.9) == "◆ likely 70-90 % kept"
+    assert band_text("kept", band_of(0.8, strict), 0.7, 0.9) == "◈ possible 70-90 % kept"
+    assert band_text("kept", band_of(0.8), 0.7, 0.9) == "◆ likely 70-90 % kept"
 
 
 @pytest.mark.parametrize(

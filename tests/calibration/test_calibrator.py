@@ -256,7 +256,7 @@ def test_the_shown_range_holds_the_range(a: float, b: float) -> None:
 
 
 def test_the_text_says_what_the_probability_is_about() -> None:
-    assert band_text("exact_match", 0.8, 0.7, 0.85) == "◆ likely 70-85 % exact match"
-    assert band_text("tests_pass", 0.5, 0.31, 0.72) == "◈ possible 31-72 % passes tests"
-    assert band_text("kept", 0.1, 0.05, 0.2) == "◇ unlikely 5-20 % kept"
-    assert band_text("kept", None, None, None) == "○ no evidence"
+    assert band_text("exact_match", band_of(0.8), 0.7, 0.85) == "◆ likely 70-85 % exact match"
+    assert band_text("tests_pass", band_of(0.5), 0.31, 0.72) == "◈ possible 31-72 % passes tests"
+    assert band_text("kept", band_of(0.1), 0.05, 0.2) == "◇ unlikely 5-20 % kept"
+    assert band_text("kept", band_of(None), None, None) == "○ no evidence"

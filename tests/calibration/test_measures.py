@@ -8,11 +8,11 @@ from pathlib import Path
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit  # type: ignore[import-untyped]
 
-from assay.calibration.measures import LOGIT_CEILING, MEASURES, enter, measures_of, raw_probability, scaled_length
+from assay.calibration.measures import LOGIT_CEILING, MEASURES, enter, enter_one, measures_of, raw_probability, scaled_length
 from assay.inference.model import Generation, StopReason, Timings, Token
 
 
@@ -107,6 +107,19 @@ def test_a_long_generation_keeps_its_information_where_a_product_of_probabilitie
 @given(st.lists(st.floats(-1e4, 0), min_size=1, max_size=20))
 def test_a_whole_array_enters_as_its_single_values_do(values: list[float]) -> None:
     assert enter("mean_logprob", values) == pytest.approx([logit(s) for s in values], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@given(value=st.floats(-2000, 2000) | st.sampled_from([0.0, -5e-324, -1e-300, -1e-17, 1.0, 0.5, 1e9, math.inf, math.nan]))
+@settings(max_examples=60)
+def test_one_value_enters_as_in_an_array_or_is_refused_alike(name: str, value: float) -> None:
+    try:
+        expected = float(enter(name, value))
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            enter_one(name, value)
+    else:
+        assert enter_one(name, value) == pytest.approx(expected, rel=1e-14, abs=1e-300)
 
 
 def test_counts_enter_by_ratio_and_may_be_zero() -> None:

@@ -12,7 +12,7 @@ from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
 from assay.calibration.show import Question, show
 
-QUESTION = Question(MODEL, PROMPT, "exact_match", "python", ("line",))
+QUESTION = Question(MODEL, {"line": PROMPT}, "exact_match", "python")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_the_chosen_one_is_said_with_the_reason_and_what_was_passed_over(project
 
 
 def test_each_task_of_the_question_is_explained_and_what_is_for_other_tasks_counted(project: Path, made: Calibrator) -> None:
-    shown = show(project, replace(QUESTION, tasks=("line", "block")))
+    shown = show(project, replace(QUESTION, prompts={"line": PROMPT, "block": PROMPT}))
     line, block = shown.text.split("\nline: ")[1].split("\nblock: ")
     assert line.startswith("project own.json")
     reason, counted = block.split("\n")

@@ -106,6 +106,19 @@ def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Pat
     assert "no evidence: no calibrator is for the model " in from_disk.stderr
 
 
+def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: Path) -> None:
+    text = "import os\n\n\ndef area(width, height):\n    return width"
+    (tmp_path / "a.py").write_text(f"{text} * height\n", encoding="utf-8")
+    ran = assay("complete", "a.py:5:17", "--show-prompt", "--model", tiny_gguf, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.endswith(f"\n\n<|fim_prefix|>{text}<|fim_suffix|> * height\n<|fim_middle|>\n")
+    assert "confidence" not in ran.stdout + ran.stderr
+    told = json.loads(assay("complete", "a.py:5:17", "--show-prompt", "--json", "--model", tiny_gguf, cwd=tmp_path).stdout)
+    assert set(told) == {"context"}
+    assert told["context"]["prefix"]["text"] == text
+    assert told["context"]["prompt"]["text"] in ran.stdout
+
+
 def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: Path, tmp_path: Path) -> None:
     folder = tmp_path / ".assay" / "calibrators"
     folder.mkdir(parents=True)

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_gguf import FIM_MIDDLE, FIM_PREFIX, FIM_SUFFIX, TinyModel, scripted
 
-from assay.inference.completion import Kind, Settings, block_indent, complete, prompt_at, task_of, without_overlap
+from assay.inference.completion import (
+    Kind,
+    Settings,
+    block_indent,
+    complete,
+    function_indent,
+    next_lines,
+    prompt_at,
+    task_of,
+    without_overlap,
+)
 from assay.inference.llama import LlamaModel
 from assay.inference.model import StopReason
 from assay.inference.opening import EMBEDDED, open_model
@@ -27,6 +37,7 @@ from .conftest import OpenTiny
         ("a\rb = ", "", "line", "line_rest"),
         ("a = 1\r", "", "line", "line"),
         ("print(", ")\n", "block", "block"),
+        ("print(", ")\n", "function", "function"),
     ],
 )
 def test_the_task_is_read_off_the_cursors_line(prefix: str, suffix: str, kind: Kind, task: str) -> None:
@@ -51,6 +62,32 @@ def test_the_task_is_read_off_the_cursors_line(prefix: str, suffix: str, kind: K
 )
 def test_a_block_is_as_deep_as_its_line_and_deeper_than_what_opens_it(prefix: str, columns: int) -> None:
     assert block_indent(prefix) == columns
+
+
+@pytest.mark.parametrize(
+    ("prefix", "columns"),
+    [
+        ("def f():\n    ", 1),
+        ("class A:\n    def f(self):\n        if x:\n            ", 5),
+        ("class A:\n    async def f(\n        self,\n    ) -> int:\n        for x in y:\n            z\n            ", 5),
+        ("def f():\n    x = 1\n\ny = ", 0),
+        ("if x:\n    y\n    ", 4),
+        ("def f(a, ", 1),
+        ("    pub(crate) async fn f() {\n        ", 5),
+        ("def f():\n    def g():\n        pass\n    ", 1),
+        ("def f():\n    # function of x\n    if x:\n        ", 1),
+        ("", 0),
+    ],
+)
+def test_a_function_is_as_deep_as_its_body_wherever_in_it_the_cursor_stands(prefix: str, columns: int) -> None:
+    assert function_indent(prefix) == columns
+
+
+def test_the_next_lines_are_those_below_the_cursors_that_are_not_blank() -> None:
+    assert next_lines("rest\r\n\r\n  \r\n  a \r\nb\r\nc", 2) == ("  a", "b")
+    assert next_lines("rest", 2) == ()
+    assert next_lines("\na", 2) == ("a",)
+    assert next_lines("\n" * 100_000 + "a", 1) == (), "far below is not next"
 
 
 @pytest.mark.parametrize(
@@ -96,6 +133,15 @@ def test_a_fingerprint_changes_with_everything_that_decides() -> None:
     assert Settings().fingerprint("spm", 964) == "d04595af9fabae2f", "the shipped calibrators hold for this prompt"
 
 
+def test_the_budget_of_a_function_decides_only_where_functions_are_asked_for() -> None:
+    short = Settings(function_tokens=1)
+    for kind in ("line", "block"):
+        assert short.fingerprint("spm", 4096, kind) == Settings().fingerprint("spm", 4096, kind)
+    assert short.fingerprint("spm", 4096, "function") != Settings().fingerprint("spm", 4096, "function")
+    assert len({Settings().fingerprint("spm", 4096, kind) for kind in ("line", "block", "function")}) == 3
+    assert Settings().fingerprint("spm", 1024, "function") != Settings().fingerprint("spm", 4096, "function")
+
+
 def test_a_line_is_completed_to_its_end(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"1", b"2", b"\n", b"z"))
     generation = complete(model, "first = 0\nx = ?", "\nnext")
@@ -122,6 +168,54 @@ def test_a_model_that_is_asked_suffix_first_writes_on_behind_the_prefix(open_tin
 def test_a_block_ends_with_its_indentation(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"a", b"\n    b", b"\n  c", b"d"))
     generation = complete(model, "def f():\n    ?", "\n", kind="block")
+    assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
+
+
+def test_a_line_that_a_budget_ends_is_not_shown(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"1", b"2", b"\n"))
+    generation = complete(model, "x = ?", "\n", settings=Settings(line_tokens=2))
+    assert (generation.text, generation.stopped_by) == ("", StopReason.TOKENS)
+    assert b"".join(token.text for token in generation.tokens) == b"12"
+
+
+def test_a_line_that_runs_into_a_loop_is_not_shown(open_tiny: OpenTiny) -> None:
+    generation = complete(open_tiny(scripted(b"x", b".parent", b".parent")), "x = ?", "\n")
+    assert (generation.text, generation.stopped_by) == ("", StopReason.REPETITION)
+    assert len(generation.tokens) < Settings().line_tokens
+
+
+def test_a_block_that_a_budget_ends_is_cut_back_with_its_tokens(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n    b", b"\n    c", b"("))
+    generation = complete(model, "def f():\n    ?", "\n", kind="block", settings=Settings(block_tokens=4))
+    assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.TOKENS)
+    assert b"".join(token.text for token in generation.tokens) == b"a\n    b"
+
+
+def test_nothing_is_left_of_a_block_that_a_budget_ends_in_its_first_statement(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"(", b"\n    b", b","))
+    generation = complete(model, "def f():\n    ?", "\n", kind="block", settings=Settings(block_tokens=4))
+    assert (generation.text, len(generation.tokens)) == ("", 4)
+
+
+def test_a_block_that_repeats_itself_keeps_the_first_round(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n    first(x)", b"\n    second(y)", b"\n    first(x)"))
+    generation = complete(model, "def f():\n    ?", "\n", kind="block")
+    assert (generation.text, generation.stopped_by) == ("a\n    first(x)\n    second(y)", StopReason.REPETITION)
+    assert b"".join(token.text for token in generation.tokens) == b"a\n    first(x)\n    second(y)"
+
+
+def test_a_block_ends_before_the_line_behind_it(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n    total = 0", b"\n    c"))
+    generation = complete(model, "def f():\n    ?", "\n\n    total = 0\n", kind="block")
+    assert (generation.text, generation.stopped_by) == ("a", StopReason.SUFFIX)
+    assert [token.text for token in generation.tokens] == [b"a"]
+
+
+def test_a_function_goes_on_to_the_end_of_its_body(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n    b", b"\nc"))
+    place = "def f():\n    if x:\n        ?"
+    assert complete(model, place, "\n", kind="block").text == "a"
+    generation = complete(model, place, "\n", kind="function")
     assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
 
 

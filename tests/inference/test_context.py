@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.inference.context import cut_step, fit
+from assay.inference.context import _first, cut_step, fit
 from assay.inference.llama import LlamaModel
 
 LINE = st.text(alphabet=" \tabcdef()=é", max_size=40)
@@ -98,3 +98,17 @@ def test_a_document_of_a_megabyte_takes_milliseconds(tiny: LlamaModel, line: str
     assert time.thread_time() - begun < 0.25
     assert shown_prefix
     assert shown_suffix
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(-5, 70))
+def test_the_first_that_fits_is_found_whatever_is_guessed_and_what_is_far_off_is_not_asked_about(size: int, first: int, guess: int) -> None:
+    asked: list[int] = []
+
+    def fits(offset: int) -> bool:
+        asked.append(offset)
+        return offset >= 10 * first
+
+    offsets = [10 * index for index in range(size)]
+    assert _first(offsets, fits, guess) == (10 * first if first < size else None)
+    if guess in (first, first - 1) and 0 < first < size:
+        assert len(asked) <= 3

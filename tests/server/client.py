@@ -37,6 +37,7 @@ class Client:
         self.notifications: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.answers = True
+        self.configuration: Any = None
         self._numbers = itertools.count(1)
         self._answers: dict[int | str | None, asyncio.Future[Any]] = {}
         self._news = asyncio.Condition()
@@ -85,11 +86,23 @@ class Client:
         return params
 
     async def initialize(
-        self, *, encodings: list[str] | None = None, progress: bool = False, options: Any = None, root: Path | None = None
+        self,
+        *,
+        encodings: list[str] | None = None,
+        progress: bool = False,
+        options: Any = None,
+        root: Path | None = None,
+        configuration: bool = False,
     ) -> dict[str, Any]:
-        capabilities: dict[str, Any] = {"textDocument": {"inlineCompletion": {}}, "window": {"workDoneProgress": progress}}
+        capabilities: dict[str, Any] = {
+            "textDocument": {"inlineCompletion": {}},
+            "notebookDocument": {"synchronization": {}},
+            "window": {"workDoneProgress": progress},
+        }
         if encodings is not None:
             capabilities["general"] = {"positionEncodings": encodings}
+        if configuration:
+            capabilities["workspace"] = {"configuration": True}
         params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities}
         result: dict[str, Any] = await self.request("initialize", params | {"initializationOptions": options})
         self.notify("initialized", {})
@@ -101,8 +114,9 @@ class Client:
     def change(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
         self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)})
 
-    async def complete(self, uri: str, line: int, character: int) -> list[dict[str, Any]]:
-        items: list[dict[str, Any]] = (await self.request("textDocument/inlineCompletion", place(uri, line, character)))["items"]
+    async def complete(self, uri: str, line: int, character: int, *, invoked: bool = False) -> list[dict[str, Any]]:
+        params = place(uri, line, character) | {"context": {"triggerKind": 1 if invoked else 2}}
+        items: list[dict[str, Any]] = (await self.request("textDocument/inlineCompletion", params))["items"]
         return items
 
     async def ready(self) -> dict[str, Any]:
@@ -144,7 +158,8 @@ class Client:
         if "method" in message and "id" in message:
             self.requests.append(message)
             if self.answers:
-                self.send({"id": message["id"], "result": None})
+                asked = message["method"] == "workspace/configuration"
+                self.send({"id": message["id"], "result": [self.configuration] if asked else None})
         elif "method" in message:
             async with self._news:
                 self.notifications.append(message)

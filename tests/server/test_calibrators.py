@@ -18,8 +18,8 @@ from watchdog.utils import BaseThread
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
 from assay.inference.completion import Settings, task_of
-from assay.inference.opening import ModelChoice, open_model
-from assay.server.live import LiveModel
+from assay.inference.opening import open_model
+from assay.server.calibrators import Calibrators
 
 from .client import Client, client_of
 
@@ -149,17 +149,17 @@ async def test_a_folder_below_the_projects_root_can_be_opened(
         assert (await confidence_at(client, uri))["calibrator"] == fitting.id
 
 
-async def test_closing_ends_the_threads_that_follow_the_calibrators(tiny_gguf: Path, tmp_path: Path) -> None:
+async def test_closing_ends_the_threads_that_follow_the_calibrators(tmp_path: Path) -> None:
     def following() -> list[threading.Thread]:
         return [thread for thread in threading.enumerate() if thread.name == "assay-registry" or isinstance(thread, BaseThread)]
 
     assert following() == []
     with ThreadPoolExecutor(1) as executor:
-        live = LiveModel(ModelChoice(str(tiny_gguf)), project=tmp_path, executor=executor, on_state=lambda _: None)
-        await live.start()
-        await live.loaded()
-        while live.status()["calibrators"] is None or len(following()) < 2:
+        calibrators = Calibrators(executor)
+        for root in (None, tmp_path, tmp_path):
+            await calibrators.of(root)
+        while len(following()) < 4:
             await asyncio.sleep(0.01)
-        await live.close()
+        await calibrators.close()
         assert following() == []
-        await live.close()
+        await calibrators.close()

@@ -41,7 +41,8 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         assert second["insertText"] == " answer"
         assert second["range"] == span(1, 5, 1, 5)
         assert second["command"]["arguments"][0]["id"] != suggestion["id"]
-        number = client.ask("textDocument/inlineCompletion", place(URI, 1, 5))
+        client.change(URI, 3, {"range": span(1, 4, 1, 4), "text": "x"})
+        number = client.ask("textDocument/inlineCompletion", place(URI, 1, 6))
         client.notify("$/cancelRequest", {"id": number})
         with pytest.raises(RpcError) as cancelled:
             await client.answer(number)
@@ -222,20 +223,26 @@ async def test_cheap_requests_and_cancels_are_prompt_while_the_model_works(answe
         assert len(await client.complete(URI, 0, 2)) == 1
 
 
+# Killed by the user or for want of memory; ggml's failed assertion; an error in native code.
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGABRT", "SIGSEGV"])
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops a process by signal")
-async def test_when_the_model_process_is_killed_the_next_request_works(answering_gguf: Path) -> None:
+async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next_works(answering_gguf: Path, number: str) -> None:
     async with client_of(answering_gguf) as client:
-        await client.initialize()
+        await client.initialize(options={"delay": 0})
         client.open(URI, "a?")
         pid = (await client.ready())["process"]
         os.kill(pid, signal.SIGSTOP)
-        number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
-        await client.request("assay/status")
-        os.kill(pid, signal.SIGKILL)
-        assert (await client.answer(number))["items"] == []
+        asked = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        while not (await client.request("assay/status"))["busy"]:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+        os.kill(pid, getattr(signal, number))
+        os.kill(pid, signal.SIGCONT)
+        assert (await client.answer(asked))["items"] == []
+        assert (await client.request("assay/status"))["outcomes"]["failed"] == 1
         assert len(await client.complete(URI, 0, 2)) == 1
         assert (await client.request("assay/status"))["process"] not in (pid, None)
-        assert "SIGKILL" in (await client.heard("window/logMessage", "started again"))["message"]
+        assert number in (await client.heard("window/logMessage", "started again"))["message"]
 
 
 @pytest.mark.slow
@@ -297,35 +304,16 @@ async def test_exit_without_shutdown_is_exit_code_1(tiny_gguf: Path) -> None:
         assert await asyncio.wait_for(client.process.wait(), 10) == 1
 
 
-async def test_an_option_with_a_wrong_value_is_refused_with_what_it_can_be(tiny_gguf: Path) -> None:
-    wrong: list[tuple[Any, str]] = [
-        ({"kind": "page"}, "initializationOptions.kind is one of line, block, not 'page'"),
-        ({"event": "correct"}, "initializationOptions.event is one of exact_match, tests_pass, kept, not 'correct'"),
-        ({"event": []}, "initializationOptions.event is one of"),
-        ({"model": 3}, "initializationOptions.model is a .gguf file, a folder, a server's address or null"),
-        (
-            {"model": "~nobody-of-that-name/a.gguf"},
-            "initializationOptions.model is '~nobody-of-that-name/a.gguf', and there is no such home",
-        ),
-        ({"modelOptions": {"threads": 0}}, "initializationOptions.modelOptions.threads is a number of threads, at least 1"),
-        ({"modelOptions": {"speed": 1}}, "initializationOptions.modelOptions has no 'speed'"),
-        ({"modelOptions": {"keyFile": "~nobody-of-that-name/key"}}, "initializationOptions.modelOptions.keyFile"),
-        ({"diagnostics": 1}, "initializationOptions.diagnostics is true or false"),
-        ([1], "initializationOptions is an object"),
-    ]
-    async with client_of(tiny_gguf) as client:
-        for options, says in wrong:
-            with pytest.raises(RpcError) as error:
-                await client.initialize(options=options)
-            assert error.value.code == -32602
-            assert says in error.value.message
-        await client.initialize(options={"kind": "block"})
-
-
-async def test_an_unknown_option_is_named_and_ignored(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(options={"kinds": "line"})
-        assert "kinds" in (await client.heard("window/showMessage"))["message"]
+async def test_a_setting_that_can_not_be_or_is_not_known_is_told_once_and_its_default_used(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"kind": "page", "kinds": "line"})
+        for said in ("assay.kind can't be", "assay.kinds"):
+            await client.heard("window/showMessage", said)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"showAbove": 2}}})
+        await client.heard("window/showMessage", "assay.showAbove can't be 2")
+        client.open(URI, "a?")
+        assert await client.complete(URI, 0, 2)
+        assert sum("assay.kind can" in str(heard) for heard in client.notifications) == 1
 
 
 async def test_the_lateness_of_the_event_loop_is_measured_when_asked_for(tiny_gguf: Path) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,14 +13,15 @@ from typing import Any
 import pytest
 
 from assay.inference.opening import ModelChoice
-from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, RequestSuperseded, State
-from assay.server.wire import frame, read_frame
+from assay.server import model_process, model_watch
+from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, State
+from assay.server.wire import Question, frame, question_to_json, read_frame
 
 CHILD = [sys.executable, "-P", "-m", "assay.server.model_child"]
 
 
 def complete(number: int) -> dict[str, Any]:
-    return {"id": number, "op": "complete", "prefix": "def f():\n    return ", "suffix": "", "kind": "line", "max_ms": None}
+    return {"id": number, "op": "complete", "question": question_to_json(Question("def f():\n    return ", "")), "tell": False}
 
 
 def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(tiny_gguf: Path) -> None:
@@ -35,10 +38,10 @@ def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(
         first, info, third = (read_frame(child.stdout) for _ in range(3))
         assert first is not None
         assert first["id"] == 1
-        assert first["ok"]["stopped_by"] == "cancelled"
+        assert first["ok"][0]["stopped_by"] == "cancelled"
         assert info == {"id": 2, "ok": loaded["ok"]}
         assert third is not None
-        assert third["ok"]["stopped_by"] != "cancelled"
+        assert third["ok"][0]["stopped_by"] != "cancelled"
         child.stdin.write(frame({"op": "close"}))
         child.stdin.flush()
         assert child.wait(10) == 0
@@ -85,12 +88,12 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
         await process.loaded()
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
-        first, second, third = (asyncio.create_task(process.complete(text, "", kind="line")) for text in ("a?", "b?", "c?"))
+        first, second, third = (asyncio.create_task(process.complete(Question(text, ""))) for text in ("a?", "b?", "c?"))
         await asyncio.sleep(0.05)
         second.cancel()
         first.cancel()
         os.kill(process.pid, signal.SIGCONT)
-        assert (await third).text == " answer"
+        assert (await third)[0].text == " answer"
         assert process.requests_sent == 3  # load, the first and the third
         with pytest.raises(asyncio.CancelledError):
             await second
@@ -98,19 +101,85 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
         await process.close()
 
 
-async def test_a_request_that_nobody_wants_when_its_turn_comes_never_runs(answering_gguf: Path) -> None:
-    process = ModelProcess(ModelChoice(str(answering_gguf)))
-    waiting = [asyncio.create_task(process.complete(f"{n}?", "", kind="line", wanted=lambda: False)) for n in range(20)]
-    newest = asyncio.create_task(process.complete("b?", "", kind="line"))
+async def test_the_text_is_told_as_it_grows(tiny_gguf: Path) -> None:
+    process = ModelProcess(ModelChoice(str(tiny_gguf)))
     await process.start()
     try:
-        assert (await newest).text == " answer"
-        for task in waiting:
-            with pytest.raises(RequestSuperseded):
-                await task
-        assert process.requests_sent == 2  # load and the newest
+        told: list[str] = []
+        await process.complete(Question("def f():\n    return ", "", "block"), on_text=told.append)
+        assert told
+        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(told))
     finally:
         await process.close()
+
+
+async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answered(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 0.2)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        with pytest.raises(ModelProcessDied, match="did not answer"):
+            await process.complete(Question("a?", "", max_ms=100))
+        assert (await process.complete(Question("a?", "", max_ms=10_000)))[0].text == " answer"
+    finally:
+        await process.close()
+
+
+async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copy(answering_gguf, path)
+    process = ModelProcess(ModelChoice(str(path)))
+    await process.start()
+    try:
+        before = (await process.loaded()).fingerprint.id
+        asking = asyncio.create_task(process.complete(Question("a?", "")))
+        await asyncio.sleep(0)
+        (tmp_path / "new").write_bytes(tiny_gguf.read_bytes())
+        (tmp_path / "new").replace(path)
+        await process.reload("it has changed")
+        assert (await asking)[0].text == " answer"
+        assert (await process.loaded()).fingerprint.id != before
+        path.unlink()
+        await process.reload("it is gone")
+        with pytest.raises(ModelUnavailable, match="no such"):
+            await process.loaded()
+        shutil.copy(answering_gguf, path)
+        await process.reload("it is back")
+        assert (await process.loaded()).fingerprint.id == before
+    finally:
+        await process.close()
+
+
+async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"one")
+    seen: list[str] = []
+
+    async def follow() -> None:
+        async for change in model_watch.changes(path):
+            seen.append(change)  # noqa: PERF401 - there is no end to wait for
+
+    following = asyncio.create_task(follow())
+    await asyncio.sleep(0.1)
+    assert seen == []
+    with path.open("ab") as file:
+        for _ in range(20):
+            file.write(b"more")
+            file.flush()
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
+    path.unlink()
+    await asyncio.sleep(0.2)
+    path.write_bytes(b"one")
+    await asyncio.sleep(0.2)
+    assert seen[-3:] == ["changed", "gone", "changed"]
+    following.cancel()
 
 
 @pytest.mark.slow
@@ -123,13 +192,13 @@ async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(a
             await process.loaded()
             assert process.pid is not None
             os.kill(process.pid, signal.SIGSTOP)
-            asking = asyncio.create_task(process.complete("a?", "", kind="line"))
+            asking = asyncio.create_task(process.complete(Question("a?", "")))
             await asyncio.sleep(0.05)
             os.kill(process.pid, signal.SIGKILL)
             with pytest.raises(ModelProcessDied, match="SIGKILL"):
                 await asking
         with pytest.raises(ModelUnavailable, match="died 4 times within 60 s, last was ended by SIGKILL"):
-            await process.complete("a?", "", kind="line")
+            await process.complete(Question("a?", ""))
         assert states == ["ready", "loading", "ready", "loading", "ready", "loading", "ready", "failed"]
     finally:
         await process.close()
@@ -138,7 +207,7 @@ async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(a
 async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_gguf: Path) -> None:
     process = ModelProcess(ModelChoice(str(tiny_gguf)))
     await process.start()
-    waiting = asyncio.create_task(process.complete("a", "", kind="line"))
+    waiting = asyncio.create_task(process.complete(Question("a", "")))
     await asyncio.sleep(0.1)
     await process.close()
     assert process.pid is None
@@ -154,6 +223,6 @@ async def test_python_files_of_the_folder_that_is_worked_in_are_not_imported(
     process = ModelProcess(ModelChoice(str(answering_gguf)))
     await process.start()
     try:
-        assert (await process.complete("a?", "", kind="line")).text == " answer"
+        assert (await process.complete(Question("a?", "")))[0].text == " answer"
     finally:
         await process.close()

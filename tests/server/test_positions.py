@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.server.positions import Encoding, Position, column_at, content, index_at, offset_at, position_at, split_lines
+from assay.server.positions import Encoding, Position, column_at, content, count_line_ends, index_at, offset_at, position_at, split_lines
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 # every character that some definition of a line end names, and characters of each width
@@ -18,6 +18,18 @@ def test_lines_joined_are_the_text_and_only_the_last_has_no_end(text: str) -> No
     assert all(line.endswith(("\n", "\r")) for line in lines[:-1])
     assert not lines[-1].endswith(("\n", "\r"))
     assert all("\n" not in content(line) and "\r" not in content(line) for line in lines)
+
+
+@given(TEXTS)
+def test_line_ends_are_one_less_than_lines(text: str) -> None:
+    assert count_line_ends(text) == len(split_lines(text)) - 1
+
+
+@given(TEXTS, st.sampled_from(ENCODINGS), st.integers(1, 10_000))
+def test_a_column_far_into_a_long_line_is_found_as_in_a_short_one(text: str, encoding: Encoding, before: int) -> None:
+    line = "é𝕏b" * before + content(split_lines(text)[0])
+    for index in (0, 1, 3 * before - 1, 3 * before, len(line)):
+        assert index_at(line, column_at(line, index, encoding), encoding) == index
 
 
 @pytest.mark.parametrize("character", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])

@@ -1,0 +1,182 @@
+"""Assay's language server with an editor in front of it that does what VS Code does: each key is a didChange, a $/cancelRequest for the
+request before, and a request for an inline completion, with no delay of the editor's own.
+
+One thing that VS Code does is left out: it goes on showing a suggestion that what is typed agrees with, whatever the server says. Here a
+key takes the suggestion from the screen until the server has answered for the text as it is, so the times are the server's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from client import Client, RpcError, span
+from processes import cpu_seconds
+from replay import Buffer, Edit, Shown, Work, utf16
+
+AUTOMATIC, INVOKED = 2, 1
+# As soon as nothing has changed for so long, the server is at rest.
+QUIET_S, QUIET_TICKS = 0.25, 0.02
+MOST_QUIET_S = 5.0
+# LSP's RequestCancelled, ContentModified and ServerCancelled.
+CANCELLED = (-32800, -32801, -32802)
+
+
+class UnknownOptions(Exception):
+    """The server does not know an option that this contender is about."""
+
+
+class AssayServer:
+    """The server with its editor; a `Contender`."""
+
+    def __init__(self, name: str, client: Client) -> None:
+        self.name = name
+        self.shown: Shown | None = None
+        self.news = asyncio.Event()
+        self._client = client
+        self._buffer = Buffer("")
+        self._uri = ""
+        self._version = 0
+        self._command: dict[str, Any] | None = None
+        self._asking: tuple[int, asyncio.Task[None]] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._requests = self._cancelled = self._unused = 0
+        self._told_before: dict[str, int] = {}
+        self._error: BaseException | None = None
+
+    async def open(self, file: Path, buffer: Buffer) -> None:
+        self._buffer, self._uri, self._version = buffer, file.as_uri(), 1
+        self._requests = self._cancelled = self._unused = 0
+        self._told_before = await self._told()
+        self._client.open(self._uri, buffer.text)
+
+    def changed(self, edit: Edit) -> None:
+        self._version += 1
+        self._client.change(self._uri, self._version, {"range": span(*edit.start, *edit.end), "text": edit.text})
+        self._ask(AUTOMATIC)
+
+    def moved(self) -> None:
+        """Moving the cursor hides a suggestion, and asks for none."""
+        self._cancel()
+        self.shown = None
+
+    def invoked(self) -> None:
+        self._ask(INVOKED)
+
+    def accepted(self, edit: Edit) -> None:
+        command = self._command
+        self.changed(edit)
+        if command is not None:
+            params = {"command": command["command"], "arguments": command.get("arguments", [])}
+            self._follow(self._client.answer(self._client.ask("workspace/executeCommand", params)))
+
+    async def rest(self) -> Work:
+        self._cancel()
+        self.shown = None
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._error is not None:
+            raise self._error
+        self._client.notify("textDocument/didClose", {"textDocument": {"uri": self._uri}})
+        await self._quiet()
+        told = {name: count - self._told_before.get(name, 0) for name, count in (await self._told()).items()}
+        return Work(self._requests, self._cancelled, self._unused, told.get("prompt_tokens"), told.get("decoded_tokens"))
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self._client.process.pid)
+
+    def _ask(self, trigger: int) -> None:
+        self._cancel()
+        self.shown = None
+        self._requests += 1
+        position = {"line": self._buffer.line, "character": utf16(self._buffer.before)}
+        params = {"textDocument": {"uri": self._uri}, "position": position, "context": {"triggerKind": trigger}}
+        number = self._client.ask("textDocument/inlineCompletion", params)
+        self._asking = number, self._follow(self._answer(number))
+
+    def _cancel(self) -> None:
+        if self._asking is not None and not self._asking[1].done():
+            self._client.notify("$/cancelRequest", {"id": self._asking[0]})
+        self._asking = None
+
+    async def _answer(self, number: int) -> None:
+        try:
+            items = (await self._client.answer(number) or {}).get("items", [])
+        except RpcError as error:
+            if error.code not in CANCELLED:
+                raise
+            self._cancelled += 1
+            return
+        if self._asking is None or self._asking[0] != number:
+            self._cancelled += not items
+            self._unused += bool(items)
+            return
+        if items and (shown := self._shown(items[0])) is not None:
+            self._command = items[0].get("command")
+            self.shown = shown
+            self.news.set()
+
+    def _shown(self, item: dict[str, Any]) -> Shown | None:
+        """What an editor shows of an item: nothing where the text does not begin with what it replaces."""
+        before, text = self._buffer.before, str(item["insertText"])
+        start = item["range"]["start"]["character"] if item.get("range") else utf16(before)
+        replaced = before.encode("utf-16-le")[2 * start :].decode("utf-16-le")
+        seen = text.removeprefix(replaced)
+        if not text.startswith(replaced) or not seen.strip():
+            return None
+        suggestion = ((item.get("command") or {}).get("arguments") or [{}])[0]
+        probability = (suggestion.get("confidence") or {}).get("probability")
+        return Shown(seen, before + seen, time.perf_counter(), probability)
+
+    async def _quiet(self) -> None:
+        """Wait until the server's processes do nothing."""
+        deadline = time.monotonic() + MOST_QUIET_S
+        used, since = self.cpu_seconds(), time.monotonic()
+        while time.monotonic() < min(since + QUIET_S, deadline):
+            await asyncio.sleep(QUIET_TICKS)
+            if (now := self.cpu_seconds()) != used:
+                used, since = now, time.monotonic()
+
+    async def _told(self) -> dict[str, int]:
+        """What the server says of its work so far: {prompt_tokens, decoded_tokens}; nothing where it does not."""
+        work: dict[str, int] = (await self._client.request("assay/status")).get("work") or {}
+        return work
+
+    def _follow(self, work: Any) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            error = task.exception()
+            self._error = self._error or error
+
+
+@asynccontextmanager
+async def assay_server(name: str, model: Path, root: Path, options: dict[str, Any]) -> AsyncIterator[AssayServer]:
+    """`assay serve` in a process of its own, its model loaded. Raises UnknownOptions where the server tells that it has no such option."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "assay", "serve", "--model", str(model), stdin=pipe, stdout=pipe)
+    client = Client(process)
+    try:
+        await client.initialize(encodings=["utf-16"], root=root, options=options)
+        status = await client.ready()
+        if status["state"] != "ready":
+            raise RuntimeError(f"the model is not there: {status['reason']}")
+        for notification in client.notifications:
+            message = str((notification.get("params") or {}).get("message", ""))
+            if notification["method"] == "window/showMessage" and any(option in message for option in options):
+                raise UnknownOptions(message)
+        yield AssayServer(name, client)
+        with suppress(TimeoutError, ConnectionError):
+            await client.leave()
+    finally:
+        await client.end()

@@ -1,0 +1,143 @@
+"""Assay beside llama.vim and llama-server: the same author writes the same code with each, in real time, on the same GGUF file.
+
+    python benchmarks/live.py --sources FOLDER [--model FILE.gguf] [--files 8] [--characters 300] [--speeds normal fast slow]
+
+FOLDER holds source distributions of the projects in offline_eval/projects.toml, which no model of Assay was trained on; nothing is fetched.
+Of each file the lines of some functions are taken out, and an author (benchmarks/typing_trace.py) writes the first of them again. Each file
+is written with every contender in turn, in another order from file to file:
+
+    Assay           `assay serve`, asked by an editor at every key (benchmarks/assay_lsp.py)
+    llama.vim       what llama.vim asks of llama-server (benchmarks/llama_vim.py)
+    without memory  Assay that keeps nothing from request to request
+
+*Key to suggestion* is from a key to the moment when a suggestion that fits the text is on the screen, over the keys for which one came
+before the next event. Who answers few keys, from memory alone, is fast by that: see it beside the share of keys that were answered in a
+given time, and over the keys that both answered. Nothing helps the programs: an editor that itself keeps a suggestion which typing agrees
+with is not simulated. Intervals of ratios are over files. Each suggests as much as it does by default, llama.vim several lines: compare
+what was right up to the first line. Prints Markdown. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests"), str(ROOT / "tests" / "server")]
+
+from assay_lsp import UnknownOptions, assay_server  # noqa: E402
+from live_figures import dial_table, table  # noqa: E402
+from llama_server import HOW_TO_BUILD, is_built  # noqa: E402
+from llama_vim import LlamaVim, llama_server, own_order  # noqa: E402
+from machine import described  # noqa: E402
+from processes import busy_seconds  # noqa: E402
+from replay import Contender, Played, play  # noqa: E402
+from typing_trace import SPEEDS, Author, NoSources, Segment, SpeedName, segments  # noqa: E402
+
+from assay.inference.opening import EMBEDDED  # noqa: E402
+from assay.offline_eval.projects import ProjectError  # noqa: E402
+
+# initializationOptions of the contender that keeps nothing.
+WITHOUT_MEMORY = {"remember": False}
+# What a contender's first requests cost is that of its start: it writes this many characters before anything is measured.
+WARM_UP = 40
+
+Results = dict[SpeedName, dict[str, list[Played]]]
+
+
+async def contenders(stack: AsyncExitStack, model: Path, threads: int, root: Path) -> list[Contender]:
+    """All, started and ready. One that the server has no option for is left out, and this is said."""
+    options: dict[str, Any] = {"modelOptions": {"threads": threads}}
+    address, process = stack.enter_context(llama_server(model, threads))
+    prompts = stack.enter_context(own_order(model))
+    found: list[Contender] = [await stack.enter_async_context(assay_server("Assay", model, root, options))]
+    found.append(LlamaVim("llama.vim", address, process, prompts))
+    try:
+        found.append(await stack.enter_async_context(assay_server("without memory", model, root, options | WITHOUT_MEMORY)))
+    except UnknownOptions as error:
+        print(f"Left out: Assay without its memory. The server says: {error}", file=sys.stderr)
+    return found
+
+
+async def compare(found: Sequence[Segment], speeds: Sequence[SpeedName], model: Path, threads: int, seed: int) -> Results:
+    """What came of each segment at each speed with each contender."""
+    results: Results = {}
+    with tempfile.TemporaryDirectory(prefix="assay-live-") as folder:
+        root = Path(folder)
+        async with AsyncExitStack() as stack:
+            programs = await contenders(stack, model, threads, root)
+            for program in programs:
+                short = Author(found[0].truth[:WARM_UP].rstrip(), SPEEDS["fast"], "warm-up")
+                await play(replace(found[0], truth=short.truth), short, program, _file(root, "warm_up", found[0]))
+            for speed in speeds:
+                played = results.setdefault(speed, {program.name: [] for program in programs})
+                for number, segment in enumerate(found):
+                    author = Author(segment.truth, SPEEDS[speed], f"{seed}:{segment.project}:{segment.path}")
+                    file = _file(root, f"{speed}_{number}", segment)
+                    for turn in range(len(programs)):
+                        program = programs[(turn + number) % len(programs)]
+                        began = time.monotonic()
+                        played[program.name].append(await play(segment, author, program, file))
+                        print(f"{speed} {segment.path} {program.name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    return results
+
+
+def report(results: Results, found: Sequence[Segment], model: Path, threads: int) -> str:
+    lengths = sorted(segment.lines for segment in found)
+    characters = sum(len(segment.truth) for segment in found)
+    lines = [
+        described("llama-cpp-python"),
+        f"{model.name}, {threads} threads; {len(found)} files of {lengths[0]:,} to {lengths[-1]:,} lines "
+        f"of {len({segment.project for segment in found})} projects; {characters:,} characters written with each",
+    ]
+    for speed, played in results.items():
+        lines += ["", f"### {speed.capitalize()}: {SPEEDS[speed]:.0f} ms from key to key in the mean", "", table(played, "llama.vim")]
+        lines += ["", dial_table(played["Assay"])]
+    return "\n".join(lines)
+
+
+def _file(root: Path, name: str, segment: Segment) -> Path:
+    file = root / f"{name}.py"
+    file.write_text(segment.before + segment.after, encoding="utf-8")
+    return file
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", type=Path, required=True, help="folder of the source distributions")
+    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--files", type=int, default=8, help="(default: %(default)s)")
+    parser.add_argument("--characters", type=int, default=300, help="to write of each file, at least (default: %(default)s)")
+    parser.add_argument("--speeds", nargs="+", choices=get_args(SpeedName), default=["normal", "fast", "slow"], help="(default: all)")
+    parser.add_argument("--threads", type=int, default=2, help="of each model (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the files, the author and the slips (default: %(default)s)")
+    arguments = parser.parse_args()
+    if not Path("/proc/self/stat").is_file():
+        sys.exit("Processor time is read from /proc, which this system does not have.")
+    if not is_built():
+        sys.exit(HOW_TO_BUILD)
+    if not arguments.model.is_file():
+        parser.error(f"{arguments.model}: no such model file")
+    try:
+        found = segments(arguments.sources, arguments.files, arguments.characters, arguments.seed)
+    except (NoSources, ProjectError) as error:
+        sys.exit(str(error))
+    began, busy, own = time.monotonic(), busy_seconds(), sum(os.times()[:4])
+    results = asyncio.run(compare(found, arguments.speeds, arguments.model, arguments.threads, arguments.seed))
+    spent = time.monotonic() - began
+    others = busy_seconds() - busy - (sum(os.times()[:4]) - own)
+    print(report(results, found, arguments.model, arguments.threads))
+    print(f"\n{spent:.0f} s, in which other programs kept {others / spent:.2f} processors busy.")
+
+
+if __name__ == "__main__":
+    main()

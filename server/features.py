@@ -1,0 +1,196 @@
+"""What an editor asks of the language server, and how its answers look on the wire."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+
+from ..inference.completion import Surroundings
+from ..inference.context import head_characters
+from .accepted import range_of
+from .documents import Document
+from .engine import Place
+from .explain import hover_markdown
+from .extent import kind_at
+from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from .plain_completion import Cursor, completion_list
+from .positions import Position, Range
+from .requests import Ask
+from .secrets import is_secret_path
+from .suggestion import Suggestion
+from .trigger import Refusal
+from .workspace import path_of, root_of
+
+if TYPE_CHECKING:
+    from .language_server import AssayServer
+
+logger = logging.getLogger(__name__)
+
+ACCEPTED = "assay.accepted"
+STATUS = "assay/status"
+EXPLAIN = "assay/explain"
+CONTEXT = "assay/context"
+
+# How far before the cursor its line is looked at for the word that a menu filters by.
+_LINE_BEFORE = 1_000
+# Of code, about; what is too much is left out where tokens are counted.
+_CHARACTERS_PER_TOKEN = 3
+
+
+async def inline_completion(ls: AssayServer, params: types.InlineCompletionParams) -> types.InlineCompletionList:
+    """The suggestions at the cursor: one, or on invoke up to `alternatives`; none also when the text changes while the model works."""
+    nothing = types.InlineCompletionList(items=[])
+    document = ls.protocol.documents.get(params.text_document.uri)
+    if document is None:
+        return nothing
+    invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
+    selected = params.context.selected_completion_info
+    at = document.clamp(_position(params.position))
+    ask = ask_at(ls, document, at, invoked=invoked)
+    replaced, before = Range(at, at), ""
+    if selected is not None:
+        # The menu's selected item counts as typed: what is suggested goes on behind it, and puts it in, too.
+        replaced = Range(document.clamp(_position(selected.range.start)), document.clamp(_position(selected.range.end)))
+        if replaced.start.line != at.line or replaced.end != at or replaced.start > at:
+            return nothing
+        before = selected.text
+        standing = document.offset(at) - document.offset(replaced.start)
+        prefix = ask.place.prefix[: len(ask.place.prefix) - standing] + before
+        ask = replace(ask, place=replace(ask.place, prefix=prefix, range=replaced))
+    suggestions = await _answer(ls, document, ask)
+    return types.InlineCompletionList(items=[_inline_item(suggestion, before, replaced) for suggestion in suggestions])
+
+
+async def completion(ls: AssayServer, params: types.CompletionParams) -> types.CompletionList:
+    """The suggestion as an item of the menu, for clients without inline completion."""
+    document = ls.protocol.documents.get(params.text_document.uri)
+    if document is None or not ls.plain_completion:
+        return types.CompletionList(is_incomplete=False, items=[])
+    at = document.clamp(_position(params.position))
+    ask = ask_at(ls, document, at, invoked=False)
+    suggestions = await _answer(ls, document, ask)
+    before = document.before(at, _LINE_BEFORE)
+    cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)
+    evidence = ""
+    if suggestions and (shown := ls.requests.find(suggestions[0].id)) is not None:
+        evidence = hover_markdown(await ls.requests.explain(shown, with_context=False))
+    return completion_list(
+        suggestions[0] if suggestions else None,
+        cursor,
+        language=document.language,
+        evidence=evidence,
+        accepted=ACCEPTED,
+        as_snippet=ls.inserts_snippets_only,
+    )
+
+
+def hover(ls: AssayServer, params: types.HoverParams) -> types.Hover | None:
+    """Why the suggestion that was accepted on this line had the confidence that it had."""
+    found = ls.accepted.at(params.text_document.uri, params.position.line)
+    return None if found is None else types.Hover(types.MarkupContent(types.MarkupKind.Markdown, hover_markdown(found)))
+
+
+async def explain(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/explain` {id}: all that is known of a suggestion's confidence. Raises JsonRpcInvalidParams for an id that is not known."""
+    name = _field(params, "id", EXPLAIN)
+    shown = ls.requests.find(name)
+    if shown is None:
+        raise JsonRpcInvalidParams(f"{EXPLAIN}: no suggestion {name!r} was given out lately")
+    return (await ls.requests.explain(shown)).as_json()
+
+
+async def context(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/context` {textDocument, position}: what the model would be shown there. Raises JsonRpcInvalidParams, JsonRpcInternalError."""
+    try:
+        structured: types.TextDocumentPositionParams = ls.protocol.structured(params, types.TextDocumentPositionParams)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(f"{CONTEXT}: {error}") from error
+    document = ls.protocol.documents.get(structured.text_document.uri)
+    if document is None:
+        raise JsonRpcInvalidParams(f"{CONTEXT}: {structured.text_document.uri} is not open")
+    ask = ask_at(ls, document, document.clamp(_position(structured.position)), invoked=True)
+    if ask.secret:
+        raise JsonRpcInvalidParams(f"{CONTEXT}: {Refusal.SECRET.sentence}")
+    try:
+        return await ls.live.context(ls.requests.want(ask))
+    except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
+        raise JsonRpcInvalidParams(f"{CONTEXT}: {error}") from error
+
+
+async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The editor inserted a suggestion: the one argument, of which the id is enough."""
+    name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
+    shown = ls.requests.accepted(name) if isinstance(name, str) else None
+    if shown is None:
+        logger.debug("accepted, but not known: %s", name)
+        return
+    found = await ls.requests.explain(shown, with_context=False)
+    start = shown.suggestion.range.start
+    ls.accepted.add(shown.ask.uri, range_of(start, shown.suggestion.text, ls.protocol.documents.encoding), found)
+
+
+def status(ls: AssayServer, _: Any) -> dict[str, Any]:
+    """What the server has and does: docs/formats.md."""
+    return ls.status()
+
+
+def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool) -> Ask:
+    """What is asked at a place of a document."""
+    settings = ls.settings
+    prefix, suffix = ls.protocol.notebooks.around(document, at, ls.live.window)
+    file = path_of(document.uri)
+    cut = document.offset(at) > len(prefix)
+    kind = kind_at(prefix, suffix, document.language, cut=cut) if settings.kind == "auto" else settings.kind
+    place = Place(prefix, suffix, Range(at, at), kind, document.language, settings.event, file)
+    # A text that is in no folder that is worked on may become one of the first.
+    root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
+    return Ask(document.uri, place, invoked, root, _surroundings(ls, document, at), is_secret_path(file or _path_in(document.uri)), cut)
+
+
+def _surroundings(ls: AssayServer, document: Document, at: Position) -> Surroundings:
+    budget = ls.live.settings
+    head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
+    if not budget.extra_tokens:
+        return Surroundings(head)
+    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, at, budget.extra_tokens * _CHARACTERS_PER_TOKEN))
+
+
+async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Suggestion]:
+    version = document.version
+
+    def current() -> bool:
+        return ls.protocol.documents.get(document.uri) is document and document.version == version
+
+    return await ls.requests.answer(ask, current)
+
+
+def _inline_item(suggestion: Suggestion, before: str, replaced: Range) -> types.InlineCompletionItem:
+    start, end = replaced.start, replaced.end
+    return types.InlineCompletionItem(
+        insert_text=before + suggestion.text,
+        range=types.Range(types.Position(start.line, start.character), types.Position(end.line, end.character)),
+        command=types.Command(title="Suggestion accepted", command=ACCEPTED, arguments=[suggestion.as_json()]),
+    )
+
+
+def _position(position: types.Position) -> Position:
+    return Position(position.line, position.character)
+
+
+def _path_in(uri: str) -> str:
+    """The path in a URI of whatever scheme."""
+    return unquote(uri.partition(":")[2].partition("?")[0].partition("#")[0])
+
+
+def _field(params: Any, name: str, method: str) -> str:
+    """A field of params that pygls left as they came: a dictionary, or an object made of one."""
+    value = params.get(name) if isinstance(params, dict) else getattr(params, name, None)
+    if not isinstance(value, str):
+        raise JsonRpcInvalidParams(f'{method}: "{name}" is a string')
+    return value

@@ -1,0 +1,119 @@
+"""How a request for a suggestion ends: in exactly one of seven ways, with a record that holds no code and no path."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from ..calibration.confidence import Confidence
+
+SCHEMA = "assay/outcome/1"
+
+Trigger = Literal["automatic", "invoked"]
+# Where the text came from: what was suggested before, a generation of its own, or one that ran already and still fitted.
+Source = Literal["memory", "model", "running"]
+
+
+class Ending(StrEnum):
+    """The closed set: each request ends in exactly one of these."""
+
+    PRODUCED = "produced"  # a suggestion was shown
+    HIDDEN = "hidden"  # there was one, and the policy did not show it
+    EMPTY = "empty"  # there was nothing to suggest, or no reason to ask the model
+    SUPERSEDED = "superseded"  # a newer request took its place
+    CANCELLED = "cancelled"  # the client no longer wanted it
+    FAILED = "failed"  # something is broken: the reason says what
+    TIMED_OUT = "timed_out"  # the time that it may take was over
+
+
+_DECIDED = (Ending.PRODUCED, Ending.HIDDEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Milliseconds. waited: on purpose, before the model was asked; queued: for its turn; total: from the request to its end."""
+
+    total: float
+    waited: float = 0.0
+    queued: float = 0.0
+    prompt: float = 0.0
+    generate: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One request's end; `as_json` is the format in docs/formats.md.
+
+    id: the suggestion's where there is one. time: of the end, with a time zone. document: `hash_of` its URI. kind: what was asked for.
+    task: as `task_of`, None where it was not come to. source: None where no text came from anywhere. reason: for people, empty where
+    there is none to give; made of our own sentences, never of code. propensity: `Decision.propensity`, for what was shown or hidden.
+    model, prompt: fingerprint ids. tokens: sampled for this request, 0 from memory. Raises ValueError where a suggestion was shown or
+    hidden without a confidence, a source and a propensity that allow it, and for a propensity where nothing was decided: an estimate from
+    the log stands on these.
+    """
+
+    ending: Ending
+    id: str
+    time: datetime
+    document: str
+    language: str
+    trigger: Trigger
+    kind: str
+    spent: Spent
+    task: str | None = None
+    source: Source | None = None
+    reason: str = ""
+    propensity: float | None = None
+    confidence: Confidence | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
+    model: str | None = None
+    prompt: str | None = None
+    tokens: int = 0
+
+    def __post_init__(self) -> None:
+        """See the class."""
+        if self.time.tzinfo is None:
+            raise ValueError("the time of an outcome needs a time zone")
+        if self.ending not in _DECIDED:
+            if self.propensity is not None:
+                raise ValueError(f"{self.ending}: nothing was shown or hidden, so there is no propensity")
+            return
+        if self.confidence is None or self.source is None or self.propensity is None:
+            raise ValueError(f"{self.ending}: a suggestion has a confidence, a source and a propensity")
+        possible = 0 < self.propensity <= 1 if self.ending is Ending.PRODUCED else 0 <= self.propensity < 1
+        if not possible:
+            raise ValueError(f"{self.ending}: can't be with a propensity of {self.propensity}")
+
+    def as_json(self) -> dict[str, Any]:
+        """What is logged. Left out: what is not finite, and the confidence's reason, which may name the file."""
+        said = None if self.confidence is None else {name: value for name, value in asdict(self.confidence).items() if name != "reason"}
+        return {
+            "schema": SCHEMA,
+            "id": self.id,
+            "time": self.time.isoformat(timespec="milliseconds"),
+            "outcome": self.ending.value,
+            "reason": self.reason,
+            "document": self.document,
+            "language": self.language,
+            "trigger": self.trigger,
+            "kind": self.kind,
+            "task": self.task,
+            "source": self.source,
+            "propensity": self.propensity,
+            "confidence": said,
+            "measures": {name: value for name, value in self.measures.items() if math.isfinite(value)},
+            "model": self.model,
+            "prompt": self.prompt,
+            "tokens": self.tokens,
+            "timings_ms": asdict(self.spent),
+        }
+
+
+def hash_of(uri: str) -> str:
+    """16 hex digits for a document's URI: the same document is recognised, its path is not told (who knows the path can check it)."""
+    return hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]

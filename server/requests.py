@@ -1,0 +1,366 @@
+"""Requests for suggestions: each goes from the editor's question through memory or model to what is shown, and ends in one outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..calibration.registry import Registry, choose
+from ..inference.completion import Kind, Surroundings, task_of
+from ..inference.model import Generation
+from .calibrators import Calibrators
+from .engine import Place, suggestion_of
+from .explain import Explanation, Seen, explanation
+from .live import LiveModel, Made
+from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from .outcomes import Ending, Outcome, Spent, hash_of
+from .policy import Decision, decide, draw_of
+from .request_log import RequestLog
+from .scheduler import Priority, Superseded, Want, typed_since
+from .settings import LiveSettings
+from .suggestion import Suggestion
+from .trigger import Recent, Refusal, Rules, after, delay_ms, refusal
+
+# Suggestions that an editor may still accept or ask about.
+_KEPT = 200
+# What keeps a whole document silent, and not a place in it.
+_SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
+# How many different generations are prepared for the next keystroke, the one that is shown included.
+_PREPARED = 4
+# How much the latest answer moves what is known of how long the model takes.
+_LATEST = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What an editor asks.
+
+    place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
+    that no model is shown; cut: whether the document begins before the place's prefix.
+    """
+
+    uri: str
+    place: Place
+    invoked: bool
+    root: Path | None = None
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    secret: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A suggestion that an editor has, and what it was made of."""
+
+    suggestion: Suggestion
+    generation: Generation
+    ask: Ask
+    want: Want
+    asked_of_calibrators: dict[str, Any]
+
+
+class Requests:
+    """All requests to one model."""
+
+    def __init__(
+        self,
+        live: LiveModel,
+        calibrators: Calibrators,
+        log: RequestLog,
+        settings: Callable[[], LiveSettings],
+        on_silent: Callable[[str | None], None] = lambda _: None,
+    ) -> None:
+        """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come."""
+        self._on_silent = on_silent
+        self._live = live
+        self._calibrators = calibrators
+        self._log = log
+        self._settings = settings
+        self._shown: OrderedDict[str, Shown] = OrderedDict()
+        self._recent = Recent()
+        self._answer_ms: float | None = None
+        self._last: Shown | None = None
+
+    async def answer(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
+        """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log has it.
+
+        current: whether the text is still the one that was asked about. Cancellable.
+        """
+        record = _Record(ask, self._log)
+        try:
+            return await self._answer(ask, current, record)
+        except Superseded:
+            return record.end(Ending.SUPERSEDED)
+        except asyncio.CancelledError:
+            record.end(Ending.CANCELLED)
+            raise
+        except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
+            return record.end(Ending.FAILED, _FAILURES[type(error)])
+        except Exception as error:
+            record.end(Ending.FAILED, f"an error of Assay's own: {type(error).__name__}")
+            raise
+
+    def typed(self, at_s: float) -> None:
+        """A document was edited."""
+        self._recent = after(self._recent, "typed", at_s)
+
+    def accepted(self, suggestion_id: str) -> Shown | None:
+        """The editor inserted a suggestion: what it was, None where that is not known. What may be asked next is prepared."""
+        found = self._shown.get(suggestion_id)
+        if found is None:
+            return None
+        self._recent = after(self._recent, "accepted", time.monotonic())
+        self._last = None
+        settings = self._settings()
+        if settings.speculate:
+            place = found.ask.place
+            self._live.prepare(replace(found.want, prefix=place.prefix + found.suggestion.text, priority=Priority.SPECULATIVE, count=1))
+        return found
+
+    def find(self, suggestion_id: str) -> Shown | None:
+        """A suggestion that was given out lately."""
+        return self._shown.get(suggestion_id)
+
+    async def explain(self, shown: Shown, *, with_context: bool = True) -> Explanation:
+        """Why a suggestion has the confidence that it has. with_context: and what the model saw, if the model has time to tell."""
+        registry, _ = await self._calibrators.of(shown.ask.root)
+        choice = choose(registry, **shown.asked_of_calibrators)
+        seen: tuple[Seen, ...] = ()
+        if with_context and self._live.process.model is not None and not self._live.scheduler.busy:
+            with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
+                seen = tuple(_seen(await self._live.context(shown.want)))
+        return explanation(shown.suggestion, shown.generation, choice, seen)
+
+    def want(self, ask: Ask, delay_s: float = 0.0) -> Want:
+        """What the model is asked for."""
+        settings, place = self._settings(), ask.place
+        return Want(
+            ask.uri,
+            place.prefix,
+            place.suffix,
+            place.kind,
+            Priority.INVOKED if ask.invoked else Priority.AUTOMATIC,
+            settings.alternatives if ask.invoked else 1,
+            delay_s,
+            ask.surroundings,
+            settings.max_ms,
+        )
+
+    async def _answer(self, ask: Ask, current: Callable[[], bool], record: _Record) -> tuple[Suggestion, ...]:
+        settings, place = self._settings(), ask.place
+        rules = Rules(settings.automatic, settings.in_comments, settings.in_strings, settings.disabled_languages)
+        refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
+        if ask.secret:
+            refused = Refusal.SECRET
+        self._on_silent(refused.sentence if refused in _SILENT else None)
+        if refused is not None:
+            return record.end(Ending.EMPTY, refused.sentence)
+        if settings.kind == "auto":
+            ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
+        made = await self._made(ask, record)
+        if made.timed_out:
+            return record.end(Ending.TIMED_OUT, f"nothing was ready after {settings.max_ms:.0f} ms")
+        loaded = await self._live.loaded()
+        registry, project = await self._calibrators.of(ask.root)
+        record.model = loaded.fingerprint.id
+        record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
+        asked = replace(ask, place=replace(place, kind=made.kind))
+        possible = (
+            Shown(suggestion, generation, asked, self.want(ask), _asked_of_calibrators(asked.place, loaded, self._live))
+            for generation in made.generations
+            if (suggestion := self._suggestion(asked, generation, loaded, registry, project)) is not None
+        )
+        # What comes by itself is one; the model's own first choice is the first.
+        found = list(islice(possible, settings.alternatives if ask.invoked else 1))
+        if not current():
+            raise Superseded
+        if not found:
+            return record.end(Ending.EMPTY, "nothing to suggest")
+        if ask.invoked:
+            found.sort(key=lambda each: -(each.suggestion.confidence.probability or 0.0))
+        first, draw = found[0], draw_of(_identity(ask, made, found[0].generation))
+        decision = decide(
+            first.suggestion.confidence,
+            show_above=settings.show_above,
+            show_uncalibrated=settings.show_uncalibrated,
+            explore=settings.exploring,
+            draw=draw,
+            invoked=ask.invoked,
+        )
+        record.decided(first.suggestion, decision)
+        if not decision.shown:
+            return ()
+        self._keep(found)
+        return tuple(each.suggestion for each in found)
+
+    def _kind_with_evidence(self, ask: Ask) -> Kind:
+        """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""
+        place, loaded = ask.place, self._live.process.model
+        registry = self._calibrators.ready(ask.root)
+        if place.kind == "line" or loaded is None or registry is None:
+            return place.kind
+
+        def has_evidence(kind: Kind) -> bool:
+            asked = _asked_of_calibrators(replace(place, kind=kind), loaded, self._live)
+            return choose(registry, **asked).calibrator is not None
+
+        return "line" if not has_evidence(place.kind) and has_evidence("line") else place.kind
+
+    async def _made(self, ask: Ask, record: _Record) -> Made:
+        want, now = self.want(ask), time.monotonic()
+        self._judge_last(want, now)
+        made = self._live.remembered(want)
+        if made is not None and (not ask.invoked or len(made.generations) >= (1 if made.typed else want.count)):
+            record.made(made)
+            return made
+        settings = self._settings()
+        wait_ms = delay_ms(self._recent, now, invoked=ask.invoked, remembered=False, answer_ms=self._answer_ms, setting=settings.delay)
+        made = await self._live.make(replace(want, delay_s=wait_ms / 1e3))
+        if made.source == "model" and made.generations:
+            timings = made.generations[0].timings
+            took_ms = timings.prompt_ms + timings.generate_ms
+            known = took_ms if self._answer_ms is None else self._answer_ms
+            self._answer_ms = known + _LATEST * (took_ms - known)
+        record.made(made, min(wait_ms, made.waited_ms))
+        if settings.speculate and not ask.invoked and not made.typed and not made.timed_out:
+            # Who types on something else has most likely one of these in mind.
+            self._live.prepare(replace(want, priority=Priority.SPECULATIVE, count=_PREPARED), again=True)
+        return made
+
+    def _suggestion(
+        self, ask: Ask, generation: Generation, loaded: LoadedModel, registry: Registry, project: Path | None
+    ) -> Suggestion | None:
+        place = ask.place
+        return suggestion_of(
+            generation,
+            place,
+            model_id=loaded.fingerprint.id,
+            layout=loaded.layout,
+            context_length=loaded.context_length,
+            settings=self._live.settings,
+            registry=registry,
+            project=project.name if project and (place.file is None or place.file.is_relative_to(project)) else None,
+            boundaries=self._settings().bands,
+        )
+
+    def _keep(self, found: list[Shown]) -> None:
+        for each in found:
+            self._shown[each.suggestion.id] = each
+        while len(self._shown) > _KEPT:
+            self._shown.popitem(last=False)
+        self._last = found[0]
+
+    def _judge_last(self, want: Want, at_s: float) -> None:
+        """What became of the suggestion that was last shown: typed along, or not. (Of a rejection only the editor can tell.)"""
+        if self._last is None:
+            return
+        typed = typed_since(self._last.want, want)
+        if typed is not None and self._last.suggestion.text.startswith(typed):
+            return
+        self._recent = after(self._recent, "ignored", at_s)
+        self._last = None
+
+
+class _Record:
+    """What will be logged of one request."""
+
+    def __init__(self, ask: Ask, log: RequestLog) -> None:
+        self.model: str | None = None
+        self.prompt: str | None = None
+        self._ask = ask
+        self._log = log
+        self._began = time.perf_counter()
+        self._made: Made | None = None
+        self._waited_ms = 0.0
+
+    def made(self, made: Made, waited_ms: float = 0.0) -> None:
+        """Something was found or made. waited_ms: on purpose."""
+        self._made, self._waited_ms = made, waited_ms
+
+    def decided(self, suggestion: Suggestion, decision: Decision) -> None:
+        """A suggestion is shown or hidden."""
+        self.end(
+            Ending.PRODUCED if decision.shown else Ending.HIDDEN,
+            decision.reason,
+            id=suggestion.id,
+            propensity=decision.propensity,
+            confidence=suggestion.confidence,
+            measures=suggestion.measures,
+        )
+
+    def end(self, ending: Ending, reason: str = "", **more: Any) -> tuple[()]:
+        """Log the request's end; gives what is shown where nothing is."""
+        place, made = self._ask.place, self._made
+        first = made.generations[0] if made is not None and made.generations else None
+        model = made is not None and made.source == "model" and first is not None
+        self._log.add(
+            Outcome(
+                ending,
+                **{"id": uuid.uuid4().hex[:12], **more},
+                time=datetime.now(UTC),
+                document=hash_of(self._ask.uri),
+                language=place.language,
+                trigger="invoked" if self._ask.invoked else "automatic",
+                kind=made.kind if made is not None else place.kind,
+                spent=Spent(
+                    (time.perf_counter() - self._began) * 1e3,
+                    self._waited_ms,
+                    max(0.0, made.waited_ms - self._waited_ms) if made is not None else 0.0,
+                    first.timings.prompt_ms if model and first is not None else 0.0,
+                    first.timings.generate_ms if model and first is not None else 0.0,
+                ),
+                task=None if made is None else task_of(place.prefix, place.suffix, made.kind),
+                source=None if made is None else made.source,
+                reason=reason,
+                model=self.model,
+                prompt=self.prompt,
+                tokens=0 if made is None else made.tokens,
+            )
+        )
+        return ()
+
+
+_FAILURES: dict[type[Exception], str] = {
+    ModelUnavailable: "there is no model to ask",
+    ModelProcessDied: "the model's process ended while it worked on this",
+    ModelRequestFailed: "the model answered with an error",
+}
+
+
+def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel) -> dict[str, Any]:
+    return {
+        "model_id": loaded.fingerprint.id,
+        "prompt_id": live.settings.fingerprint(loaded.layout, loaded.context_length, place.kind),
+        "event": place.event,
+        "task": task_of(place.prefix, place.suffix, place.kind),
+        "language": place.language,
+        "file": place.file,
+    }
+
+
+def _identity(ask: Ask, made: Made, generation: Generation) -> str:
+    """The same for one generation at each keystroke along its text."""
+    before = ask.place.prefix[: len(ask.place.prefix) - len(made.typed)][-_TAIL:]
+    return hashlib.sha256(f"{ask.uri}\0{before}\0{made.typed}{generation.text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_TAIL = 200
+
+
+def _seen(context: dict[str, Any]) -> Iterator[Seen]:
+    """The pieces of `context_json`, without their texts."""
+    for piece in context["extra"]:
+        yield Seen("a piece of", piece["tokens"], piece["path"])
+    for name, part in (("head", "the head of the file"), ("prefix", "the text before the cursor"), ("suffix", "the text behind it")):
+        if context[name]["text"]:
+            yield Seen(part, context[name]["tokens"])

@@ -1,0 +1,137 @@
+"""Which files are never shown to a model beside another: those that hold secrets by their name, and those that git ignores."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from fnmatch import translate
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+# A repository with a slow file system must not keep files from being chosen for longer.
+GIT_TIMEOUT_S = 5.0
+
+# Patterns of names, in lower case, with why a file of such a name is a secret. Better one harmless file too many than one key: a file
+# that is held back is only missed as context.
+_SECRET_NAMES: tuple[tuple[str, str], ...] = (
+    (".env", "environment variables, where most services want their keys"),
+    (".env.*", "the same for one environment"),
+    ("*.env", "the same by another name"),
+    (".envrc", "direnv's environment"),
+    ("id_rsa*", "OpenSSH's keys"),
+    ("id_dsa*", "OpenSSH's keys"),
+    ("id_ecdsa*", "OpenSSH's keys"),
+    ("id_ed25519*", "OpenSSH's keys"),
+    ("*.pem", "certificates and private keys"),
+    ("*.key", "private keys"),
+    ("*.ppk", "PuTTY's private keys"),
+    ("*.p8", "private keys (PKCS 8)"),
+    ("*.p12", "keys with their certificates (PKCS 12)"),
+    ("*.pfx", "keys with their certificates (PKCS 12)"),
+    ("*.jks", "Java's key stores"),
+    ("*.keystore", "Java's and Android's key stores"),
+    ("*.asc", "OpenPGP keys"),
+    ("*.gpg", "what was encrypted, opened by an editor"),
+    ("*.age", "what was encrypted, opened by an editor"),
+    ("*.kdbx", "KeePass's passwords"),
+    ("*.agilekeychain", "1Password's passwords"),
+    (".netrc", "logins of curl, git and others"),
+    ("_netrc", "the same on Windows"),
+    (".authinfo*", "logins of Emacs"),
+    (".pgpass", "PostgreSQL's passwords"),
+    ("pgpass.conf", "the same on Windows"),
+    (".my.cnf", "MySQL's password"),
+    (".mylogin.cnf", "MySQL's password"),
+    (".htpasswd", "hashes of passwords"),
+    ("htpasswd", "hashes of passwords"),
+    (".npmrc", "npm's tokens"),
+    (".yarnrc*", "Yarn's tokens"),
+    (".pypirc", "PyPI's tokens"),
+    ("pip.conf", "an index's address, often with its password"),
+    (".git-credentials", "git's passwords"),
+    (".dockercfg", "a registry's passwords"),
+    (".dockerconfigjson", "a registry's passwords"),
+    ("kubeconfig*", "a cluster's keys"),
+    ("*.kubeconfig", "a cluster's keys"),
+    ("*.ovpn", "keys of a private network"),
+    ("*.tfvars", "Terraform's variables, where its passwords are given"),
+    ("*.tfvars.json", "Terraform's variables, where its passwords are given"),
+    ("*.tfstate*", "Terraform's state, with every password in the clear"),
+    ("terraform.rc", "Terraform's token"),
+    (".terraformrc", "Terraform's token"),
+    (".vault-token", "Vault's token"),
+    (".vault-pass*", "Ansible's passwords"),
+    (".vault_pass*", "Ansible's passwords"),
+    (".s3cfg", "S3's keys"),
+    (".boto", "S3's keys"),
+    ("master.key", "what Rails decrypts its credentials with"),
+    ("local.settings.json", "Azure Functions' connection strings"),
+    ("service-account*.json", "Google Cloud's keys"),
+    ("service_account*.json", "Google Cloud's keys"),
+    ("*-credentials.json", "a cloud's keys"),
+    ("client_secret*", "OAuth's secrets"),
+    ("credentials", "AWS's keys, and others'"),
+    ("credentials.*", "a cloud's keys"),
+    ("secret", "a secret"),
+    ("secrets", "secrets"),
+    ("secret.*", "a secret"),
+    ("secrets.*", "secrets"),
+    (".secrets*", "secrets"),
+    ("*.secret", "a secret"),
+    ("*.secrets", "secrets"),
+    ("passwords.*", "passwords"),
+    ("*_history", "what was typed into a shell or a database, passwords included"),
+)
+# Folders all of whose files count as secrets: the programs that own them keep their keys there.
+_SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store"})
+# Templates of environments and the like are made to be shown.
+_SHOWN = ("*.example", "*.sample", "*.template", "*.dist", "example.*", "*.pub")
+_SECRET_NAME = re.compile("|".join(translate(pattern) for pattern, _ in _SECRET_NAMES))
+_SHOWN_NAME = re.compile("|".join(map(translate, _SHOWN)))
+
+
+def is_secret_path(path: PurePath | str) -> bool:
+    """Whether a file holds secrets, by its name or its folder's: environments, keys, logins, a cloud's credentials. Nothing is read."""
+    if isinstance(path, str):
+        path = PureWindowsPath(path) if "\\" in path else PurePosixPath(path)
+    *folders, name = [part.lower() for part in path.parts] or [""]
+    if not _SECRET_FOLDERS.isdisjoint(folders):
+        return True
+    return _SHOWN_NAME.match(name) is None and _SECRET_NAME.match(name) is not None
+
+
+def ignored_by_git(paths: Sequence[Path]) -> frozenset[Path]:
+    """Those of the absolute paths that git ignores; none where git is not there, does not answer in time, or knows no such repository.
+
+    A file that is tracked is not ignored, whatever .gitignore says. One process for each repository that they are of: milliseconds at
+    best, so never to be called on an event loop.
+    """
+    by_repository: dict[Path, dict[bytes, Path]] = {}
+    for path in paths:
+        real = path.resolve()  # git refuses a whole batch for one path behind a link
+        if (repository := _repository_of(real)) is not None:
+            by_repository.setdefault(repository, {})[os.fsencode(real)] = path
+    return frozenset(path for repository, inside in by_repository.items() for path in _ignored_in(repository, inside))
+
+
+def _repository_of(path: Path) -> Path | None:
+    return next((folder for folder in path.parents if (folder / ".git").exists()), None)
+
+
+def _ignored_in(repository: Path, paths: Mapping[bytes, Path]) -> list[Path]:
+    # A workspace's own configuration may name a program that git is to ask which files changed: none of a workspace's code is run.
+    command = ["git", "-C", str(repository), "-c", "core.fsmonitor=false", "check-ignore", "--stdin", "-z"]
+    try:
+        done = subprocess.run(
+            command,
+            input=b"".join(path + b"\0" for path in paths),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=GIT_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    # 0: some are, 1: none is; anything else says that git could not tell.
+    return [paths[name] for name in done.stdout.split(b"\0") if name in paths] if done.returncode == 0 else []

@@ -1,0 +1,84 @@
+"""The folders that are worked on, as the client names them, and which of them a document is in: pure functions on URIs."""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from urllib.parse import unquote_to_bytes
+
+from lsprotocol import types
+
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?([^?#]*)", re.DOTALL)  # scheme, authority, path: RFC 3986, appendix B
+_DRIVE = re.compile(r"/[A-Za-z]:(?=/|$)")
+# VS Code names a notebook's cell by its notebook's path under this scheme, and a fragment
+_FILE_SCHEMES = ("file", "vscode-notebook-cell")
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Root folders, absolute, in the client's order and none twice."""
+
+    paths: tuple[Path, ...] = ()
+
+    def changed(self, event: types.WorkspaceFoldersChangeEvent) -> Roots:
+        """The roots after the client removed some and added some."""
+        removed = {path_of(folder.uri) for folder in event.removed}
+        return _roots([*(path for path in self.paths if path not in removed), *(path_of(folder.uri) for folder in event.added)])
+
+
+def roots_of(params: types.InitializeParams) -> Roots:
+    """The roots that a client begins with: its workspace folders, or where it names none (old clients can't) its root."""
+    if params.workspace_folders:
+        return _roots([path_of(folder.uri) for folder in params.workspace_folders])
+    if params.root_uri is not None:
+        return _roots([path_of(params.root_uri)])
+    if params.root_path and Path(params.root_path).is_absolute():
+        return _roots([Path(os.path.normpath(params.root_path))])
+    return Roots()
+
+
+def root_of(uri: str, roots: Roots) -> Path | None:
+    """The innermost root that a document is in; None for one in none of them, and for one in no file. Symbolic links are not followed."""
+    path = path_of(uri)
+    within = [root for root in roots.paths if path is not None and path.is_relative_to(root)]
+    return max(within, key=lambda root: len(root.parts), default=None)
+
+
+# Asked for at each keystroke.
+@lru_cache(maxsize=1024)
+def path_of(uri: str) -> Path | None:
+    """The file of a document, absolute, or the notebook's of a cell; None where it is in none of this machine (untitled: and others)."""
+    path = pure_path(uri, windows=os.name == "nt")
+    return None if path is None else Path(path)
+
+
+def pure_path(uri: str, *, windows: bool) -> PurePath | None:
+    """`path_of` for either kind of system: on Windows the drive is in upper case, and a server's name makes a network path."""
+    match = _URI.match(uri)
+    if match is None or match[1].lower() not in _FILE_SCHEMES:
+        return None
+    host = _decoded(match[2] or "")
+    path = _decoded(match[3])
+    if not path.startswith("/") or "\0" in path + host:
+        return None
+    local = host.lower() in ("", "localhost")
+    if not windows:
+        return PurePosixPath(posixpath.normpath("/" + path.lstrip("/"))) if local else None
+    if not local:
+        return PureWindowsPath(ntpath.normpath(f"//{host}{path}"))
+    return PureWindowsPath(ntpath.normpath(path[1].upper() + path[2:] + "/")) if _DRIVE.match(path) else None
+
+
+def _decoded(text: str) -> str:
+    # a name that is not UTF-8 becomes what Python's own functions call it; a lone surrogate in the URI breaks nothing
+    return unquote_to_bytes(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogateescape")
+
+
+def _roots(paths: Sequence[Path | None]) -> Roots:
+    return Roots(tuple(dict.fromkeys(path for path in paths if path is not None)))

@@ -1,0 +1,117 @@
+"""The typing trace of benchmarks/live.py writes what the author means, whatever is accepted on the way, and is the same each time."""
+
+import math
+import random
+import statistics
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from source_distribution import FUNCTION, make_sdist
+
+from assay.offline_eval.projects import SourceFile
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from replay import Buffer  # noqa: E402
+from typing_trace import SPEEDS, Author, Delete, Invoke, Move, NoSources, Step, Type, cut, segments, trace  # noqa: E402
+
+NESTED = "\n\nclass A:\n    def f(self):\n        if self:\n            return (\n                    1)\nLAST = 2"
+TRUTH = "".join(FUNCTION.format(n=n) for n in range(8)).strip("\n").replace("result", "   \n    a_result") + NESTED
+CODE = st.lists(st.sampled_from(["def f(x):", "    ", "  ", "\n", "return", " ", "x1", "(", "é", "        y = {"]), max_size=40).map(
+    "".join
+)
+
+
+def play(step: Step, buffer: Buffer) -> None:
+    end = (buffer.line, buffer.column)
+    for event in step.events:
+        match event:
+            case Type(_, text):
+                buffer.insert(text)
+                end = (end[0] + text.count("\n"), buffer.column if "\n" in text else end[1] + len(text))
+            case Delete(_, count):
+                buffer.delete(count)
+                end = (end[0], end[1] - count)
+            case Move(_, 0, 0):
+                buffer.go(*end)
+            case Move(_, lines, left):
+                buffer.go(max(0, buffer.line - lines), buffer.column - left if left else 0)
+            case Invoke():
+                pass
+    assert (buffer.line, buffer.column) == end
+
+
+def after(text: str) -> Buffer:
+    buffer = Buffer(text)
+    buffer.go(text.count("\n"), len(text.rpartition("\n")[2]))
+    return buffer
+
+
+def test_the_truth_is_written_with_slips_and_corrections_and_looks_elsewhere() -> None:
+    kinds: set[str] = set()
+    for seed in range(20):
+        author = Author(TRUTH, SPEEDS["normal"], str(seed))
+        buffer = after(TRUTH[: author.start])
+        for step in trace(author):
+            play(step, buffer)
+            kinds |= {f"{type(event).__name__} {'in line' if isinstance(event, Move) and event.left else ''}" for event in step.events}
+        assert buffer.text == TRUTH
+    assert kinds == {"Type ", "Delete ", "Move ", "Move in line", "Invoke "}
+
+
+@given(truth=CODE.filter(bool), seed=st.integers(), at=st.floats(0, 1, exclude_max=True))
+def test_a_step_from_anywhere_writes_on(truth: str, seed: int, at: float) -> None:
+    start = int(at * len(truth))
+    step = Author(truth, 100.0, str(seed)).step(start)
+    buffer = after(truth[:start])
+    play(step, buffer)
+    assert step.to > start
+    assert buffer.text == truth[: step.to]
+
+
+def test_the_same_seed_gives_the_same_trace_and_another_one_another() -> None:
+    one, same, other = (list(trace(Author(TRUTH, SPEEDS["fast"], seed))) for seed in ("1", "1", "2"))
+    assert one == same != other
+
+
+def test_what_is_done_at_an_offset_does_not_depend_on_how_the_author_came_there() -> None:
+    author = Author(TRUTH, SPEEDS["normal"], "s")
+    steps = list(trace(author))
+    at = steps[100].to
+    assert author.step(at) == steps[101]
+
+
+def test_keys_come_at_the_speed_that_is_named() -> None:
+    author = Author("x" * 20_000, SPEEDS["slow"], "speed")
+    waits = [event.wait_ms for step in trace(author) for event in step.events if isinstance(event, Type)]
+    assert statistics.fmean(waits) == pytest.approx(SPEEDS["slow"], rel=0.03)
+    assert statistics.pstdev(map(math.log, waits)) == pytest.approx(0.45, abs=0.02)
+
+
+def test_a_segment_is_of_the_lines_of_functions_and_leaves_the_rest_of_the_file() -> None:
+    text = "import os\n\n" + "".join(FUNCTION.format(n=n) for n in range(12)) + "\nLAST = 1\n"
+    begins = set()
+    for seed in range(30):
+        segment = cut(SourceFile("shapes", "area.py", text), 400, random.Random(seed))
+        assert segment is not None
+        begins.add(segment.truth.split()[0])
+        assert 400 <= len(segment.truth) < 480
+        assert text.startswith(segment.before + segment.truth + "\n")
+        assert text.endswith(segment.after)
+        assert segment.after.startswith(("\n\ndef area_", "\n\nLAST"))
+    assert begins >= {"def", "if", "raise", "return"}
+    assert "import" not in begins
+
+
+def test_segments_come_from_the_archives_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = make_sdist(tmp_path, functions=30)
+    monkeypatch.setattr("typing_trace.measured_projects", lambda: [project])
+    (segment,) = segments(tmp_path, 3, 300, seed=1)
+    assert (segment.project, segment.path) == ("shapes", "shapes-1.0/shapes/area.py")
+    assert segments(tmp_path, 3, 300, seed=1) == [segment]
+    with pytest.raises(NoSources, match=r"projects\.toml"):
+        segments(tmp_path / "nothing", 1, 300, seed=1)

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_server import EXACT, HOW_TO_BUILD, is_built, running
+from tiny_gguf import TinyModel, write_tiny_gguf
+from tiny_hf import family_tokenizer, write_tiny_hf
+
+from assay.inference.completion import Context, Settings, Surroundings, complete, context_at, prompt_at, prompt_text
+from assay.inference.context import Shown
+from assay.inference.families import FAMILIES, Family, Front, front_tokens, in_front, lay_out
+from assay.inference.hf_folder import read_folder
+from assay.inference.hf_tokenizer import TextTokenizer
+from assay.inference.llama import LlamaModel
+from assay.inference.model import Prompt
+from assay.inference.remote import RemoteModel
+from assay.inference.stops import LINE
+from assay.server.context_report import context_json, context_text
+
+from .completion_server import PRE, Speech, serving
+from .conftest import OpenTiny, open_exact
+
+EXTRA = (("lib/a.py", "A = 1\n"), ("b.py", "B = 2"))
+BY_NAME = {family.name: family for family in FAMILIES}
+HOLDING = ("qwen2.5-coder", "starcoder2", "codegemma")
+AS_TEXT = "# lib/a.py\nA = 1\n\n# b.py\nB = 2\n\n# main.py\n"
+
+
+@dataclass(frozen=True)
+class TinyCoder(TinyModel):
+    """With the token that stands before each file in the vocabulary of Qwen2.5-Coder."""
+
+    @property
+    def control(self) -> tuple[str, ...]:
+        return (*super().control, "<|file_sep|>")
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        ("qwen2.5-coder", "<|file_sep|>lib/a.py\nA = 1\n<|file_sep|>b.py\nB = 2\n<|file_sep|>main.py\n"),
+        ("starcoder2", "<file_sep>A = 1\n<file_sep>B = 2\n<file_sep>"),
+        ("codegemma", "lib/a.py\nA = 1\n<|file_separator|>b.py\nB = 2\n<|file_separator|>main.py\n"),
+    ],
+)
+def test_a_family_that_knows_of_other_files_sees_them_as_it_was_trained_to(name: str, spelled: str) -> None:
+    assert in_front(BY_NAME[name], lambda _: 1, EXTRA, "main.py").spelled == spelled
+    assert in_front(BY_NAME[name], None, EXTRA, "main.py").text == ""
+
+
+@pytest.mark.parametrize("family", [None, *(family for family in FAMILIES if family.name not in HOLDING)], ids=str)
+def test_all_others_see_them_as_text_behind_a_comment(family: Family | None) -> None:
+    assert in_front(family, lambda _: 1, EXTRA, "main.py") == Front(text=AS_TEXT)
+    assert in_front(family, None, (("a.ts", "let a;\n"),), "").text == "// a.ts\nlet a;\n\n// untitled\n"
+
+
+def test_a_vocabulary_without_the_separator_sees_them_as_text() -> None:
+    lacking = {"<|fim_prefix|>": 1, "<|fim_suffix|>": 2, "<|fim_middle|>": 3}
+    assert in_front(BY_NAME["qwen2.5-coder"], lacking.get, EXTRA, "main.py") == Front(text=AS_TEXT)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_without_other_files_nothing_stands_in_front(family: Family) -> None:
+    assert in_front(family, lambda _: 1, (), "main.py") == Front()
+
+
+def test_what_stands_in_front_comes_behind_the_token_that_every_prompt_begins_with() -> None:
+    family = BY_NAME["codegemma"]
+    ids = {spelling: 1000 + number for number, spelling in enumerate(family.controls)}
+    front = front_tokens(in_front(family, ids.get, EXTRA[:1], ""), family, ids.get, lambda text: [len(text)])
+    assert front == [len("lib/a.py\nA = 1\n"), ids["<|file_separator|>"], len("untitled\n")]
+    assert lay_out(family, ids.get, [1], [2], front)[:4] == (ids["<bos>"], *front)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_folder_of_each_family_lays_them_out(tmp_path: Path, family: Family) -> None:
+    folder = write_tiny_hf(tmp_path / "m", tokenizer=family_tokenizer(family.name), name=f"some-{family.names[0]}")
+    tokenizer = TextTokenizer(read_folder(folder))
+    told = tokenizer.spelled(tokenizer.fim("x = ", "\n", EXTRA, "main.py").tokens)
+    alone = tokenizer.spelled(tokenizer.fim("x = ", "\n").tokens)
+    if family.name in HOLDING:
+        first = family.first or ""
+        assert told == first + in_front(family, None, EXTRA, "main.py").spelled + alone.removeprefix(first)
+    else:
+        assert told == alone.replace("x = ", AS_TEXT + "x = ")
+
+
+def test_a_gguf_lays_them_out_by_the_tokens_that_it_has(open_tiny: OpenTiny) -> None:
+    coder, plain, left = (open_tiny(model) for model in (TinyCoder(), TinyModel(), TinyModel(fim=False)))
+    front = "<|file_sep|>lib/a.py\nA = 1\n<|file_sep|>b.py\nB = 2\n<|file_sep|>main.py\n"
+    middle = "<|fim_suffix|>\n<|fim_middle|>"
+    assert coder.prompt_text(coder.fim("x", "\n", EXTRA, "main.py")) == f"{front}<|fim_prefix|>x{middle}"
+    assert plain.prompt_text(plain.fim("x", "\n", EXTRA, "main.py")) == f"<|fim_prefix|>{AS_TEXT}x{middle}"
+    assert left.prompt_text(left.fim("x", "\n", EXTRA, "main.py")) == f"{AS_TEXT}x"
+
+
+def test_a_piece_that_spells_a_control_token_stays_text(open_tiny: OpenTiny) -> None:
+    coder = open_tiny(TinyCoder())
+    controls = {coder.control(name) for name in TinyCoder().control}
+    spelled = (("<|file_sep|>.py", "'<|fim_middle|>'\n"),)
+    tokens = coder.fim("x", "", spelled, "<|fim_prefix|>").tokens
+    assert sum(token in controls for token in tokens) == 5
+
+
+def test_a_server_that_takes_text_gets_them_spelled() -> None:
+    with serving(Speech(kind="tgi")) as address, RemoteModel(address) as model:
+        prompt = model.fim("x", "y", EXTRA, "main.py")
+        assert prompt == Prompt((), "psm", ("x", "y"), EXTRA, "main.py")
+    speech = Speech(kind="openai", token_names=False)
+    with serving(speech) as address, RemoteModel(address, context_length=400) as model:
+        model.generate(model.fim("x", "y", (*EXTRA, ("c.py", "<|fim_suffix|>")), "main.py"), stop=LINE, max_tokens=2)
+    assert speech.asked[-1][2]["prompt"] == (
+        "<|file_sep|>lib/a.py\nA = 1\n<|file_sep|>b.py\nB = 2\n<|file_sep|>main.py\n<|fim_prefix|>x<|fim_suffix|>y<|fim_middle|>"
+    )
+
+
+def test_a_server_that_takes_tokens_gets_them_as_text_where_it_has_no_separator() -> None:
+    with serving(Speech(kind="vllm")) as address, RemoteModel(address) as model:
+        tokens = model.fim("x", "y", EXTRA, "main.py").tokens
+    assert bytes(token for token in tokens if token > 8).decode() == f"{AS_TEXT}xy"
+    assert tokens[0] == PRE
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not is_built(), reason=HOW_TO_BUILD)
+def test_a_llama_server_lays_out_what_the_runtime_here_does_and_takes_them_where_it_does_so_itself(tmp_path: Path) -> None:
+    # Of this seed the tokens that come next are whole characters, which a server tells of.
+    path = write_tiny_gguf(tmp_path / "coder.gguf", TinyCoder(seed=14))
+    whole = (("lib/a.py", "A = 1\n"), ("b.py", "B = 2\n"))
+    # A server gives other files what its context has beyond a batch.
+    small_batch = ("--batch-size", "64", "--ubatch-size", "64")
+    with (
+        running(path, *EXACT, *small_batch) as address,
+        RemoteModel(address) as remote,
+        RemoteModel(address, layout="infill") as infill,
+        open_exact(path) as local,
+    ):
+        assert remote.fim("x", "\n", EXTRA, "main.py") == local.fim("x", "\n", EXTRA, "main.py")
+        asked = infill.fim("x", "\n", whole, "main.py")
+        assert asked == Prompt((), "infill", ("x", "\n"), whole)
+        alone, beside = (infill.generate(prompt, stop=LINE, max_tokens=1) for prompt in (infill.fim("x", "\n"), asked))
+        # It calls every file that is completed "filename".
+        here = local.generate(local.fim("x", "\n", whole, "filename"), stop=LINE, max_tokens=1)
+    assert [token.id for token in beside.tokens] == [token.id for token in here.tokens]
+    assert beside.tokens[0].logprob == pytest.approx(here.tokens[0].logprob, abs=1e-3)
+    assert beside.tokens[0].logprob != pytest.approx(alone.tokens[0].logprob, abs=1e-3)
+
+
+BIG = "".join(f"name_{number} = {number}\n" for number in range(300))
+WIDE = Settings(prefix_tokens=100, suffix_tokens=50, head_tokens=30, extra_tokens=60)
+
+
+def test_each_part_is_shown_as_far_as_its_budget_goes(tiny: LlamaModel) -> None:
+    surroundings = Surroundings(path="main.py", extra=(("a.py", "A = 1\r\n" * 3), ("b.py", BIG), ("c.py", "C\n")))
+    context = context_at(tiny, "import os\n\n\ndef f():\n" + BIG, BIG, settings=WIDE, surroundings=surroundings)
+    assert context.document.head == "import os\n"
+    assert context.extra[0] == ("a.py", "A = 1\n" * 3)
+    assert [path for path, _ in context.extra] == ["a.py", "b.py"]
+    assert context.left_out == ("c.py",)
+    assert len(tiny.tokenize(context.document.before)) <= 100
+    prompt = prompt_at(tiny, "import os\n\n\ndef f():\n" + BIG, BIG, settings=WIDE, surroundings=surroundings)
+    assert len(prompt.tokens) <= WIDE.shown_tokens + 3
+
+
+@pytest.mark.parametrize("length", [64, 200, 512])
+def test_a_context_of_any_length_holds_what_is_shown_and_written(open_tiny: OpenTiny, length: int) -> None:
+    model = open_tiny(TinyCoder(context_length=length))
+    wide = Settings(head_tokens=100, extra_tokens=300)
+    around = Surroundings(path="main.py", extra=(("a.py", BIG), ("b.py", BIG)))
+    generation = complete(model, "import os\n" + BIG, BIG, settings=wide, surroundings=around)
+    assert generation.timings.prompt_tokens + len(generation.tokens) <= length
+
+
+def test_with_no_budget_surroundings_change_nothing(tiny: LlamaModel) -> None:
+    around = Surroundings(head="import os\n", path="main.py", extra=EXTRA)
+    assert prompt_at(tiny, BIG, BIG, surroundings=around) == prompt_at(tiny, BIG, BIG)
+
+
+def test_budgets_of_nothing_leave_a_fingerprint_as_it_was() -> None:
+    one = Settings()
+    prints = {replace(one, **changed).fingerprint("spm", 4096) for changed in ({}, {"head_tokens": 9}, {"extra_tokens": 9})}
+    assert len(prints) == 3
+
+
+def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
+    context = Context(Shown("import os\n", "x = ", "\n"), "main.py", EXTRA[:1], ("b.py",))
+    prompt = tiny.fim(context.document.before, context.document.suffix, context.extra, context.path)
+    told: dict[str, Any] = context_json(
+        context, lambda text: len(tiny.tokenize(text)), prompt, prompt_text(tiny, prompt), [(".env", "secret")]
+    )
+    assert told["head"] == {"tokens": len(tiny.tokenize("import os\n")), "text": "import os\n"}
+    assert told["extra"] == [{"path": "lib/a.py", "tokens": len(tiny.tokenize("A = 1\n")), "text": "A = 1\n"}]
+    assert told["leftOut"] == [{"path": ".env", "reason": "secret"}, {"path": "b.py", "reason": "budget"}]
+    assert told["prompt"]["tokens"] == len(prompt.tokens)
+    assert told["prompt"]["text"].endswith("import os\n\nx = <|fim_suffix|>\n<|fim_middle|>")
+    said = context_text(told)
+    assert said.endswith(told["prompt"]["text"])
+    assert "left out: .env (secret)" in said
+
+
+def test_a_prompt_that_only_a_server_can_spell_is_told_by_its_pieces() -> None:
+    context = Context(Shown("", "x = ", "\n"), "", (), ())
+    told = context_json(context, len, Prompt((), "infill", ("x = ", "\n")), None)
+    assert told["prompt"] == {"layout": "infill", "tokens": None, "text": None}
+    assert "--- prefix\nx = " in context_text(told)

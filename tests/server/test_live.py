@@ -1,0 +1,324 @@
+"""The live engine through a real server process: a model that always answers " answer" behind a question mark, and a real client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .client import Client, RpcError, client_of, place, span
+
+URI = "file:///project/a.py"
+
+
+def typed(client: Client, version: int, line: int, column: int, text: str) -> None:
+    client.change(URI, version, {"range": span(line, column, line, column), "text": text})
+
+
+async def outcomes(client: Client) -> dict[str, int]:
+    found: dict[str, int] = (await client.request("assay/status"))["outcomes"]
+    return found
+
+
+def log_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest_and_its_own_confidence(
+    answering_gguf: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log": {"requests": str(log)}})
+        client.open(URI, "y = 1\n" * 200 + "x?")
+        (whole,) = await client.complete(URI, 200, 2)
+        typed(client, 2, 200, 2, " ans")
+        (rest,) = await client.complete(URI, 200, 6)
+        client.change(URI, 3, {"range": span(200, 4, 200, 6), "text": ""})
+        (longer,) = await client.complete(URI, 200, 4)
+        client.change(URI, 4, {"range": span(0, 0, 0, 0), "text": "import os\n"})
+        (moved,) = await client.complete(URI, 201, 4)
+        assert [item["insertText"] for item in (whole, rest, longer, moved)] == [" answer", "wer", "nswer", "nswer"]
+        assert moved["range"] == span(201, 4, 201, 4)
+        said = [item["command"]["arguments"][0] for item in (whole, rest)]
+        assert said[1]["measures"]["total_logprob"] >= said[0]["measures"]["total_logprob"]
+        assert said[1]["measures"]["length"] == 3
+        await client.leave()
+    assert [line["source"] for line in log_of(log)] == ["model", "memory", "memory", "memory"]
+    assert [line["task"] for line in log_of(log)] == ["line_rest"] * 4
+    assert all(line["outcome"] == "produced" and line["propensity"] == 1 for line in log_of(log))
+    assert "answer" not in log.read_text()
+
+
+async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_generation_that_ran(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log.requests": str(log), "delay": 0})
+        await client.ready()
+        client.open(URI, "x?")
+        first = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        client.notify("$/cancelRequest", {"id": first})
+        typed(client, 2, 0, 2, " a")
+        (item,) = await client.complete(URI, 0, 4)
+        assert item["insertText"] == "nswer"
+        with pytest.raises(RpcError):
+            await client.answer(first)
+        await client.leave()
+    assert [line["outcome"] for line in log_of(log)] == ["cancelled", "produced"]
+    assert log_of(log)[1]["source"] in ("running", "memory")
+
+
+async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answered(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        await client.ready()
+        client.open(URI, "x")
+        asked = []
+        for count in range(1, 40):
+            typed(client, 1 + count, 0, count, "?")
+            asked.append(client.ask("textDocument/inlineCompletion", place(URI, 0, 1 + count)))
+        answers = [await client.answer(number) for number in asked]
+        assert answers[-1]["items"][0]["insertText"] == " answer"
+        assert all(not answer["items"] for answer in answers[:-2])
+        ended = await outcomes(client)
+        assert sum(ended.values()) == len(asked)
+        assert ended["produced"] + ended["superseded"] == len(asked)
+
+
+async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"showUncalibrated": False, "log": {"requests": str(log)}, "explore": 0})
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        items = await client.complete(URI, 0, 2, invoked=True)
+        assert items[0]["insertText"] == " answer"
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"showUncalibrated": True}}})
+        assert await client.complete(URI, 0, 2)
+        await client.leave()
+    hidden, shown, _ = log_of(log)[:3]
+    assert (hidden["outcome"], hidden["propensity"], hidden["trigger"]) == ("hidden", 0, "automatic")
+    assert (shown["outcome"], shown["propensity"], shown["trigger"]) == ("produced", 1, "invoked")
+
+
+async def test_who_asks_gets_different_suggestions_the_likeliest_first(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"alternatives": 4})
+        client.open(URI, "def f(x):\n    return x")
+        items = await client.complete(URI, 1, 12, invoked=True)
+        texts = [item["insertText"] for item in items]
+        assert 1 < len(texts) <= 4
+        assert len(set(texts)) == len(texts)
+
+
+async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
+    tiny_gguf: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"log": {"requests": str(log)}})
+        client.open(URI, "def f(x):\n    return x")
+        items = await client.complete(URI, 1, 12, invoked=True)
+        assert len(items) > 1
+        assert len(await client.complete(URI, 1, 12)) == 1
+        other = items[-1]["insertText"]
+        typed(client, 2, 1, 12, other[0])
+        if len(other) > 1 and (rest := await client.complete(URI, 1, 13)):
+            assert len(rest) == 1
+        await client.leave()
+    assert [line["source"] for line in log_of(log)][1] == "memory"
+
+
+async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"disabledLanguages": ["markdown"]})
+        client.open(URI, "x?word")
+        assert await client.complete(URI, 0, 2) == []
+        for uri, language, why in (
+            ("file:///project/.env", "python", "may hold secrets"),
+            ("file:///project/a.md", "markdown", "turned off in this language"),
+        ):
+            document = {"uri": uri, "languageId": language, "version": 1, "text": "x?"}
+            client.notify("textDocument/didOpen", {"textDocument": document})
+            assert await client.complete(uri, 0, 2, invoked=True) == []
+            await client.heard("assay/didChangeStatus", why)
+        assert (await outcomes(client))["empty"] == 3
+
+
+async def test_an_accepted_suggestion_is_explained_by_hover_where_it_has_moved_to(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "x?")
+        (item,) = await client.complete(URI, 0, 2)
+        typed(client, 2, 0, 2, item["insertText"])
+        await client.request("workspace/executeCommand", {"command": "assay.accepted", "arguments": item["command"]["arguments"]})
+        client.change(URI, 3, {"range": span(0, 0, 0, 0), "text": "import os\n\n"})
+        where = {"textDocument": {"uri": URI}, "position": {"line": 2, "character": 0}}
+        said = (await client.request("textDocument/hover", where))["contents"]["value"]
+        assert said.startswith("**○ no evidence**")
+        assert "Least certain of 2 tokens" in said
+        assert await client.request("textDocument/hover", where | {"position": {"line": 0, "character": 0}}) is None
+
+
+async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        client.open(URI, "import os\nx?\nprint(x)\n")
+        (item, *_) = await client.complete(URI, 1, 2, invoked=True)
+        (suggestion,) = item["command"]["arguments"]
+        told = await client.request("assay/explain", {"id": suggestion["id"]})
+        assert told["confidence"]["status"] == "uncalibrated"
+        assert [seen["part"] for seen in told["seen"]] == ["the text before the cursor", "the text behind it"]
+        assert all(seen["tokens"] > 0 for seen in told["seen"])
+        context = await client.request("assay/context", {"textDocument": {"uri": URI}, "position": {"line": 1, "character": 2}})
+        assert (context["prefix"]["text"], context["suffix"]["text"]) == ("import os\nx?", "\nprint(x)\n")
+        for wrong in ({"id": "none"}, {}, None, {"id": 3}):
+            with pytest.raises(RpcError) as error:
+                await client.request("assay/explain", wrong)
+            assert error.value.code == -32602
+        with pytest.raises(RpcError):
+            await client.request("assay/context", {"textDocument": {"uri": "file:///closed.py"}})
+
+
+async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        params = {"processId": None, "rootUri": None, "capabilities": {}}
+        assert (await client.request("initialize", params))["capabilities"]["completionProvider"] is not None
+        client.notify("initialized", {})
+        client.open(URI, "x?")
+        where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}}
+        (item,) = (await client.request("textDocument/completion", where))["items"]
+        assert item["textEdit"]["newText"] == " answer"
+        assert item["labelDetails"]["description"] == "○ no evidence"
+        assert "Least certain" in item["documentation"]["value"]
+    async with client_of(answering_gguf) as client:
+        assert (await client.initialize())["capabilities"].get("completionProvider") is None
+
+
+async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "pri")
+        selected = {"range": span(0, 0, 0, 3), "text": "print?"}
+        params = place(URI, 0, 3) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
+        (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]
+        assert (item["insertText"], item["range"]) == ("print? answer", span(0, 0, 0, 3))
+
+
+async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_gguf: Path, tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.configuration = {"model": str(answering_gguf), "showUncalibrated": False}
+        await client.initialize(configuration=True)
+        assert (await client.ready())["state"] == "ready"
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        client.configuration = {"model": str(answering_gguf)}
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while not (items := await client.complete(URI, 0, 2)):
+            await asyncio.sleep(0.05)
+        assert items[0]["insertText"] == " answer"
+        before = (await client.request("assay/status"))["model"]["id"]
+        client.configuration = {"model": str(tiny_gguf)}
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+
+
+async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
+    answering_gguf: Path, tiny_gguf: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copy(tiny_gguf, path)
+    async with client_of(path) as client:
+        await client.initialize()
+        before = (await client.ready())["model"]["id"]
+        client.open(URI, "x?")
+        await client.complete(URI, 0, 2)
+        shutil.copy(answering_gguf, tmp_path / "new")
+        (tmp_path / "new").replace(path)
+        await client.heard("assay/didChangeStatus", "has changed")
+        await client.heard("assay/didChangeStatus", "ready")
+        assert (await client.ready())["model"]["id"] != before
+        (item,) = await client.complete(URI, 0, 2)
+        assert item["insertText"] == " answer"
+
+
+async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        assert (await client.initialize())["capabilities"]["notebookDocumentSync"] is not None
+        cells = [{"kind": 2, "document": f"cell:{n}"} for n in range(2)]
+        texts = [{"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate(("x = 1", "y?"))]
+        notebook = {"uri": "file:///n.ipynb", "notebookType": "jupyter-notebook", "version": 1, "cells": cells}
+        client.notify("notebookDocument/didOpen", {"notebookDocument": notebook, "cellTextDocuments": texts})
+        (item,) = await client.complete("cell:1", 0, 2)
+        assert item["insertText"] == " answer"
+        context = await client.request("assay/context", {"textDocument": {"uri": "cell:1"}, "position": {"line": 0, "character": 2}})
+        assert context["prefix"]["text"] == "x = 1\ny?"
+
+
+async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(
+    answering_gguf: Path, tiny_gguf: Path
+) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.answers = False
+        await client.initialize(configuration=True)
+        client.open(URI, "x?")
+        early = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        while not (asked := [request for request in client.requests if request["method"] == "workspace/configuration"]):
+            await asyncio.sleep(0.01)
+        client.answers = True
+        client.send({"id": asked[0]["id"], "result": [{"model": str(answering_gguf), "context": {"prefixTokens": 8}}]})
+        assert await client.answer(early) is not None
+        await client.heard("assay/didChangeStatus", "ready")
+        for count in range(6):
+            client.configuration = {"model": str((answering_gguf, tiny_gguf)[count % 2])}
+            client.notify("workspace/didChangeConfiguration", {"settings": None})
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(1.0)
+        pid = (await client.ready())["process"]
+        children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children")
+        if children.exists():
+            while children.read_text().split() != [str(pid)]:
+                await asyncio.sleep(0.05)
+
+
+async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log.requests": str(log), "context": {"prefixTokens": 8}})
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"context": {"prefixTokens": 80}}})
+        while len({line["prompt"] for line in log_of(log)}) < 2:
+            await client.complete(URI, 0, 2)
+        await client.leave()
+    first = next(line for line in log_of(log) if line["prompt"] != log_of(log)[0]["prompt"])
+    assert first["source"] == "model"
+
+
+async def test_a_folder_that_can_not_be_looked_at_and_folders_that_go_do_no_harm(answering_gguf: Path, tmp_path: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=Path("/") / ("x" * 300))
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2)
+        folder = {"uri": tmp_path.as_uri(), "name": "a"}
+        for event in ({"added": [folder], "removed": []}, {"added": [], "removed": [folder]}):
+            client.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+        assert await client.complete(URI, 0, 2)
+        assert await client.leave() == 0
+
+
+async def test_secrets_are_told_by_name_whatever_the_scheme_and_not_shown_as_context(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"context": {"suffixTokens": 0}})
+        for uri in ("untitled:/project/.env", "git:/project/.env?x", "vscode-remote://host/project/.env"):
+            client.open(uri, "KEY=x?")
+            assert await client.complete(uri, 0, 6, invoked=True) == []
+            with pytest.raises(RpcError, match="secrets"):
+                await client.request("assay/context", {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 6}})
+        client.open(URI, "x?word")
+        assert await client.complete(URI, 0, 2) == []
