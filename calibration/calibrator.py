@@ -23,6 +23,7 @@ from .folds import Grouping
 from .guards import Guard, Status
 from .maps.checks import LARGEST, linear, wrong_with
 from .maps.kinds import Map, Rung
+from .maps.platt import PlattMap
 from .measures import MEASURES, enter
 from .metrics.intervals import student_t
 from .samples import EVENTS
@@ -175,13 +176,16 @@ def log_odds_range(
     Thompson & Spiegelhalter 2009, eq. 12): s and τ are known from so many groups only, and with 1.96 the range of 15 projects holds 9 in
     10, that of 5 projects 8 in 10. In one that has a map of its own τ is 0.
     """
-    x = np.array([features])
     named = groups or {}
     path = tuple(named[level] for level in takewhile(named.__contains__, calibrator.levels))
     own = next((child for depth in range(len(path), 0, -1) if (child := calibrator.child_of.get(path[:depth]))), None)
     used = own.as_map() if own else calibrator.map
     seen = own is not None and calibrator.fitted_on.grouped_by in calibrator.levels[: len(own.path)]
-    value, error = float(used.log_odds(x)[0]), float(used.standard_error(x)[0])
+    if isinstance(used, PlattMap):
+        value, error = used.at(features)
+    else:
+        x = np.array([features])
+        value, error = float(used.log_odds(x)[0]), float(used.standard_error(x)[0])
     tau = 0.0 if seen else calibrator.between_group_sd
     half = student_t(max(1, calibrator.fitted_on.groups - 2)) * math.sqrt(error**2 + tau**2)
     return value, value - half, value + half

@@ -134,6 +134,8 @@ def enter_one(name: str, value: float) -> float:
         case "logit_of_exp" if value <= 0.0 and math.isfinite(value):
             s = min(value, -5e-324)
             return min(s - math.log(-math.expm1(s)), LOGIT_CEILING)
+        case "logit" if 0.0 < value < 1.0:
+            return min(max(math.log(value) - math.log1p(-value), -LOGIT_CEILING), LOGIT_CEILING)
         case "log1p" if 0.0 <= value < math.inf:
             return math.log1p(value)
         case "identity" if math.isfinite(value):

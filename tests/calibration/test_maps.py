@@ -20,6 +20,7 @@ from assay.calibration.maps.histogram import fit_histogram
 from assay.calibration.maps.isotonic import fit_isotonic
 from assay.calibration.maps.kinds import KINDS, Kind, Map
 from assay.calibration.maps.linear import sigmoid, total_loss
+from assay.calibration.maps.platt import fit_platt
 from assay.calibration.maps.temperature import fit_temperature
 from assay.calibration.maps.venn_abers import CELLS, fit_venn_abers
 from assay.calibration.measures import Floats
@@ -212,3 +213,16 @@ def test_a_histogram_holds_the_smoothed_rates_of_its_bins() -> None:
     assert found.edges == (10.0, 20.0, 30.0)
     assert sigmoid(np.array(found.values)) == pytest.approx([4 / 12, 3 / 12, 4 / 12, 3 / 12])
     assert found.log_odds(np.array([[9.9], [10.0]])).tolist() == [found.values[0], found.values[1]]
+
+
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+@given(sample=drawn, where=st.tuples(st.floats(-40, 40), st.floats(-40, 40)))
+@settings(max_examples=60)
+def test_one_sample_alone_gets_what_it_gets_among_others(
+    ridge: float, sample: tuple[Floats, NDArray[np.bool_]], where: tuple[float, float]
+) -> None:
+    x, y = sample
+    made = fit_platt(np.column_stack([x, x[:, 0] ** 2]), y, ridge=ridge)
+    log_odds, error = made.at(where)
+    assert log_odds == pytest.approx(made.log_odds(np.array([where]))[0], rel=1e-9, abs=1e-9)
+    assert error == pytest.approx(made.standard_error(np.array([where]))[0], rel=1e-6, abs=1e-6)
