@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.registry import Registry
-from ..inference.completion import Kind, Settings, complete, task_of
+from ..inference.completion import Kind, Settings, complete, start_of_line, task_of
 from ..inference.context import cut_step
 from ..inference.model import Generation, Layout, Model
 from .documents import Window
@@ -85,8 +85,11 @@ def suggestion_of(
 
 def _newline_at(place: Place) -> str:
     r"""What ends the line before the place's; in the first line, what ends that one; `\n` where neither is in sight."""
-    ends = _LINE_END.findall(place.prefix)[-1:] or _LINE_END.findall(place.suffix)[:1]
-    return ends[0] if ends else "\n"
+    end = len(place.prefix) - len(start_of_line(place.prefix))
+    if end:
+        return "\r\n" if place.prefix.endswith("\r\n", 0, end) else place.prefix[end - 1]
+    found = _LINE_END.search(place.suffix)
+    return found[0] if found else "\n"
 
 
 def suggest_at(

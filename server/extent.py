@@ -15,6 +15,7 @@ from typing import Literal
 
 from ..inference.completion import rest_of_line
 from ..inference.stops import indentation
+from .positions import bare_lines
 from .zones import zone_at
 
 Kind = Literal["line", "block", "function"]
@@ -25,7 +26,6 @@ _MOST_LINES = 60
 _MOST_CHARACTERS = 2000
 _DEEPEST = 10
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _PARENTHESES = re.compile(r"\([^()]+\)")
 # What closes a block, however far it is indented.
 _CLOSER = re.compile(r"[)\]}]|(?:end|fi|done|esac)\s*(?:[;),.|&>]|\Z)")
@@ -67,7 +67,7 @@ def kind_at(prefix: str, suffix: str, language: str, *, cut: bool = False) -> Ki
     family = _FAMILIES.get(language)
     if family is None or rest_of_line(suffix).strip():
         return "line"
-    lines = _LINE_END.split(prefix)
+    lines = bare_lines(prefix)
     own = lines[-1]
     if own.strip():
         if own[-1].isspace():
@@ -97,7 +97,7 @@ def _without_blank_end(lines: list[str], comment: tuple[str, ...]) -> list[str]:
 
 def _has_body(suffix: str, indent: int, comment: tuple[str, ...]) -> bool:
     """Whether the first line of code below the cursor's is deeper than a header with this indentation."""
-    for line in _LINE_END.split(suffix)[1:]:
+    for line in bare_lines(suffix)[1:]:
         text = line.strip()
         if text and not text.startswith(comment):
             return indentation(line) > indent and not _CLOSER.match(text)

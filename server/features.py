@@ -24,6 +24,7 @@ from .positions import Position, Range
 from .requests import Ask
 from .secrets import is_secret_path
 from .suggestion import Suggestion
+from .sync import InlineAsked
 from .trigger import Refusal
 from .workspace import path_of, root_of
 
@@ -37,26 +38,26 @@ STATUS = "assay/status"
 EXPLAIN = "assay/explain"
 CONTEXT = "assay/context"
 
+_INVOKED = types.InlineCompletionTriggerKind.Invoked.value
 # How far before the cursor its line is looked at for the word that a menu filters by.
 _LINE_BEFORE = 1_000
 # Of code, about; what is too much is left out where tokens are counted.
 _CHARACTERS_PER_TOKEN = 3
 
 
-async def inline_completion(ls: AssayServer, params: types.InlineCompletionParams) -> types.InlineCompletionList:
+async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, Any]:
     """The suggestions at the cursor: one, or on invoke up to `alternatives`; none also when the text changes while the model works."""
-    nothing = types.InlineCompletionList(items=[])
-    document = ls.protocol.documents.get(params.text_document.uri)
+    nothing: dict[str, Any] = {"items": []}
+    document = ls.protocol.documents.get(asked.text_document.uri)
     if document is None:
         return nothing
-    invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
-    selected = params.context.selected_completion_info
-    at = document.clamp(_position(params.position))
-    ask = ask_at(ls, document, at, invoked=invoked)
+    at = document.clamp(Position(asked.position.line, asked.position.character))
+    ask = ask_at(ls, document, at, invoked=asked.context.trigger_kind == _INVOKED)
     replaced, before = Range(at, at), ""
-    if selected is not None:
+    if (selected := asked.context.selected_completion_info) is not None:
         # The menu's selected item counts as typed: what is suggested goes on behind it, and puts it in, too.
-        replaced = Range(document.clamp(_position(selected.range.start)), document.clamp(_position(selected.range.end)))
+        start, end = selected.range.start, selected.range.end
+        replaced = Range(document.clamp(Position(start.line, start.character)), document.clamp(Position(end.line, end.character)))
         if replaced.start.line != at.line or replaced.end != at or replaced.start > at:
             return nothing
         before = selected.text
@@ -64,7 +65,7 @@ async def inline_completion(ls: AssayServer, params: types.InlineCompletionParam
         prefix = ask.place.prefix[: len(ask.place.prefix) - standing] + before
         ask = replace(ask, place=replace(ask.place, prefix=prefix, range=replaced))
     suggestions = await _answer(ls, document, ask)
-    return types.InlineCompletionList(items=[_inline_item(suggestion, before, replaced) for suggestion in suggestions])
+    return {"items": [_inline_item(suggestion, before, replaced) for suggestion in suggestions]}
 
 
 async def completion(ls: AssayServer, params: types.CompletionParams) -> types.CompletionList:
@@ -170,13 +171,13 @@ async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Sug
     return await ls.requests.answer(ask, current)
 
 
-def _inline_item(suggestion: Suggestion, before: str, replaced: Range) -> types.InlineCompletionItem:
-    start, end = replaced.start, replaced.end
-    return types.InlineCompletionItem(
-        insert_text=before + suggestion.text,
-        range=types.Range(types.Position(start.line, start.character), types.Position(end.line, end.character)),
-        command=types.Command(title="Suggestion accepted", command=ACCEPTED, arguments=[suggestion.as_json()]),
-    )
+def _inline_item(suggestion: Suggestion, before: str, replaced: Range) -> dict[str, Any]:
+    """An InlineCompletionItem."""
+    return {
+        "insertText": before + suggestion.text,
+        "range": replaced.as_json(),
+        "command": {"title": "Suggestion accepted", "command": ACCEPTED, "arguments": [suggestion.as_json()]},
+    }
 
 
 def _position(position: types.Position) -> Position:

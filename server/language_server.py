@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, BinaryIO
 
 from lsprotocol import types
@@ -33,7 +34,7 @@ from .protocol import Protocol
 from .request_log import RequestLog
 from .requests import Requests
 from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
-from .transport import FramingError, StdioTransport, TcpTransport, Transport
+from .transport import FramingError, StreamTransport, Transport, stdio_transport
 from .wire import take_stdio
 from .workspace import Roots, roots_of
 
@@ -91,6 +92,7 @@ class AssayServer(LanguageServer):
         self.accepted = Accepted(self.protocol.documents.encoding)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
+        self.protocol.inline_completions = partial(features.inline_completion, self)
         self.inserts_snippets_only = params.client_info is not None and params.client_info.name in _SNIPPETS_ONLY
         text = params.capabilities.text_document
         inline = text is not None and text.inline_completion is not None
@@ -344,6 +346,11 @@ async def shutdown(ls: AssayServer, _: None) -> None:
     await ls.close()
 
 
+def _answered_elsewhere(_: types.InlineCompletionParams) -> None:
+    """`Protocol.inline_completions` answers."""
+    raise AssertionError("pygls never sees a request for inline completions")
+
+
 def build_server(model: ModelChoice) -> AssayServer:
     """A server with its features registered, and nothing started."""
     server = AssayServer(model)
@@ -353,7 +360,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(configuration_changed)
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(folders_changed)
     # without options pygls does not advertise the capability, and editors never ask
-    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(features.inline_completion)
+    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
     server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
     server.feature(features.STATUS)(features.status)
     server.feature(features.EXPLAIN)(features.explain)
@@ -416,7 +423,7 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 
 async def _serve_stdio(model: ModelChoice, stdin: BinaryIO, stdout: BinaryIO) -> int:
-    return await converse(build_server(model), StdioTransport(stdin, stdout))
+    return await converse(build_server(model), await stdio_transport(stdin, stdout))
 
 
 async def _serve_tcp(model: ModelChoice, port: int) -> int:
@@ -431,7 +438,7 @@ async def _serve_tcp(model: ModelChoice, port: int) -> int:
     listener = await asyncio.start_server(connected, "127.0.0.1", port)
     print(f"assay: listening on 127.0.0.1:{listener.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
     async with listener:
-        return await converse(build_server(model), TcpTransport(*await client))
+        return await converse(build_server(model), StreamTransport(*await client))
 
 
 async def _report_loading(ls: AssayServer, live: LiveModel, token: str) -> None:

@@ -50,6 +50,13 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
+def bare_lines(text: str) -> list[str]:
+    """The lines of text without their ends; never empty."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n")
+
+
 def count_line_ends(text: str) -> int:
     """One less than the lines of text."""
     returns = text.count("\r")

@@ -10,15 +10,18 @@ import asyncio
 import concurrent.futures
 import json
 import logging
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import cattrs
+import msgspec
 from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
     JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
@@ -50,6 +53,8 @@ class Protocol(LanguageServerProtocol):
         # Told of each edit before it is made, and of each document that is closed.
         self.on_edit: Callable[[str, Sequence[Change]], None] = lambda *_: None
         self.on_close: Callable[[str], None] = lambda _: None
+        # Answers requests for inline completions, in JSON.
+        self.inline_completions: Callable[[sync.InlineAsked], Coroutine[Any, Any, dict[str, Any]]] | None = None
 
     def receive(self, body: bytes) -> None:
         """Act on one message. Whatever it is, a request in it gets an answer."""
@@ -90,14 +95,11 @@ class Protocol(LanguageServerProtocol):
 
     def warm_up(self) -> None:
         """Read and write one message of each kind that comes while the user types: the converter compiles its code at the first (10 ms)."""
-        place = {"textDocument": {"uri": ""}, "position": {"line": 0, "character": 0}, "context": {"triggerKind": 1}}
-        requests = {types.TEXT_DOCUMENT_INLINE_COMPLETION: place, types.WORKSPACE_EXECUTE_COMMAND: {"command": "", "arguments": []}}
+        place = {"textDocument": {"uri": ""}, "position": {"line": 0, "character": 0}}
+        requests = {types.TEXT_DOCUMENT_COMPLETION: place, types.WORKSPACE_EXECUTE_COMMAND: {"command": "", "arguments": []}}
         for method, params in requests.items():
             self._structure({"jsonrpc": self.VERSION, "id": 0, "method": method, "params": params})
-        self._structure({"jsonrpc": self.VERSION, "method": types.CANCEL_REQUEST, "params": {"id": 0}})
-        at = types.Position(0, 0)
-        item = types.InlineCompletionItem("", range=types.Range(at, at), command=types.Command("", "", arguments=[{}]))
-        self._converter.unstructure(types.InlineCompletionList([item]))
+        self._converter.unstructure(types.CompletionList(False, [types.CompletionItem("")]))
 
     async def settle(self) -> None:
         """Let features that still run come to their answer: a client may send `exit` without waiting for that of `shutdown`."""
@@ -123,13 +125,18 @@ class Protocol(LanguageServerProtocol):
         self.exit_code = 0 if self._ending else 1
 
     def _follow(self, message: sync.Message) -> None:
-        """Do to the documents what the editor did to its own."""
+        """Do to the documents what the editor did to its own, and begin or end what it asks for."""
         match message:
             case sync.DidOpen():
                 self._open(message.params.text_document)
             case sync.DidChange():
                 changed = message.params
                 self._edit(changed.text_document.uri, changed.text_document.version, changed.content_changes)
+            case sync.InlineCompletion():
+                self._begin(message.id, message.params)
+            case sync.CancelRequest():
+                if (running := self._request_futures.pop(message.params.id, None)) is not None:
+                    running.cancel()
             case sync.DidClose():
                 self._close(message.params.text_document.uri)
             case sync.DidOpenNotebook():
@@ -145,6 +152,31 @@ class Protocol(LanguageServerProtocol):
                 self.notebooks.close(message.params.notebook_document.uri)
                 for closed in message.params.cell_text_documents:
                     self._close(closed.uri)
+
+    def _begin(self, number: int | str, asked: sync.InlineAsked) -> None:
+        if self.inline_completions is None:
+            self._refuse(number, JsonRpcMethodNotFound.of(types.TEXT_DOCUMENT_INLINE_COMPLETION))
+            return
+        answering = asyncio.get_running_loop().create_task(self.inline_completions(asked))
+        futures: dict[Any, Any] = self._request_futures
+        futures[number] = answering
+        answering.add_done_callback(partial(self._answer, number))
+
+    def _answer(self, number: int | str, answering: asyncio.Task[dict[str, Any]]) -> None:
+        """As pygls answers, but for the way from result to JSON."""
+        futures: dict[Any, Any] = self._request_futures
+        if futures.get(number) is answering:
+            del futures[number]
+        if answering.cancelled() or answering.exception() is not None:
+            self._send_handler_result(cast("concurrent.futures.Future[Any]", answering), msg_id=number)
+            return
+        answer = {"jsonrpc": self.VERSION, "id": number, "result": answering.result()}
+        try:
+            body = msgspec.json.encode(answer)
+        except UnicodeEncodeError:  # a lone surrogate, which only JSON's escapes can write
+            body = json.dumps(answer).encode()
+        if self.writer is not None:
+            self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def _open(self, document: sync.TextDocument) -> None:
         self.documents.open(document.uri, document.language_id, document.version, document.text)
@@ -236,7 +268,7 @@ class Protocol(LanguageServerProtocol):
             self._refuse(data["id"], error)
         else:
             logger.warning("A notification could not be read: %s", error)
-        if method in sync.METHODS:
+        if method in sync.CHANGES:
             self.lose(_uri(data), "a change could not be read")
 
     def _refuse(self, number: str | int | None, error: JsonRpcException) -> None:

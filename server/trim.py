@@ -7,6 +7,7 @@ import re
 from ..inference.completion import Kind, next_lines, rest_of_line, start_of_line
 from ..inference.statements import open_brackets, unpaired_closing
 from ..inference.stops import is_common
+from .positions import bare_lines
 
 # So many characters on either side of the cursor are looked at for the lines next to it and for the document's indentation.
 _NEAR = 1 << 12
@@ -103,7 +104,7 @@ def _in_style(text: str, prefix: str, suffix: str) -> str:
 
 
 def _visible(text: str) -> list[str]:
-    return [line.rstrip() for line in _LINE_END.split(text) if line.strip()]
+    return [line.rstrip() for line in bare_lines(text) if line.strip()]
 
 
 def _in_word(character: str) -> bool:

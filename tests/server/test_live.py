@@ -207,6 +207,9 @@ async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path
         params = place(URI, 0, 3) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
         (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]
         assert (item["insertText"], item["range"]) == ("print? answer", span(0, 0, 0, 3))
+        selected["text"] = "\ud800?"  # half a character, which only JSON's escapes can say
+        (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]
+        assert item["insertText"] == "\ud800? answer"
 
 
 async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_gguf: Path, tiny_gguf: Path) -> None:

@@ -5,15 +5,18 @@ import io
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from assay.server.transport import FramingError, StdioTransport, TcpTransport, body_length
+from assay.server.transport import FramingError, StreamTransport, ThreadTransport, body_length, stdio_transport
 
 SERVE = [sys.executable, "-m", "assay", "serve"]
 SERVE_TCP = """import sys
@@ -69,7 +72,7 @@ def test_a_message_that_comes_after_the_end_is_dropped_quietly(monkeypatch: pyte
     reading, writing = os.pipe()
 
     async def first() -> bytes:
-        transport = StdioTransport(os.fdopen(reading, "rb"), io.BytesIO())
+        transport = ThreadTransport(os.fdopen(reading, "rb"), io.BytesIO())
         os.write(writing, message)
         body = await anext(transport.messages())
         transport.close()
@@ -90,7 +93,7 @@ async def test_a_connection_that_ends_inside_a_message_is_told_from_one_that_end
     reader = asyncio.StreamReader()
     reader.feed_data(whole + sent)
     reader.feed_eof()
-    messages = TcpTransport(reader, cast(asyncio.StreamWriter, None)).messages()
+    messages = StreamTransport(reader, cast(asyncio.StreamWriter, None)).messages()
     assert await anext(messages) == b"{}"
     with pytest.raises(FramingError, match="the input ends"):
         await anext(messages)
@@ -116,3 +119,47 @@ async def test_one_client_is_served_over_tcp(tiny_gguf: Path) -> None:
     assert b'"inlineCompletionProvider"' in answers
     assert b'"result": null' in answers
     assert await asyncio.wait_for(process.wait(), 30) == 0
+
+
+async def _echoed(stdin: int, stdout: int, sent: Callable[[], object], read: Callable[[], bytes]) -> tuple[str, bytes]:
+    """Which transport serves these two, and what comes back of one message that is sent back as it is."""
+    transport = await stdio_transport(os.fdopen(stdin, "rb"), os.fdopen(stdout, "wb"))
+    sent()
+    body = await anext(transport.messages())
+    transport.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    transport.close()
+    await transport.closed()
+    return type(transport).__name__, read()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows' pipes have threads")
+def test_pipes_are_served_by_the_event_loop_and_files_by_threads(tmp_path: Path) -> None:
+    message = b"Content-Length: 200000\r\n\r\n" + b" " * 200_000
+    reading, sending = os.pipe()
+    receiving, writing = os.pipe()
+    with ThreadPoolExecutor(1) as other:
+        came = other.submit(_read_all, receiving)
+        sent = other_thread(lambda: os.fdopen(sending, "wb").write(message))
+        assert asyncio.run(_echoed(reading, writing, sent, came.result)) == ("StreamTransport", message)
+    (tmp_path / "in").write_bytes(message)
+    files = os.open(tmp_path / "in", os.O_RDONLY), os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT)
+    assert asyncio.run(_echoed(*files, lambda: None, (tmp_path / "out").read_bytes)) == ("ThreadTransport", message)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such sockets")
+def test_one_socket_for_both_ways_is_served() -> None:
+    message = b"Content-Length: 2\r\n\r\n{}"
+    ours, theirs = socket.socketpair()
+    with theirs:
+        number = ours.detach()
+        found = asyncio.run(_echoed(number, os.dup(number), lambda: theirs.sendall(message), lambda: theirs.recv(100)))
+    assert found == ("ThreadTransport", message)
+
+
+def other_thread(work: Callable[[], object]) -> Callable[[], object]:
+    return threading.Thread(target=work).start
+
+
+def _read_all(file: int) -> bytes:
+    with os.fdopen(file, "rb") as stream:
+        return stream.read()
