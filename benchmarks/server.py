@@ -1,8 +1,9 @@
 """What the language server costs: the same completions in this process and through a real server over pipes, in turn.
 
-    python benchmarks/server.py [--model FILE.gguf] [--keystrokes 100] [--starts 5]
+    python benchmarks/server.py [--model FILE.gguf] [--keystrokes 100] [--typed 400] [--starts 5]
 
-Types a line into an example file, one character after the other, and asks for a suggestion after each. Prints a Markdown table.
+Types a line into an example file, one character after the other, and asks for a suggestion after each; then, with a server as it is by
+default, types along suggestions, which are answered from memory. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ from machine import described  # noqa: E402
 # Both ways do the same work: nothing is remembered, prepared or waited for.
 OPTIONS = {"remember": False, "speculate": False, "delay": 0, "kind": "line"}
 URI = "file:///benchmark.py"
+# Of lines at least so long a half is taken out.
+LONG = 25
+# Between two keys: a server that has slept finds nothing of its own in the processor's caches, as it does behind a person.
+PAUSE_S = 0.1
 TYPED = "def total(values, weights):\n    result = sum(value * weight for value, weight in zip(values, weights))\n    return result"
 
 
@@ -88,6 +93,40 @@ async def compare(model_path: Path, before: str, after: str, keystrokes: int) ->
     return took
 
 
+async def along_ms(model_path: Path, text: str, typed: int) -> tuple[list[float], float]:
+    """Milliseconds from each character that is typed along a suggestion to the answer, and the most that the event loop's own work took.
+
+    Of each line the second half is taken out, and what is suggested there is typed. Raises AssertionError where one is not answered.
+    """
+    took: list[float] = []
+    async with client_of(model_path) as client:
+        await client.initialize(options={"diagnostics": True}, encodings=["utf-32"])
+        assert (await client.ready())["state"] == "ready"
+        client.open(URI, text)
+        await client.request("assay/status")  # empties the heartbeats of the start
+        version = 1
+        for number, line in enumerate(text.split("\n")):
+            half = len(line) // 2
+            if len(line.strip()) < LONG:
+                continue
+            version += 1
+            client.change(URI, version, {"range": span(number, half, number, len(line)), "text": ""})
+            items = await client.complete(URI, number, half)
+            for column, character in enumerate(items[0]["insertText"].split("\n")[0][:-1] if items else "", half):
+                await asyncio.sleep(PAUSE_S)
+                version += 1
+                began = time.perf_counter()
+                client.change(URI, version, {"range": span(number, column, number, column), "text": character})
+                client.notify("$/cancelRequest", {"id": 0})  # as editors do
+                assert await client.complete(URI, number, column + 1), (number, column)
+                took.append((time.perf_counter() - began) * 1e3)
+            if len(took) >= typed:
+                break
+        lag = (await client.request("assay/status"))["loop_lag"]
+        await client.leave()
+    return took, lag["worst_work_ms"]
+
+
 def row(name: str, values: list[float]) -> str:
     low, middle, high = statistics.quantiles(values, n=4)
     return f"| {name} | {middle:.2f} | {low:.2f}-{high:.2f} | {len(values)} |"
@@ -97,6 +136,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--keystrokes", type=int, default=100, help=f"completions on each way, at most {len(TYPED)}")
+    parser.add_argument("--typed", type=int, default=400, help="characters typed along suggestions (default: %(default)s)")
     parser.add_argument("--starts", type=int, default=5, help="starts of the server, at least 2")
     arguments = parser.parse_args()
     if not arguments.model.is_file():
@@ -105,6 +145,7 @@ async def main() -> None:
     middle = text.index("\n", len(text) // 2) + 1
     starts = [await start_ms(arguments.model) for _ in range(max(2, arguments.starts))]
     took = await compare(arguments.model, text[:middle], "\n" + text[middle:], arguments.keystrokes)
+    along, most = await along_ms(arguments.model, text, arguments.typed)
     more = [there - here for here, there in zip(took["in process"], took["through the server"], strict=True)]
     p99, worst, work, beats = took["lag"]
     print(described("llama-cpp-python"), "\n")
@@ -113,9 +154,12 @@ async def main() -> None:
     print(row("the same through the server (edit, request, answer)", took["through the server"]))
     print(row("difference, pair by pair", more))
     print(row("a cheap request (assay/status)", took["ping"]))
+    print(row("a key typed along a suggestion, answered from memory", along))
     print(row("start of the process to the answer of initialize", starts))
     print(f"\nEvent loop of the server while completing: p99 {p99:.2f} ms late, worst {worst:.2f} ms ({beats:.0f} heartbeats of 1 ms);")
     print(f"the most that its own work took of one processor between two heartbeats: {work:.2f} ms.")
+    p95 = sorted(along)[int(0.95 * (len(along) - 1))]
+    print(f"Typed along: p95 {p95:.2f} ms, worst {max(along):.2f} ms; the event loop's own work at most {most:.2f} ms.")
 
 
 if __name__ == "__main__":

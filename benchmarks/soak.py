@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -81,15 +82,19 @@ def slope(requests: NDArray[np.float64], kib: NDArray[np.float64]) -> tuple[floa
     return float(np.polyfit(requests, kib, 1)[0] * 1000), float(low), float(high)
 
 
-def plot(requests: NDArray[np.float64], kib: NDArray[np.float64], file: Path) -> None:
+def plot_all(requests: Sequence[float], kib: Mapping[str, Sequence[float]], file: Path, title: str) -> None:
+    """Draw sizes over requests, a curve for each name."""
     import matplotlib
 
     matplotlib.use("svg")
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
-    axes.plot(requests, kib / 1024)
-    axes.set(xlabel="requests", ylabel="resident size, MiB", ylim=(0, None), title="Memory over requests, four in ten with a cancel")
+    for name, sizes in kib.items():
+        axes.plot(requests, np.divide(sizes, 1024), label=name)
+    axes.set(xlabel="requests", ylabel="resident size, MiB", ylim=(0, None), title=title)
+    if len(kib) > 1:
+        axes.legend()
     figure.savefig(file, metadata={"Date": None})
 
 
@@ -123,7 +128,7 @@ def main() -> None:
     print(f"resident: {kib[half] / 1024:.1f} MiB in the middle, {kib[-1] / 1024:.1f} MiB at the end, {kib.max() / 1024:.1f} MiB at most")
     print(f"slope over the second half: {value:.0f} KiB per 1,000 requests ({low:.0f} to {high:.0f})")
     if arguments.plot:
-        plot(requests, kib, arguments.plot)
+        plot_all(counts, {"": sizes}, arguments.plot, "Memory over requests, four in ten with a cancel")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+"""Does the language server's memory stay flat? Requests over LSP as an impatient editor sends them, and the size of both its processes.
+
+    python benchmarks/soak_server.py [--model FILE.gguf] [--requests 100000] [--plot docs/soak-server.svg]
+
+Four documents are typed into and deleted from; at each change a suggestion is asked for, a third of the requests are cancelled at once, one
+in twenty is invoked, some are accepted, explained or hovered over, and now and then a document is closed and opened again. Prints what
+became of the requests, and for each process the resident size in the middle and at the end and the slope over the second half, as
+`soak.py` does. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "server")]
+
+from client import Client, RpcError, client_of, place, span  # noqa: E402
+from machine import described  # noqa: E402
+from soak import plot_all, slope  # noqa: E402
+
+from assay.inference.opening import EMBEDDED  # noqa: E402
+
+EVERY = 500
+# So many requests wait for their answer at a time: more than any editor has open.
+OPEN = 4
+# What is typed into a document at most before it is opened anew.
+LONGEST = 120
+
+
+class Typist:
+    """One editor that types into a document's middle, and deletes."""
+
+    def __init__(self, client: Client, name: str, text: str, pick: random.Random) -> None:
+        self.uri = f"file:///soak/{name}"
+        self._client = client
+        self._pick = pick
+        self._version = 1
+        lines = text.split("\n")
+        self._line = pick.randrange(len(lines))
+        self._source = lines[self._line] + " "
+        self._text = "\n".join([*lines[: self._line], "", *lines[self._line + 1 :]])
+        self._typed = 0
+        client.open(self.uri, self._text)
+
+    def step(self) -> dict[str, Any]:
+        """One change; where suggestions may be asked for then."""
+        self._version += 1
+        if self._typed and self._pick.random() < 0.15:
+            self._typed -= 1
+            change = {"range": span(self._line, self._typed, self._line, self._typed + 1), "text": ""}
+        else:
+            change = {
+                "range": span(self._line, self._typed, self._line, self._typed),
+                "text": self._source[self._typed % len(self._source)],
+            }
+            self._typed += 1
+        self._client.change(self.uri, self._version, change)
+        if self._typed > LONGEST or self._pick.random() < 0.0005:
+            self._client.notify("textDocument/didClose", {"textDocument": {"uri": self.uri}})
+            self._client.open(self.uri, self._text)
+            self._version, self._typed = 1, 0
+        return place(self.uri, self._line, self._typed)
+
+
+async def one(client: Client, typist: Typist, pick: random.Random) -> None:
+    """A change, a request for suggestions, and what an editor does with the answer."""
+    where = typist.step() | {"context": {"triggerKind": 1 if pick.random() < 0.05 else 2}}
+    number = client.ask("textDocument/inlineCompletion", where)
+    if pick.random() < 1 / 3:
+        client.notify("$/cancelRequest", {"id": number})
+    with suppress(RpcError):
+        for item in ((await client.answer(number)) or {}).get("items", ())[:1]:
+            said, fate = item["command"]["arguments"], pick.random()
+            if fate < 0.05:
+                await client.request("workspace/executeCommand", {"command": item["command"]["command"], "arguments": said})
+            elif fate < 0.07:
+                await client.request("assay/explain", {"id": said[0]["id"]})
+            elif fate < 0.1:
+                await client.request("textDocument/hover", place(typist.uri, 0, 0))
+
+
+def resident_kib(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+async def soak(model: Path, requests: int) -> tuple[list[int], dict[str, list[int]], dict[str, int]]:
+    """After each `EVERY` requests their number and the size of each process (KiB), and at the end how many requests ended how."""
+    pick = random.Random(0)
+    counts: list[int] = []
+    sizes: dict[str, list[int]] = {"server": [], "model": []}
+    async with client_of(model) as client:
+        await client.initialize()
+        child = (await client.ready())["process"]
+        texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*.py"))]
+        typists = [Typist(client, f"{number}.py", texts[number % len(texts)], pick) for number in range(4)]
+        going: set[asyncio.Task[None]] = set()
+        for number in range(1, requests + 1):
+            going.add(asyncio.create_task(one(client, typists[number // 50 % len(typists)], pick)))
+            while len(going) >= OPEN:
+                done, going = await asyncio.wait(going, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+            client.notifications.clear()
+            if number % EVERY == 0:
+                counts.append(number)
+                sizes["server"].append(resident_kib(client.process.pid))
+                sizes["model"].append(resident_kib(child))
+        await asyncio.gather(*going)
+        status = await client.request("assay/status")
+        assert status["process"] == child, "the model's process was started again"
+        await client.leave()
+    outcomes: dict[str, int] = status["outcomes"]
+    return counts, sizes, outcomes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--requests", type=int, default=100_000, help="at least 10,000 (default: %(default)s)")
+    parser.add_argument("--plot", type=Path, help="write the curves to this file (SVG)")
+    arguments = parser.parse_args()
+    if arguments.requests < 10_000:
+        parser.error("--requests is at least 10000: fewer say nothing of a slope")
+    if not arguments.model.is_file():
+        parser.error(f"{arguments.model}: no such model file")
+    if not Path("/proc/self/statm").is_file():
+        sys.exit("The size of another process is read from /proc, which this system does not have.")
+    began = time.monotonic()
+    counts, sizes, outcomes = asyncio.run(soak(arguments.model, arguments.requests))
+    spent, half = time.monotonic() - began, len(counts) // 2
+    print(described("llama-cpp-python"))
+    print(f"{arguments.requests:,} requests in {spent:.0f} s; they ended as " + ", ".join(f"{name} {n:,}" for name, n in outcomes.items()))
+    print(f"of {arguments.requests:,} requests {sum(outcomes.values()):,} have an outcome\n")
+    print("| resident, MiB | middle | end | most | KiB for 1,000 requests, second half (95 %) |\n|---|---|---|---|---|")
+    for name, values in sizes.items():
+        kib = np.array(values, dtype=np.float64)
+        value, low, high = slope(np.array(counts[half:], dtype=np.float64), kib[half:])
+        print(
+            f"| {name} | {kib[half] / 1024:.1f} | {kib[-1] / 1024:.1f} | {kib.max() / 1024:.1f} | {value:.1f} ({low:.1f} to {high:.1f}) |"
+        )
+    if arguments.plot:
+        plot_all(counts, sizes, arguments.plot, "Memory of the language server's processes over requests")
+
+
+if __name__ == "__main__":
+    main()
