@@ -23,13 +23,14 @@ from .limits import Watch, check_sampling, unwatched, watcher
 from .llama_cache import Cache, CacheOptions, Reading
 from .llama_file import context_length_of, layout_of, refuse_what_can_not_work
 from .llama_generation import Alternative, alone, greedy_from, sampler, together
-from .llama_session import BYTES_OF_KV, CHUNK, QUANTISED_KV, KVType, Offload, Session, SessionOptions, runtime_name
+from .llama_session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
 from .llama_vocab import Vocabulary
 from .model import (
     Cancel,
     Capabilities,
     Fingerprint,
     Generation,
+    KVType,
     Layout,
     OnAlternative,
     OnToken,

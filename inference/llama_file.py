@@ -7,8 +7,8 @@ from pathlib import Path
 
 from .errors import ContextTooLong, OutOfMemory, SplitModel, UnknownLayout, UnsupportedArchitecture
 from .gguf_header import GGUFHeader
-from .llama_session import BYTES_OF_KV, FORK_CELLS, KVType
-from .model import Layout
+from .llama_session import BYTES_OF_KV, FORK_CELLS
+from .model import KVType, Layout
 
 # A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory from the start.
 DEFAULT_CONTEXT = 4096

@@ -15,14 +15,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
+from .model import KVType
 
-KVType = Literal["f16", "f32", "q8_0", "q4_0"]
 Interrupted = Callable[[], bool]
 State = NDArray[np.uint8]
 

@@ -16,6 +16,8 @@ from typing import Literal, Protocol, Self
 from .stops import Stop
 
 Layout = Literal["psm", "spm", "infill", "left_to_right"]
+# Numbers of llama.cpp's cache.
+KVType = Literal["f16", "f32", "q8_0", "q4_0"]
 Cancel = Callable[[], bool]
 
 

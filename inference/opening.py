@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from .errors import NoSuchModel, OptionDoesNotApply
-from .llama_session import KVType
-from .model import Model
+from .model import KVType, Model
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..calibration.bands import BOUNDARIES
-from ..inference.llama_session import KVType
+from ..inference.model import KVType
 from .setting_values import Values, file, number, one_of, or_word, place, shown, switch, text, texts, whole
 
 Event = Literal["exact_match", "tests_pass", "kept"]

@@ -15,7 +15,7 @@ from assay import cli
 from assay.calibration.maps.kinds import KINDS
 from assay.calibration.samples import EVENTS
 from assay.inference.completion import Kind, Task
-from assay.inference.llama_session import KVType
+from assay.inference.model import KVType
 
 COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")
 

@@ -34,8 +34,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from assay.inference.cores import physical_cores
 from assay.inference.errors import UnknownLayout
 from assay.inference.llama import LlamaModel
-from assay.inference.llama_session import KVType
-from assay.inference.model import Capabilities, Fingerprint, Prompt, StopReason
+from assay.inference.model import Capabilities, Fingerprint, KVType, Prompt, StopReason
 from assay.inference.stops import LINE, NONE, Stop
 
 from .conftest import OpenTiny
