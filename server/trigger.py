@@ -15,7 +15,7 @@ What = Literal["typed", "accepted", "rejected", "ignored"]
 
 # An editor sends what one key did (a bracket and its partner, a line's end and the next one's indentation) as several changes within a few
 # milliseconds. Asked in between, the model would work on a text that is gone at once. All beyond that the user pays.
-_SHORTEST_MS = 10.0
+_SHORTEST_MS = 5.0
 # What Copilot's client of 2024 waited at most, by its own prediction of acceptance: 25 + 250 ms (`debouncePredict`).
 _LONGEST_MS = 300.0
 
@@ -152,8 +152,9 @@ def delay_ms(
     0 where the user asks or the answer is at hand; else what the user set. "adaptive" asks as good as at once where the answer will
     likely come before the next keystroke, and waits for the end of a row of keystrokes where it would likely come too late. It waits
     longer, up to 300 ms, for a user who lately rejected suggestions, and shorter for one who accepted them. A generation that still fits
-    what was typed needs no new request, so it is no matter for this. What a suggestion that nobody wanted has cost is the model's work, so
-    that their fate counts by the part of the usual gap that an answer takes.
+    what was typed needs no new request, so it is no matter for this. What a suggestion that nobody wanted has cost is the model's work, and
+    what waiting costs every suggestion pays: their fate counts by the square of the part of the usual gap that an answer takes, so that a
+    model that needs a third of it waits a tenth as long as one that needs all of it.
 
     answer_ms: what the model usually takes, the prompt included; None before it is known.
     """
@@ -164,4 +165,4 @@ def delay_ms(
     row_ms = _GAPS * recent.interval_ms
     wait_ms = row_ms if answer_ms is not None and answer_ms > row_ms else _SHORTEST_MS
     cost = 1.0 if answer_ms is None else min(1.0, answer_ms / recent.interval_ms)
-    return min(_LONGEST_MS, max(_SHORTEST_MS, wait_ms + cost * recent.reluctance(at_s)))
+    return min(_LONGEST_MS, max(_SHORTEST_MS, wait_ms + cost**2 * recent.reluctance(at_s)))
