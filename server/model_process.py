@@ -128,7 +128,7 @@ class ModelProcess:
             self._enter("loading", reason)
             if self._life is None or self._life.done():
                 self._life = asyncio.create_task(self._live())
-            else:
+            elif self.pid is not None:  # else one that will load it is about to be started
                 self._reloading = True
                 self._hang_up()
 

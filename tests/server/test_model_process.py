@@ -216,6 +216,29 @@ async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path:
     following.cancel()
 
 
+async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_makes_no_death_unseen(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_BACKOFF_S", (0.3,))
+    reasons: list[str] = []
+    process = ModelProcess(ModelChoice(str(answering_gguf)), on_state=lambda _: reasons.append(process.reason))
+    await process.start()
+    try:
+        for reload in (True, False):
+            await process.loaded()
+            assert process.pid is not None
+            os.kill(process.pid, signal.SIGKILL)
+            while process.state == "ready":
+                await asyncio.sleep(0.01)
+            if reload:
+                await process.reload("it has changed")
+        await process.loaded()
+        again = "the model's process is started again after it was ended by SIGKILL"
+        assert reasons == ["", again, "it has changed", "", again, ""]
+    finally:
+        await process.close()
+
+
 @pytest.mark.slow
 async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(answering_gguf: Path) -> None:
     states: list[State] = []
