@@ -150,8 +150,9 @@ class ModelProcess:
         while True:
             try:
                 end = await self._run_once()
-            except OSError as error:
+            except Exception as error:  # whatever it is, a request that waits has to be told
                 self._enter("failed", f"the model's process could not be started: {error}")
+                self._fail_pending("could not be started")
                 return
             if self._reloading and self.state != "closed":
                 self._reloading = False
@@ -203,11 +204,11 @@ class ModelProcess:
     async def _load(self) -> None:
         try:
             data = await self._ask({"op": "load", "where": self._choice.where, "options": self._choice.options})
-        except ModelRequestFailed as error:
+        except ModelProcessDied:
+            return
+        except Exception as error:  # a model that can't be opened, an option that can't be sent
             self._enter("failed", str(error))
             self._hang_up()
-            return
-        except ModelProcessDied:
             return
         self._loaded = LoadedModel(fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["load_ms"])
         self._enter("ready", "")

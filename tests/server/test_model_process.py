@@ -239,6 +239,20 @@ async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_m
         await process.close()
 
 
+@pytest.mark.parametrize("choice", [ModelChoice(None), ModelChoice("a.gguf", {"threads": object()})], ids=["no Python", "no JSON"])
+async def test_whatever_keeps_a_process_from_starting_is_told_to_each_request(choice: ModelChoice, monkeypatch: pytest.MonkeyPatch) -> None:
+    if choice.where is None:
+        monkeypatch.setattr(sys, "executable", None)  # as Python has it where it does not find itself
+    process = ModelProcess(choice)
+    await process.start()
+    try:
+        with pytest.raises(ModelUnavailable, match="not"):
+            await asyncio.wait_for(process.complete(Question("a?", "")), 30)
+        assert process.state == "failed"
+    finally:
+        await process.close()
+
+
 @pytest.mark.slow
 async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(answering_gguf: Path) -> None:
     states: list[State] = []
