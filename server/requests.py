@@ -39,6 +39,8 @@ _SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
 _PREPARED = 4
 # How much the latest answer moves what is known of how long the model takes.
 _LATEST = 0.2
+# Of the time that a request may take, so much is the model's: what it has written by then still arrives.
+_FOR_THE_MODEL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,10 @@ class Requests:
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
-        record = _Record(ask, self._log)
+        record, max_ms = _Record(ask, self._log), self._settings().max_ms
         try:
-            return await self._answer(ask, current, record)
+            async with asyncio.timeout(max_ms / 1e3) as record.limit:
+                return await self._answer(ask, current, record)
         except Superseded:
             return record.end(Ending.SUPERSEDED)
         except asyncio.CancelledError:
@@ -107,6 +110,9 @@ class Requests:
         except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
             return record.end(Ending.FAILED, _FAILURES[type(error)])
         except Exception as error:
+            if isinstance(error, TimeoutError) and record.limit.expired():  # and not one of the disk's
+                awaited = "the model is still loading" if self._live.process.state == "loading" else record.awaited
+                return record.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
             record.end(Ending.FAILED, f"an error of Assay's own: {type(error).__name__}")
             raise
 
@@ -153,7 +159,7 @@ class Requests:
             settings.alternatives if ask.invoked else 1,
             delay_s,
             ask.surroundings,
-            settings.max_ms,
+            settings.max_ms * _FOR_THE_MODEL,
         )
 
     async def _answer(self, ask: Ask, current: Callable[[], bool], record: _Record) -> tuple[Suggestion, ...]:
@@ -169,8 +175,9 @@ class Requests:
             ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
         made = await self._made(ask, record)
         if made.timed_out:
-            return record.end(Ending.TIMED_OUT, f"nothing was ready after {settings.max_ms:.0f} ms")
+            return record.end(Ending.TIMED_OUT, f"{record.awaited} after {settings.max_ms:.0f} ms")
         loaded = await self._live.loaded()
+        record.awaited = "the calibrators were not read"
         registry, project = await self._calibrators.of(ask.root)
         record.model = loaded.fingerprint.id
         record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
@@ -225,6 +232,8 @@ class Requests:
             return made
         settings = self._settings()
         wait_ms = delay_ms(self._recent, now, invoked=ask.invoked, remembered=False, answer_ms=self._answer_ms, setting=settings.delay)
+        if (ends := record.limit.when()) is not None:
+            record.limit.reschedule(ends + wait_ms / 1e3)
         made = await self._live.make(replace(want, delay_s=wait_ms / 1e3))
         if made.source == "model" and made.generations:
             timings = made.generations[0].timings
@@ -275,6 +284,9 @@ class _Record:
     """What will be logged of one request."""
 
     def __init__(self, ask: Ask, log: RequestLog) -> None:
+        self.limit = asyncio.timeout(None)
+        # What was not there yet, where the time is over.
+        self.awaited = "the model had nothing ready"
         self.model: str | None = None
         self.prompt: str | None = None
         self._ask = ask

@@ -180,7 +180,13 @@ SETTINGS: tuple[Setting, ...] = (
         "How much of other open files the model is shown; 0 for nothing.",
         "chosen for the model",
     ),
-    Setting("maxMs", number(50, 60_000, "milliseconds"), 10_000, "The longest that a suggestion may take."),
+    Setting(
+        "maxMs",
+        number(50, 60_000, "milliseconds"),
+        10_000,
+        "The longest that a request may take, `assay.delay` not counted: waiting until the model is loaded, for its turn, and the writing, "
+        "which ends a tenth before.",
+    ),
     Setting(
         "remember",
         switch(),

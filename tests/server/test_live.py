@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +247,27 @@ async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
         assert (await client.ready())["model"]["id"] != before
         (item,) = await client.complete(URI, 0, 2)
         assert item["insertText"] == " answer"
+
+
+async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"maxMs": 300, "log": {"requests": str(log)}})
+        while (pid := (await client.request("assay/status"))["process"]) is None:
+            pass
+        os.kill(pid, signal.SIGSTOP)
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        assert (await outcomes(client))["timed_out"] == 1
+        with pytest.raises(RpcError, match="the model is still loading"):
+            await client.request("assay/context", place(URI, 0, 2))
+        client.notify("workspace/didChangeConfiguration", {"settings": {"maxMs": 30_000}})
+        early = client.ask("textDocument/inlineCompletion", place(URI, 0, 2) | {"context": {"triggerKind": 1}})
+        assert (await client.request("assay/status"))["state"] == "loading"
+        os.kill(pid, signal.SIGCONT)
+        assert (await client.answer(early))["items"][0]["insertText"] == " answer"
+        await client.leave()
+    assert log_of(log)[0]["reason"] == "the model is still loading after 300 ms"
 
 
 async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answering_gguf: Path) -> None:
