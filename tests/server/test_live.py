@@ -27,7 +27,8 @@ async def outcomes(client: Client) -> dict[str, int]:
 
 
 def log_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    """What is written so far; a thread of its own writes, after the answer."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest_and_its_own_confidence(
