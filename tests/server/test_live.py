@@ -310,6 +310,32 @@ async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_
                 await asyncio.sleep(0.05)
 
 
+async def test_settings_that_come_late_are_used_when_they_come_and_until_then_the_last_ones(answering_gguf: Path, tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.answers = False
+
+        def asked() -> list[dict[str, Any]]:
+            return [request for request in client.requests if request["method"] == "workspace/configuration"]
+
+        await client.initialize(configuration=True)
+        await client.heard("assay/didChangeStatus", '"ready"')  # with the model that it was started with
+        before = (await client.ready())["model"]["id"]
+        client.send({"id": asked()[0]["id"], "result": [{"model": str(answering_gguf), "disabledLanguages": ["python"]}]})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while len(asked()) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(2.2)  # longer than the server waits for an answer
+        assert await client.complete(URI, 0, 2) == []
+        client.send({"id": asked()[-1]["id"], "result": [{"model": str(answering_gguf)}]})
+        while not (items := await client.complete(URI, 0, 2)):
+            await asyncio.sleep(0.05)
+        assert items[0]["insertText"] == " answer"
+
+
 async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     async with client_of(answering_gguf) as client:
