@@ -145,9 +145,9 @@ class AssayServer(LanguageServer):
         for problem in problems_not_told(self._problems, self._told):
             self.show(types.MessageType.Warning, f"Assay: {problem}")
         if before.log_requests != self.settings.log_requests:
-            await asyncio.to_thread(self.log.close)
-            self.log = self._opened_log()
-            self.requests = self._made_requests()
+            closing, self.log = self.log, self._opened_log(self.log)
+            self.requests.use(self.live, self.log)
+            await asyncio.to_thread(closing.close)
         if reload_needed(before, self.settings):
             await self.live.close()
             if self._closing:
@@ -234,12 +234,11 @@ class AssayServer(LanguageServer):
             on_busy=self._on_busy,
             remember=self.settings.remember,
         )
-        if not hasattr(self, "log"):
-            self.log = self._opened_log()
-        self.requests = self._made_requests()
-
-    def _made_requests(self) -> Requests:
-        return Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
+        if hasattr(self, "requests"):
+            self.requests.use(self.live, self.log)
+            return
+        self.log = self._opened_log()
+        self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
 
     def _start_model(self) -> None:
         self._begun = True
@@ -248,13 +247,13 @@ class AssayServer(LanguageServer):
         if self.protocol.initialized and self._asks_for_settings:
             self.report_loading()
 
-    def _opened_log(self) -> RequestLog:
+    def _opened_log(self, before: RequestLog | None = None) -> RequestLog:
         loop = asyncio.get_running_loop()
 
         def trouble(message: str) -> None:
             loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: {message}")
 
-        return RequestLog(self.settings.log_requests, on_trouble=trouble)
+        return RequestLog(self.settings.log_requests, on_trouble=trouble, before=before)
 
     def _edited(self, uri: str, changes: Sequence[Change]) -> None:
         self.requests.typed(time.monotonic())

@@ -93,12 +93,18 @@ class Requests:
         self._answer_ms: float | None = None
         self._last: Shown | None = None
 
+    def use(self, live: LiveModel, log: RequestLog) -> None:
+        """Go on with another model or another log. What editors show, and how the user types, stays known."""
+        if live is not self._live:
+            self._answer_ms = None
+        self._live, self._log = live, log
+
     async def answer(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
         """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log has it.
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
-        record, max_ms = _Record(ask, self._log), self._settings().max_ms
+        record, max_ms = _Record(ask, self._add), self._settings().max_ms
         try:
             async with asyncio.timeout(max_ms / 1e3) as record.limit:
                 return await self._answer(ask, current, record)
@@ -138,11 +144,14 @@ class Requests:
         return self._shown.get(suggestion_id)
 
     async def explain(self, shown: Shown, *, with_context: bool = True) -> Explanation:
-        """Why a suggestion has the confidence that it has. with_context: and what the model saw, if the model has time to tell."""
+        """Why a suggestion has the confidence that it has. with_context: and what the model is shown at its place, in the text as it was
+        then; nothing where the model is at work, or it or its context is another by now."""
         registry, _ = await self._calibrators.of(shown.ask.root)
         choice = choose(registry, **shown.asked_of_calibrators)
         seen: tuple[Seen, ...] = ()
-        if with_context and self._live.process.model is not None and not self._live.scheduler.busy:
+        loaded = self._live.process.model
+        same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live)
+        if with_context and same and not self._live.scheduler.busy:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
                 seen = tuple(_seen(await self._live.context(shown.want)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
@@ -209,6 +218,9 @@ class Requests:
             return ()
         self._keep(found)
         return tuple(each.suggestion for each in found)
+
+    def _add(self, outcome: Outcome) -> None:
+        self._log.add(outcome)
 
     def _kind_with_evidence(self, ask: Ask) -> Kind:
         """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""
@@ -283,14 +295,14 @@ class Requests:
 class _Record:
     """What will be logged of one request."""
 
-    def __init__(self, ask: Ask, log: RequestLog) -> None:
+    def __init__(self, ask: Ask, add: Callable[[Outcome], None]) -> None:
         self.limit = asyncio.timeout(None)
         # What was not there yet, where the time is over.
         self.awaited = "the model had nothing ready"
         self.model: str | None = None
         self.prompt: str | None = None
         self._ask = ask
-        self._log = log
+        self._add = add
         self._began = time.perf_counter()
         self._made: Made | None = None
         self._waited_ms = 0.0
@@ -315,7 +327,7 @@ class _Record:
         place, made = self._ask.place, self._made
         first = made.generations[0] if made is not None and made.generations else None
         model = made is not None and made.source == "model" and first is not None
-        self._log.add(
+        self._add(
             Outcome(
                 ending,
                 **{"id": uuid.uuid4().hex[:12], **more},

@@ -336,6 +336,33 @@ async def test_settings_that_come_late_are_used_when_they_come_and_until_then_th
         assert items[0]["insertText"] == " answer"
 
 
+async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "x?")
+        item = (await client.complete(URI, 0, 2, invoked=True))[0]
+        suggestion = item["command"]["arguments"][0]
+        assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"]
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.requests": str(log)}})
+        while (await client.request("assay/status"))["log"] is None:
+            await asyncio.sleep(0.02)
+        assert (await outcomes(client))["produced"] == 1
+        before = (await client.request("assay/status"))["model"]["id"]
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.requests": str(log), "model": str(tiny_gguf)}})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+        assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"] == []
+        typed(client, 2, 0, 2, item["insertText"])
+        await client.request("workspace/executeCommand", {"command": "assay.accepted", "arguments": [suggestion]})
+        where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
+        assert await client.request("textDocument/hover", where) is not None
+        await client.complete(URI, 0, 9, invoked=True)
+        assert sum((await outcomes(client)).values()) == 2
+        await client.leave()
+    assert len(log_of(log)) == 1
+
+
 async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     async with client_of(answering_gguf) as client:
