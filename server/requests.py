@@ -25,6 +25,7 @@ from .live import LiveModel, Made
 from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from .outcomes import Ending, Outcome, Spent, hash_of
 from .policy import Decision, decide, draw_of
+from .remainder import NEWLINE
 from .request_log import RequestLog
 from .scheduler import Priority, Superseded, Want, typed_since
 from .settings import LiveSettings
@@ -373,12 +374,17 @@ def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel) ->
 
 
 def _identity(ask: Ask, made: Made, generation: Generation) -> str:
-    """The same for one generation at each keystroke along its text."""
-    before = ask.place.prefix[: len(ask.place.prefix) - len(made.typed)][-_TAIL:]
-    return hashlib.sha256(f"{ask.uri}\0{before}\0{made.typed}{generation.text}".encode("utf-8", "surrogatepass")).hexdigest()
+    """The same for one generation at each keystroke along its text, however the document ends its lines and whatever the editor closes."""
+    typed = NEWLINE.sub("\n", made.typed)
+    before = NEWLINE.sub("\n", ask.place.prefix[-2 * (_TAIL + len(typed)) :])
+    whole = NEWLINE.sub("\n", made.typed + generation.text).rstrip(_CLOSED_BY_EDITORS)
+    return hashlib.sha256(f"{ask.uri}\0{before[: len(before) - len(typed)][-_TAIL:]}\0{whole}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
+# Characters before a generation that tell its place.
 _TAIL = 200
+# What stands behind the cursor once an editor has put it there is taken from the end of a generation (`memory.py`).
+_CLOSED_BY_EDITORS = ")]}>\"'` \t\n"
 
 
 def _seen(context: dict[str, Any]) -> Iterator[Seen]:

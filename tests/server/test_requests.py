@@ -9,15 +9,19 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from assay.inference.completion import Settings
+from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.calibrators import Calibrators
 from assay.server.engine import Place
-from assay.server.live import LiveModel
+from assay.server.live import LiveModel, Made
+from assay.server.memory import Memory
 from assay.server.outcomes import Ending
 from assay.server.positions import Position, Range
 from assay.server.request_log import RequestLog
-from assay.server.requests import Ask, Requests
+from assay.server.requests import Ask, Requests, _identity
 from assay.server.settings import DEFAULTS, LiveSettings
 
 AT = Range(Position(0, 2), Position(0, 2))
@@ -63,3 +67,26 @@ async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Pa
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=1_000, delay=1_200.0)) as (requests, live, _, _):
         await live.loaded()
         assert await texts(requests, replace(ASK, invoked=False)) == [" answer"]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("closed", ["", ")", "\n}"])
+def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_and_whatever_the_editor_closes(
+    ends: str, closed: str
+) -> None:
+    text = "\n    g(x, [1])\n    return f(x" + (closed or ")")
+    made = Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.BLOCK, Timings(1.0, 1.0, 10, 0))
+    memory, prefix, suffix = Memory(), ends.join(f"line {number}" for number in range(100)), f"{ends}last"
+    memory.keep("u", prefix, suffix, "block", (made,))
+    identities = {}
+    for count in range(len(text) - 4):
+        typed = text[:count].replace("\n", ends)
+        gained = closed.replace("\n", ends) if count > 20 else ""
+        found = memory.find("u", prefix + typed, gained + suffix, "block")
+        assert found is not None
+        ask = Ask("u", Place(prefix + typed, gained + suffix, AT), invoked=False)
+        (rest,) = found.generations
+        identities[count] = _identity(ask, Made((rest,), "block", found.typed, "memory"), rest)
+    assert len(set(identities.values())) == 1
+    other = Ask("u", Place(prefix + "!", suffix, AT), invoked=False)
+    assert _identity(other, Made((made,), "block", "", "model"), made) not in identities.values()
