@@ -21,6 +21,7 @@ from ..inference.model import Generation
 from .calibrators import Calibrators
 from .engine import Place, suggestion_of
 from .explain import Explanation, Seen, explanation
+from .extent import kind_at
 from .live import LiveModel, Made
 from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from .outcomes import Ending, Outcome, Spent, hash_of
@@ -134,10 +135,14 @@ class Requests:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
         self._last = None
-        settings = self._settings()
+        settings, place = self._settings(), found.ask.place
         if settings.speculate:
-            place = found.ask.place
-            self._live.prepare(replace(found.want, prefix=place.prefix + found.suggestion.text, priority=Priority.SPECULATIVE, count=1))
+            prefix, cut = place.prefix + found.suggestion.text, found.ask.cut
+            kind = kind_at(prefix, place.suffix, place.language, cut=cut) if settings.kind == "auto" else settings.kind
+            ask = replace(found.ask, place=replace(place, prefix=prefix, kind=kind))
+            if settings.kind == "auto":
+                ask = replace(ask, place=replace(ask.place, kind=self._kind_with_evidence(ask)))
+            self._live.prepare(replace(self.want(ask), priority=Priority.SPECULATIVE, count=1))
         return found
 
     def find(self, suggestion_id: str) -> Shown | None:

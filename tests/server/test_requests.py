@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tiny_gguf import scripted, write_tiny_gguf
 
 from assay.inference.completion import Settings
 from assay.inference.model import Generation, StopReason, Timings, Token
@@ -90,3 +92,16 @@ def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_
     assert len(set(identities.values())) == 1
     other = Ask("u", Place(prefix + "!", suffix, AT), invoked=False)
     assert _identity(other, Made((made,), "block", "", "model"), made) not in identities.values()
+
+
+async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_that_its_end_asks_for(tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
+    async with requests_to(model) as (requests, live, _, _):
+        (suggestion,) = await requests.answer(Ask("u", Place("def f", "", AT, language="python"), invoked=False), lambda: True)
+        assert (suggestion.kind, suggestion.text) == ("line", "(x):")
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert requests.accepted(suggestion.id) is not None
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert live.memory.find("u", "def f(x):", "", "function") is not None
