@@ -37,6 +37,8 @@ STATUS = "assay/status"
 EXPLAIN = "assay/explain"
 CONTEXT = "assay/context"
 
+_UNKNOWN = "The document is not open, or an edit of it could not be read."
+
 # How far before the cursor its line is looked at for the word that a menu filters by.
 _LINE_BEFORE = 1_000
 # Of code, about; what is too much is left out where tokens are counted.
@@ -46,10 +48,11 @@ _CHARACTERS_PER_TOKEN = 3
 async def inline_completion(ls: AssayServer, params: types.InlineCompletionParams) -> types.InlineCompletionList:
     """The suggestions at the cursor: one, or on invoke up to `alternatives`; none also when the text changes while the model works."""
     nothing = types.InlineCompletionList(items=[])
+    invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
     document = ls.protocol.documents.get(params.text_document.uri)
     if document is None:
+        ls.requests.nothing(params.text_document.uri, _UNKNOWN, invoked=invoked)
         return nothing
-    invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
     selected = params.context.selected_completion_info
     at = document.clamp(_position(params.position))
     ask = ask_at(ls, document, at, invoked=invoked)
@@ -58,6 +61,7 @@ async def inline_completion(ls: AssayServer, params: types.InlineCompletionParam
         # The menu's selected item counts as typed: what is suggested goes on behind it, and puts it in, too.
         replaced = Range(document.clamp(_position(selected.range.start)), document.clamp(_position(selected.range.end)))
         if replaced.start.line != at.line or replaced.end != at or replaced.start > at:
+            ls.requests.nothing(document.uri, "What is selected in the menu does not end at the cursor, on its line.", invoked=invoked)
             return nothing
         before = selected.text
         standing = document.offset(at) - document.offset(replaced.start)
@@ -71,9 +75,11 @@ async def completion(ls: AssayServer, params: types.CompletionParams) -> types.C
     """The suggestion as an item of the menu, for clients without inline completion."""
     document = ls.protocol.documents.get(params.text_document.uri)
     if document is None or not ls.plain_completion:
+        why = _UNKNOWN if document is None else "The ordinary list of completions holds no suggestions (assay.plainCompletion)."
+        ls.requests.nothing(params.text_document.uri, why, invoked=False)
         return types.CompletionList(is_incomplete=False, items=[])
     at = document.clamp(_position(params.position))
-    ask = ask_at(ls, document, at, invoked=False)
+    ask = replace(ask_at(ls, document, at, invoked=False), menu=True)
     suggestions = await _answer(ls, document, ask)
     before = document.before(at, _LINE_BEFORE)
     cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)

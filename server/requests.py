@@ -26,6 +26,7 @@ from .live import LiveModel, Made
 from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from .outcomes import Ending, Outcome, Spent, hash_of
 from .policy import Decision, decide, draw_of
+from .positions import Position, Range
 from .remainder import NEWLINE
 from .request_log import RequestLog
 from .scheduler import Priority, Superseded, Want, typed_since
@@ -50,7 +51,7 @@ class Ask:
     """What an editor asks.
 
     place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
-    that no model is shown; cut: whether the document begins before the place's prefix.
+    that no model is shown; cut: whether the document begins before the place's prefix; menu: it is for the ordinary list of completions.
     """
 
     uri: str
@@ -60,6 +61,7 @@ class Ask:
     surroundings: Surroundings = field(default_factory=Surroundings)
     secret: bool = False
     cut: bool = False
+    menu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,11 @@ class Requests:
             record.end(Ending.FAILED, f"an error of Assay's own: {type(error).__name__}")
             raise
 
+    def nothing(self, uri: str, reason: str, *, invoked: bool) -> None:
+        """Note a request that there is no place to answer at."""
+        nowhere = Position(0, 0)
+        _Record(Ask(uri, Place("", "", Range(nowhere, nowhere)), invoked), self._add).end(Ending.EMPTY, reason)
+
     def typed(self, at_s: float) -> None:
         """A document was edited."""
         self._recent = after(self._recent, "typed", at_s)
@@ -179,7 +186,8 @@ class Requests:
 
     async def _answer(self, ask: Ask, current: Callable[[], bool], record: _Record) -> tuple[Suggestion, ...]:
         settings, place = self._settings(), ask.place
-        rules = Rules(settings.automatic, settings.in_comments, settings.in_strings, settings.disabled_languages)
+        # Of that list the client alone decides when it comes, and does not tell typing from asking.
+        rules = Rules(settings.automatic or ask.menu, settings.in_comments, settings.in_strings, settings.disabled_languages)
         refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
         if ask.secret:
             refused = Refusal.SECRET

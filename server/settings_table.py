@@ -139,7 +139,13 @@ SETTINGS: tuple[Setting, ...] = (
         "What is suggested: the rest of a line, a block or a whole function; `auto` goes by where the cursor stands, and is a line where "
         "only lines have a calibrator.",
     ),
-    Setting("automatic", switch(), True, "Whether suggestions come without being asked for; otherwise only when they are invoked."),
+    Setting(
+        "automatic",
+        switch(),
+        True,
+        "Whether suggestions come without being asked for; otherwise only when they are invoked. The ordinary list of completions is no "
+        "matter of it: when that comes the editor alone decides (`assay.plainCompletion`).",
+    ),
     Setting(
         "delay",
         or_word("adaptive", number(0, 5000, "milliseconds")),

@@ -202,6 +202,33 @@ async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answe
         assert (await client.initialize())["capabilities"].get("completionProvider") is None
 
 
+async def test_the_menu_comes_when_the_editor_wants_it_also_where_nothing_else_comes_by_itself(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"automatic": False, "plainCompletion": "on"})
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        for how in ({}, {"context": {"triggerKind": 1}}, {"context": {"triggerKind": 3}}):
+            where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}, **how}
+            assert len((await client.request("textDocument/completion", where))["items"]) == 1
+
+
+async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log": {"requests": str(log)}})
+        client.open(URI, "a\nx?")
+        assert await client.complete("file:///other.py", 0, 0, invoked=True) == []
+        selected = {"range": span(0, 0, 1, 0), "text": "print?"}
+        params = place(URI, 1, 2) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
+        assert (await client.request("textDocument/inlineCompletion", params))["items"] == []
+        ended = await outcomes(client)
+        assert ended["empty"] == sum(ended.values()) == 2
+        await client.leave()
+    assert [(line["outcome"], line["trigger"]) for line in log_of(log)] == [("empty", "invoked"), ("empty", "automatic")]
+    assert "not open" in log_of(log)[0]["reason"]
+    assert "menu" in log_of(log)[1]["reason"]
+
+
 async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         await client.initialize()
