@@ -183,8 +183,8 @@ SETTINGS: tuple[Setting, ...] = (
         "context.openFiles",
         whole(0, _MOST_TOKENS, "tokens"),
         None,
-        "How much of other open files the model is shown; 0 for nothing.",
-        "chosen for the model",
+        "How much of other open files the model is shown. More than 0 makes suggestions uncalibrated: they have no number.",
+        "0, with which the model's calibrators were fitted",
     ),
     Setting(
         "maxMs",
