@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.server.languages import _BY_SUFFIX
-from assay.server.zones import _SPANS, Zone, zone_at
+from assay.server.zone_spans import SPANS, Zone
+from assay.server.zones import zone_at
 
-LANGUAGES = sorted(_SPANS)
+LANGUAGES = sorted(SPANS)
 # Where lexers go wrong: what opens, closes, nests and escapes, in any order.
 MARKS = [
     *"\"'`\\/#{}()[]:=A\n?é😀",
