@@ -124,7 +124,7 @@ _PYTHON = (
     *_lines('"', "'"),
 )
 
-_DOLLAR_HOLE = Hole("$", r"\$\{", (r"\$(?!\{)", r"\$\{[^{}\"'`/\\]*+\}"))
+_DOLLAR_HOLE = Hole("$", r"\$\{", (r"\$(?!\{)", r"\$\{[^{}\"'`/\\\r\n]*+\}"))
 
 
 def _regex(keywords: str) -> Span:
@@ -187,7 +187,7 @@ _PHP = (
     _string("'"),
 )
 
-_RUBY_HOLE = Hole("#", r"#\{", (r"#(?!\{)", r"#\{[^{}\"'`/\\]*+\}"))
+_RUBY_HOLE = Hole("#", r"#\{", (r"#(?!\{)", r"#\{[^{}\"'`/\\\r\n]*+\}"))
 _RUBY = (
     _HASH,
     _between("=", r"(?<![^\r\n])=begin\b", r"(?<=[\r\n])=end\b", "comment"),

@@ -12,6 +12,9 @@ from functools import cache
 
 from .zone_spans import SPANS, Span, Zone
 
+# Per language, and for documents that are cut or not: the beginning of the text that was read last, as far as it ends in code whatever is
+# typed behind it. A text that begins so is read from there: 17,000 characters of nothing but f-strings take 8 ms, and one more key 0.1.
+_KNOWN: dict[tuple[str, bool], str] = {}
 # Strings in holes of strings. Nobody writes so many, and a text that does (`f"{f"{f"{…`) would cost time with each.
 _DEEPEST = 32
 
@@ -55,14 +58,34 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
     """
     if language not in SPANS:
         return "code"
-    lexer = _lexer(language)
-    definition = _DEFINITION.search(prefix) if cut else None
-    at = definition.start() if definition else 0
+    known = _KNOWN.get((language, cut), "")
+    if known and prefix.startswith(known):
+        at = len(known)
+    else:
+        definition = _DEFINITION.search(prefix) if cut else None
+        if cut and definition is None:  # one that is typed later would be the beginning
+            return _read(_lexer(language), prefix, 0)[0]
+        at = definition.start() if definition else 0
+    zone, certain = _read(_lexer(language), prefix, at)
+    _KNOWN[language, cut] = prefix[:certain]
+    return zone
+
+
+def _read(lexer: _Lexer, prefix: str, at: int) -> tuple[Zone, int]:
+    """What the end of the text stands in, read from a place in code; and the last such place that no text behind the end can change.
+
+    What is read as a comment, a string or code can become another when more is typed on its line (`"" ` and a third quote, `<<END` and
+    the line's end), but not where a whole line end stands behind it.
+    """
+    line_end = max(prefix.rfind("\n"), prefix.rfind("\r", 0, -1))
+    certain = at
     strings: list[_Open] = []
     while True:
+        if not strings:
+            certain = at if at <= line_end else certain
         event = _hole_event(lexer.hole, prefix, at, strings[-1]) if strings else _code_event(lexer, prefix, at)
         if event is None:
-            return "code"
+            return "code", certain
         name, at = event
         if name == "line":
             while strings and strings[-1].span.one_line:
@@ -71,13 +94,13 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
         if name in lexer.spans:
             span = lexer.spans[name]
             if span.hole is None:
-                return span.zone
+                return span.zone, certain
             strings.append(_Open(span))
         if len(strings) > _DEEPEST:
-            return "code"
+            return "code", certain
         end = _text_end(prefix, at, strings)
         if end is None:
-            return "string"
+            return "string", certain
         at = end
 
 
