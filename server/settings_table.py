@@ -211,7 +211,8 @@ SETTINGS: tuple[Setting, ...] = (
         "plainCompletion",
         one_of(*get_args(Plain)),
         "auto",
-        "Whether suggestions stand in the ordinary list of completions; `auto`: only for editors that have no inline completion.",
+        "Whether suggestions stand in the ordinary list of completions; `auto`: only for editors that have no inline completion. An editor "
+        "that does not let servers register this later has to be told at its start, in initializationOptions.",
     ),
     Setting(
         "log.requests",

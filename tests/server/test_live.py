@@ -202,6 +202,28 @@ async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answe
         assert (await client.initialize())["capabilities"].get("completionProvider") is None
 
 
+async def test_the_menu_is_registered_and_taken_back_as_the_setting_changes_where_the_editor_allows_it(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        result = await client.initialize(configuration=True, registers=True)
+        assert result["capabilities"].get("completionProvider") is None
+        methods = [("on", "client/registerCapability"), ("off", "client/unregisterCapability"), ("on", "client/registerCapability")]
+        client.open(URI, "x?")
+        for setting, method in methods:
+            client.requests.clear()
+            client.configuration = {"plainCompletion": setting}
+            client.notify("workspace/didChangeConfiguration", {"settings": None})
+            while method not in (sent := {request["method"]: request["params"] for request in client.requests}):
+                await asyncio.sleep(0.01)
+            (one,) = next(iter(sent[method].values()))
+            assert one["method"] == "textDocument/completion"
+            where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}}
+            assert len((await client.request("textDocument/completion", where))["items"]) == (setting == "on")
+    async with client_of(answering_gguf) as client:
+        await client.initialize(registers=True)
+        await client.ready()
+        assert not [request for request in client.requests if request["method"] == "client/registerCapability"]
+
+
 async def test_the_menu_comes_when_the_editor_wants_it_also_where_nothing_else_comes_by_itself(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         await client.initialize(options={"automatic": False, "plainCompletion": "on"})
