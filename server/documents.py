@@ -238,8 +238,9 @@ def whole_lines(text: str, limit: int) -> str:
     """The first lines of a text, whole, as many as fit into so many characters; of a longer text, `limit` + 1 characters are enough."""
     if len(text) <= limit:
         return text
-    ends = [match.end() for match in LINE_END.finditer(text, 0, limit + 1)]  # a line break across the limit is found whole
-    return text[: next((end for end in reversed(ends) if end <= limit), 0)]
+    if text[limit - 1 : limit + 1] == "\r\n":
+        limit -= 1  # a line break across the limit is a whole one
+    return text[: max(text.rfind("\n", 0, limit), text.rfind("\r", 0, limit)) + 1]
 
 
 def _cut(text: str) -> list[_Block]:

@@ -39,6 +39,8 @@ EXPLAIN = "assay/explain"
 CONTEXT = "assay/context"
 
 _INVOKED = types.InlineCompletionTriggerKind.Invoked.value
+_UNKNOWN = "The document is not open, or an edit of it could not be read."
+
 # How far before the cursor its line is looked at for the word that a menu filters by.
 _LINE_BEFORE = 1_000
 # Of code, about; what is too much is left out where tokens are counted.
@@ -48,17 +50,20 @@ _CHARACTERS_PER_TOKEN = 3
 async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, Any]:
     """The suggestions at the cursor: one, or on invoke up to `alternatives`; none also when the text changes while the model works."""
     nothing: dict[str, Any] = {"items": []}
+    invoked = asked.context.trigger_kind == _INVOKED
     document = ls.protocol.documents.get(asked.text_document.uri)
     if document is None:
+        ls.requests.nothing(asked.text_document.uri, _UNKNOWN, invoked=invoked)
         return nothing
     at = document.clamp(Position(asked.position.line, asked.position.character))
-    ask = ask_at(ls, document, at, invoked=asked.context.trigger_kind == _INVOKED)
+    ask = ask_at(ls, document, at, invoked=invoked)
     replaced, before = Range(at, at), ""
     if (selected := asked.context.selected_completion_info) is not None:
         # The menu's selected item counts as typed: what is suggested goes on behind it, and puts it in, too.
         start, end = selected.range.start, selected.range.end
         replaced = Range(document.clamp(Position(start.line, start.character)), document.clamp(Position(end.line, end.character)))
         if replaced.start.line != at.line or replaced.end != at or replaced.start > at:
+            ls.requests.nothing(document.uri, "What is selected in the menu does not end at the cursor, on its line.", invoked=invoked)
             return nothing
         before = selected.text
         standing = document.offset(at) - document.offset(replaced.start)
@@ -72,9 +77,11 @@ async def completion(ls: AssayServer, params: types.CompletionParams) -> types.C
     """The suggestion as an item of the menu, for clients without inline completion."""
     document = ls.protocol.documents.get(params.text_document.uri)
     if document is None or not ls.plain_completion:
+        why = _UNKNOWN if document is None else "The ordinary list of completions holds no suggestions (assay.plainCompletion)."
+        ls.requests.nothing(params.text_document.uri, why, invoked=False)
         return types.CompletionList(is_incomplete=False, items=[])
     at = document.clamp(_position(params.position))
-    ask = ask_at(ls, document, at, invoked=False)
+    ask = replace(ask_at(ls, document, at, invoked=False), menu=True)
     suggestions = await _answer(ls, document, ask)
     before = document.before(at, _LINE_BEFORE)
     cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)

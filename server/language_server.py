@@ -44,6 +44,8 @@ STATUS_CHANGED = "assay/didChangeStatus"
 _ANSWER_S = 2.0
 # What takes less long is no news to an editor.
 _BUSY_AFTER_S = 0.2
+# The id under which the ordinary list of completions is registered with a client that lets that change.
+_PLAIN = "assay/plainCompletion"
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # Neovim's own completion inserts the first line alone of what is no snippet.
 _SNIPPETS_ONLY = ("Neovim",)
@@ -70,7 +72,9 @@ class AssayServer(LanguageServer):
         self.accepted = Accepted("utf-16")
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.tasks: set[asyncio.Task[None]] = set()
-        self.plain_completion = False
+        self._has_inline = False
+        self._registers = False
+        self._registered = False
         self.inserts_snippets_only = False
         self._initial: Any = None
         self._problems: tuple[str, ...] = ()
@@ -95,9 +99,9 @@ class AssayServer(LanguageServer):
         self.protocol.inline_completions = partial(features.inline_completion, self)
         self.inserts_snippets_only = params.client_info is not None and params.client_info.name in _SNIPPETS_ONLY
         text = params.capabilities.text_document
-        inline = text is not None and text.inline_completion is not None
-        self.plain_completion = self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not inline)
-        if self.plain_completion:
+        self._has_inline = text is not None and text.inline_completion is not None
+        self._registers = text is not None and text.completion is not None and bool(text.completion.dynamic_registration)
+        if self.plain_completion and not self._registers:
             self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
@@ -147,9 +151,9 @@ class AssayServer(LanguageServer):
         for problem in problems_not_told(self._problems, self._told):
             self.show(types.MessageType.Warning, f"Assay: {problem}")
         if before.log_requests != self.settings.log_requests:
-            await asyncio.to_thread(self.log.close)
-            self.log = self._opened_log()
-            self.requests = self._made_requests()
+            closing, self.log = self.log, self._opened_log(self.log)
+            self.requests.use(self.live, self.log)
+            await asyncio.to_thread(closing.close)
         if reload_needed(before, self.settings):
             await self.live.close()
             if self._closing:
@@ -160,6 +164,19 @@ class AssayServer(LanguageServer):
             self._start_model()
         self.live.use(_shown(self.settings), remember=self.settings.remember)
         self._measure_lag()
+        if self._registers and self.plain_completion != self._registered:
+            self._registered = self.plain_completion
+            self._spawn(self._register_completion() if self._registered else self._unregister_completion())
+
+    async def _register_completion(self) -> None:
+        if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
+        one = types.Registration(_PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions())
+        await self.client_register_capability_async(types.RegistrationParams([one]))
+
+    async def _unregister_completion(self) -> None:
+        one = types.Unregistration(_PLAIN, types.TEXT_DOCUMENT_COMPLETION)
+        await self.client_unregister_capability_async(types.UnregistrationParams([one]))
 
     def _measure_lag(self) -> None:
         if self.settings.diagnostics and self.lag is None:
@@ -218,6 +235,11 @@ class AssayServer(LanguageServer):
         self.executor.shutdown(wait=False, cancel_futures=True)
 
     @property
+    def plain_completion(self) -> bool:
+        """Whether suggestions belong into the ordinary list of completions."""
+        return self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not self._has_inline)
+
+    @property
     def begun(self) -> bool:
         """Whether the model is being loaded, or is."""
         return self._begun
@@ -236,12 +258,11 @@ class AssayServer(LanguageServer):
             on_busy=self._on_busy,
             remember=self.settings.remember,
         )
-        if not hasattr(self, "log"):
-            self.log = self._opened_log()
-        self.requests = self._made_requests()
-
-    def _made_requests(self) -> Requests:
-        return Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
+        if hasattr(self, "requests"):
+            self.requests.use(self.live, self.log)
+            return
+        self.log = self._opened_log()
+        self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
 
     def _start_model(self) -> None:
         self._begun = True
@@ -250,13 +271,13 @@ class AssayServer(LanguageServer):
         if self.protocol.initialized and self._asks_for_settings:
             self.report_loading()
 
-    def _opened_log(self) -> RequestLog:
+    def _opened_log(self, before: RequestLog | None = None) -> RequestLog:
         loop = asyncio.get_running_loop()
 
         def trouble(message: str) -> None:
             loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: {message}")
 
-        return RequestLog(self.settings.log_requests, on_trouble=trouble)
+        return RequestLog(self.settings.log_requests, on_trouble=trouble, before=before)
 
     def _edited(self, uri: str, changes: Sequence[Change]) -> None:
         self.requests.typed(time.monotonic())

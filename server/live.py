@@ -14,7 +14,7 @@ from ..inference.opening import EMBEDDED, ModelChoice, backend_of
 from .documents import Window
 from .engine import window
 from .memory import Memory
-from .model_process import LoadedModel, ModelProcess, State
+from .model_process import LoadedModel, ModelProcess, ModelUnavailable, State
 from .model_watch import changes
 from .outcomes import Source
 from .scheduler import Scheduler, Want
@@ -112,8 +112,14 @@ class LiveModel:
             self.scheduler.prepare(want)
 
     async def context(self, want: Want) -> dict[str, Any]:
-        """What the model is shown there: `context_json`. Raises what `make` raises, but Superseded."""
-        return await self.process.context(self._question(want))
+        """What the model is shown there: `context_json`. Raises what `make` raises, but Superseded; ModelUnavailable also when it takes
+        longer than the want may."""
+        try:
+            async with asyncio.timeout(None if want.max_ms is None else want.max_ms / 1e3):
+                return await self.process.context(self._question(want))
+        except TimeoutError:
+            loading = self.process.state == "loading"
+            raise ModelUnavailable("the model is still loading" if loading else "the model had no time for this") from None
 
     async def close(self) -> None:
         """End the model's process. Calling it again does nothing."""

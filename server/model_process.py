@@ -64,6 +64,10 @@ class ModelProcess:
         self.prompt_tokens = self.decoded_tokens = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._told: dict[int, OnText] = {}
+        # When to look whether the process has answered, or is at work on, what it was asked: also what nobody waits for any more.
+        self._owed: dict[int, asyncio.TimerHandle] = {}
+        self._heard = 0.0
+        self._hung = ""
         self._reloading = False
         self._turn = asyncio.Lock()
         self._settled = asyncio.Event()
@@ -99,8 +103,9 @@ class ModelProcess:
     async def complete(self, question: Question, *, on_text: OnText | None = None) -> tuple[Generation, ...]:
         """What the model puts there, as `inference.completion.complete_several`; on_text: told the first text as it grows.
 
-        Cancelling the awaiting task returns at once and stops the model at its next token. A process that says nothing for longer than
-        max_ms and some seconds is ended. Raises ModelUnavailable, ModelProcessDied, ModelRequestFailed.
+        Cancelling the awaiting task returns at once and stops the model at its next token. A process that owes an answer for longer than
+        max_ms and some seconds, and says nothing, is ended, whether anybody still waits or not. Raises ModelUnavailable, ModelProcessDied,
+        ModelRequestFailed.
         """
         request = {"op": "complete", "question": question_to_json(question), "tell": on_text is not None}
         return tuple(map(generation_from_json, await self._ask_in_turn(request, question.max_ms, on_text)))
@@ -111,16 +116,9 @@ class ModelProcess:
         return found
 
     async def _ask_in_turn(self, request: dict[str, Any], max_ms: float | None, on_text: OnText | None = None) -> Any:
-        limit_s = None if max_ms is None else max_ms / 1e3 + _HUNG_S
         async with self._turn:
             await self.loaded()
-            try:
-                return await asyncio.wait_for(self._ask(request, on_text), limit_s)
-            except TimeoutError:
-                if self._child is not None and self._child.returncode is None:
-                    self._enter("loading", "the model's process did not answer and is started again")
-                    self._child.kill()
-                raise ModelProcessDied(f"the model's process did not answer within {limit_s:.0f} s") from None
+            return await self._ask(request, on_text, None if max_ms is None else max_ms / 1e3 + _HUNG_S)
 
     async def reload(self, reason: str) -> None:
         """Start a new process for the model, as soon as the request that runs is answered; also after the old one was given up."""
@@ -130,7 +128,7 @@ class ModelProcess:
             self._enter("loading", reason)
             if self._life is None or self._life.done():
                 self._life = asyncio.create_task(self._live())
-            else:
+            elif self.pid is not None:  # else one that will load it is about to be started
                 self._reloading = True
                 self._hang_up()
 
@@ -152,8 +150,9 @@ class ModelProcess:
         while True:
             try:
                 end = await self._run_once()
-            except OSError as error:
+            except Exception as error:  # whatever it is, a request that waits has to be told
                 self._enter("failed", f"the model's process could not be started: {error}")
+                self._fail_pending("could not be started")
                 return
             if self._reloading and self.state != "closed":
                 self._reloading = False
@@ -165,7 +164,7 @@ class ModelProcess:
                 self._enter("failed", f"the model's process died {_RESTARTS + 1} times within {_RESTART_WINDOW_S:.0f} s, last {end}")
                 return
             deaths.append(now)
-            self._enter("loading", f"the model's process is started again after it {end}")
+            self._enter("loading", _again(end))
             recent = sum(now - death < _RESTART_WINDOW_S for death in deaths)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), _BACKOFF_S[min(recent, len(_BACKOFF_S)) - 1])
@@ -181,6 +180,7 @@ class ModelProcess:
         assert child.stdout is not None
         assert child.stderr is not None
         self._last_words.clear()
+        self._hung = ""
         words = asyncio.create_task(self._listen(child.stderr))
         load = asyncio.create_task(self._load())
         try:
@@ -194,23 +194,26 @@ class ModelProcess:
             if child.returncode is None:
                 with suppress(ProcessLookupError):
                     child.kill()
-        end = self._describe_end(code)
+            for owed in self._owed.values():
+                owed.cancel()
+            self._owed.clear()
+        end = self._hung or self._describe_end(code)
         self._fail_pending(end)
         return end
 
     async def _load(self) -> None:
         try:
             data = await self._ask({"op": "load", "where": self._choice.where, "options": self._choice.options})
-        except ModelRequestFailed as error:
+        except ModelProcessDied:
+            return
+        except Exception as error:  # a model that can't be opened, an option that can't be sent
             self._enter("failed", str(error))
             self._hang_up()
-            return
-        except ModelProcessDied:
             return
         self._loaded = LoadedModel(fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["load_ms"])
         self._enter("ready", "")
 
-    async def _ask(self, request: dict[str, Any], on_text: OnText | None = None) -> Any:
+    async def _ask(self, request: dict[str, Any], on_text: OnText | None = None, limit_s: float | None = None) -> Any:
         number = self.requests_sent
         self.requests_sent += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -219,6 +222,8 @@ class ModelProcess:
             self._told[number] = on_text
         try:
             self._send({"id": number, **request})
+            if limit_s is not None:
+                self._owed[number] = asyncio.get_running_loop().call_later(limit_s, self._end_if_hung, number, limit_s)
             return await answer
         except asyncio.CancelledError:
             self._send({"op": "cancel", "id": number})
@@ -226,6 +231,15 @@ class ModelProcess:
         finally:
             self._pending.pop(number, None)
             self._told.pop(number, None)
+
+    def _end_if_hung(self, number: int, limit_s: float) -> None:
+        """An answer is overdue: end the process, unless it was heard of lately, for then it is merely slow."""
+        if (left_s := self._heard + _HUNG_S - time.monotonic()) > 0:
+            self._owed[number] = asyncio.get_running_loop().call_later(left_s, self._end_if_hung, number, limit_s)
+        elif self._child is not None and self._child.returncode is None:
+            self._hung = f"did not answer within {limit_s:.0f} s"
+            self._enter("loading", _again(self._hung))
+            self._child.kill()
 
     def _send(self, message: dict[str, Any]) -> None:
         if self._child is not None and self._child.stdin is not None and not self._child.stdin.is_closing():
@@ -236,10 +250,13 @@ class ModelProcess:
             while True:
                 size = int.from_bytes(await stream.readexactly(HEADER_BYTES), "big")
                 answer = parse(await stream.readexactly(size))
+                self._heard = time.monotonic()
                 if "text" in answer:
                     if (tell := self._told.get(answer["id"])) is not None:
                         tell(answer["text"])
                     continue
+                if (owed := self._owed.pop(answer["id"], None)) is not None:
+                    owed.cancel()
                 self._count(answer.get("ok"))
                 future = self._pending.get(answer["id"])
                 if future is None or future.done():
@@ -286,7 +303,7 @@ class ModelProcess:
             self._child.stdin.close()
 
     def _enter(self, state: State, reason: str) -> None:
-        if self.state == "closed":
+        if self.state == "closed" or (self.state, self.reason) == (state, reason):
             return
         self.state, self.reason = state, reason
         if state == "loading":
@@ -294,3 +311,7 @@ class ModelProcess:
         else:
             self._settled.set()
         self._on_state(state)
+
+
+def _again(end: str) -> str:
+    return f"the model's process is started again after it {end}"

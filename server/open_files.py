@@ -8,13 +8,14 @@ than none (https://github.blog/2023-05-17-how-github-copilot-is-getting-better-a
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, count, islice
 from typing import Literal
 
-from .positions import split_lines
 from .secrets import is_secret_path
 
 Reason = Literal["same_file", "other_workspace", "secret", "other_language"]
@@ -25,8 +26,10 @@ _LINES = 24
 _STEP = _LINES // 2
 # Lines between the places where a cursor makes us choose anew: a model reads on from its cache as long as what stands in front is the same.
 REGION_LINES = 16
-# Of a longer file the rest is not looked at.
-_MOST_LINES = 10_000
+# Of a longer file the rest is not to be looked at: some 10,000 lines of code.
+MOST_CHARACTERS = 400_000
+# What is longer is no code that people write, and takes long to look at.
+_LONGEST = 8_000
 # Files looked at, the first by path: each costs a comparison for each of its windows.
 _MOST_FILES = 20
 # A word; what is shorter (i, x, if) is in every file.
@@ -48,7 +51,8 @@ _FAMILIES = (
 class OpenText:
     """An open document. path: as a model is told it, relative to its workspace; root: the workspace folder that it is in, None for none.
 
-    read: gives its text as it is in this version; asked for only when the version was not seen before.
+    read: gives its text as it is in this version, or the first `MOST_CHARACTERS` of it; asked for only when the version was not
+    seen before.
     """
 
     uri: str
@@ -90,11 +94,14 @@ class Snippet:
 
 
 def windows_of(path: str, text: str) -> Iterator[Window]:
-    """A file's windows, in order; each is made when it is asked for, in about 0.1 ms."""
-    lines = split_lines(text)[:_MOST_LINES]
-    for first in range(0, max(1, len(lines) - _LINES + _STEP), _STEP):
-        piece = "".join(lines[first : first + _LINES])
-        if words := words_of(piece):
+    """A file's windows, in order; each is made when it is asked for, in about 0.1 ms. None has more than 8,000 characters."""
+    coming, lines = chain(io.StringIO(text, newline=""), [""]), list[str]()
+    for first in count(0, _STEP):
+        lines = [*lines[_STEP:], *islice(coming, _LINES if first == 0 else _STEP)]
+        if first > 0 and len(lines) <= _STEP:
+            return
+        piece = "".join(lines)
+        if len(piece) <= _LONGEST and (words := words_of(piece)):
             yield Window(path, first, piece, words, words.bit_count())
 
 

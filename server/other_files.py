@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from .documents import Document, Documents
-from .open_files import Cursor, OpenFiles, OpenText
+from .open_files import MOST_CHARACTERS, Cursor, OpenFiles, OpenText
 from .positions import Position
 from .workspace import Roots, path_of, root_of
 
@@ -57,7 +57,7 @@ class OtherFiles:
             None if root is None else str(root),
             document.language,
             document.version,
-            lambda: document.text,
+            lambda: document.head(MOST_CHARACTERS),
         )
 
     def _index_later(self, here: OpenText) -> None:

@@ -29,16 +29,24 @@ class RequestLog:
     moved away or removed begins anew, and it is the owner's alone to read.
     """
 
-    def __init__(self, path: Path | None = None, kept: int = 1000, *, on_trouble: Callable[[str], None] = lambda _: None) -> None:
-        """path: of the file, None for none; its folder is made. kept: how many outcomes stay in memory.
+    def __init__(
+        self,
+        path: Path | None = None,
+        kept: int = 1000,
+        *,
+        on_trouble: Callable[[str], None] = lambda _: None,
+        before: RequestLog | None = None,
+    ) -> None:
+        """path: of the file, None for none; its folder is made. kept: how many outcomes stay in memory. before: the log that this one goes
+        on from, in memory.
 
         on_trouble: told once, by the log's own thread, that and why lines can't be written; the log goes on, and tries each line.
         """
         self.path = path
         self._on_trouble = on_trouble
         self._troubled = False
-        self._latest: deque[Outcome] = deque(maxlen=kept)
-        self._counts: Counter[Ending] = Counter()
+        self._latest: deque[Outcome] = deque(before._latest if before else (), maxlen=kept)
+        self._counts: Counter[Ending] = Counter(before._counts if before else ())
         self._lost = 0
         self._torn = False
         self._closed = path is None

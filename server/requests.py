@@ -21,10 +21,13 @@ from ..inference.model import Generation
 from .calibrators import Calibrators
 from .engine import Place, suggestion_of
 from .explain import Explanation, Seen, explanation
+from .extent import kind_at
 from .live import LiveModel, Made
 from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from .outcomes import Ending, Outcome, Spent, hash_of
 from .policy import Decision, decide, draw_of
+from .positions import Position, Range
+from .remainder import NEWLINE
 from .request_log import RequestLog
 from .scheduler import Priority, Superseded, Want, typed_since
 from .settings import LiveSettings
@@ -39,6 +42,8 @@ _SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
 _PREPARED = 4
 # How much the latest answer moves what is known of how long the model takes.
 _LATEST = 0.2
+# Of the time that a request may take, so much is the model's: what it has written by then still arrives.
+_FOR_THE_MODEL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Ask:
     """What an editor asks.
 
     place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
-    that no model is shown; cut: whether the document begins before the place's prefix.
+    that no model is shown; cut: whether the document begins before the place's prefix; menu: it is for the ordinary list of completions.
     """
 
     uri: str
@@ -56,6 +61,7 @@ class Ask:
     surroundings: Surroundings = field(default_factory=Surroundings)
     secret: bool = False
     cut: bool = False
+    menu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +97,21 @@ class Requests:
         self._answer_ms: float | None = None
         self._last: Shown | None = None
 
+    def use(self, live: LiveModel, log: RequestLog) -> None:
+        """Go on with another model or another log. What editors show, and how the user types, stays known."""
+        if live is not self._live:
+            self._answer_ms = None
+        self._live, self._log = live, log
+
     async def answer(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
         """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log has it.
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
-        record = _Record(ask, self._log)
+        record, max_ms = _Record(ask, self._add), self._settings().max_ms
         try:
-            return await self._answer(ask, current, record)
+            async with asyncio.timeout(max_ms / 1e3) as record.limit:
+                return await self._answer(ask, current, record)
         except Superseded:
             return record.end(Ending.SUPERSEDED)
         except asyncio.CancelledError:
@@ -107,8 +120,16 @@ class Requests:
         except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
             return record.end(Ending.FAILED, _FAILURES[type(error)])
         except Exception as error:
+            if isinstance(error, TimeoutError) and record.limit.expired():  # and not one of the disk's
+                awaited = "the model is still loading" if self._live.process.state == "loading" else record.awaited
+                return record.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
             record.end(Ending.FAILED, f"an error of Assay's own: {type(error).__name__}")
             raise
+
+    def nothing(self, uri: str, reason: str, *, invoked: bool) -> None:
+        """Note a request that there is no place to answer at."""
+        nowhere = Position(0, 0)
+        _Record(Ask(uri, Place("", "", Range(nowhere, nowhere)), invoked), self._add).end(Ending.EMPTY, reason)
 
     def typed(self, at_s: float) -> None:
         """A document was edited."""
@@ -121,10 +142,14 @@ class Requests:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
         self._last = None
-        settings = self._settings()
+        settings, place = self._settings(), found.ask.place
         if settings.speculate:
-            place = found.ask.place
-            self._live.prepare(replace(found.want, prefix=place.prefix + found.suggestion.text, priority=Priority.SPECULATIVE, count=1))
+            prefix, cut = place.prefix + found.suggestion.text, found.ask.cut
+            kind = kind_at(prefix, place.suffix, place.language, cut=cut) if settings.kind == "auto" else settings.kind
+            ask = replace(found.ask, place=replace(place, prefix=prefix, kind=kind))
+            if settings.kind == "auto":
+                ask = replace(ask, place=replace(ask.place, kind=self._kind_with_evidence(ask)))
+            self._live.prepare(replace(self.want(ask), priority=Priority.SPECULATIVE, count=1))
         return found
 
     def find(self, suggestion_id: str) -> Shown | None:
@@ -132,11 +157,14 @@ class Requests:
         return self._shown.get(suggestion_id)
 
     async def explain(self, shown: Shown, *, with_context: bool = True) -> Explanation:
-        """Why a suggestion has the confidence that it has. with_context: and what the model saw, if the model has time to tell."""
+        """Why a suggestion has the confidence that it has. with_context: and what the model is shown at its place, in the text as it was
+        then; nothing where the model is at work, or it or its context is another by now."""
         registry, _ = await self._calibrators.of(shown.ask.root)
         choice = choose(registry, **shown.asked_of_calibrators)
         seen: tuple[Seen, ...] = ()
-        if with_context and self._live.process.model is not None and not self._live.scheduler.busy:
+        loaded = self._live.process.model
+        same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live)
+        if with_context and same and not self._live.scheduler.busy:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
                 seen = tuple(_seen(await self._live.context(shown.want)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
@@ -153,12 +181,13 @@ class Requests:
             settings.alternatives if ask.invoked else 1,
             delay_s,
             ask.surroundings,
-            settings.max_ms,
+            settings.max_ms * _FOR_THE_MODEL,
         )
 
     async def _answer(self, ask: Ask, current: Callable[[], bool], record: _Record) -> tuple[Suggestion, ...]:
         settings, place = self._settings(), ask.place
-        rules = Rules(settings.automatic, settings.in_comments, settings.in_strings, settings.disabled_languages)
+        # Of that list the client alone decides when it comes, and does not tell typing from asking.
+        rules = Rules(settings.automatic or ask.menu, settings.in_comments, settings.in_strings, settings.disabled_languages)
         refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
         if ask.secret:
             refused = Refusal.SECRET
@@ -169,8 +198,9 @@ class Requests:
             ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
         made = await self._made(ask, record)
         if made.timed_out:
-            return record.end(Ending.TIMED_OUT, f"nothing was ready after {settings.max_ms:.0f} ms")
+            return record.end(Ending.TIMED_OUT, f"{record.awaited} after {settings.max_ms:.0f} ms")
         loaded = await self._live.loaded()
+        record.awaited = "the calibrators were not read"
         registry, project = await self._calibrators.of(ask.root)
         record.model = loaded.fingerprint.id
         record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
@@ -203,6 +233,9 @@ class Requests:
         self._keep(found)
         return tuple(each.suggestion for each in found)
 
+    def _add(self, outcome: Outcome) -> None:
+        self._log.add(outcome)
+
     def _kind_with_evidence(self, ask: Ask) -> Kind:
         """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""
         place, loaded = ask.place, self._live.process.model
@@ -225,6 +258,8 @@ class Requests:
             return made
         settings = self._settings()
         wait_ms = delay_ms(self._recent, now, invoked=ask.invoked, remembered=False, answer_ms=self._answer_ms, setting=settings.delay)
+        if (ends := record.limit.when()) is not None:
+            record.limit.reschedule(ends + wait_ms / 1e3)
         made = await self._live.make(replace(want, delay_s=wait_ms / 1e3))
         if made.source == "model" and made.generations:
             timings = made.generations[0].timings
@@ -274,11 +309,14 @@ class Requests:
 class _Record:
     """What will be logged of one request."""
 
-    def __init__(self, ask: Ask, log: RequestLog) -> None:
+    def __init__(self, ask: Ask, add: Callable[[Outcome], None]) -> None:
+        self.limit = asyncio.timeout(None)
+        # What was not there yet, where the time is over.
+        self.awaited = "the model had nothing ready"
         self.model: str | None = None
         self.prompt: str | None = None
         self._ask = ask
-        self._log = log
+        self._add = add
         self._began = time.perf_counter()
         self._made: Made | None = None
         self._waited_ms = 0.0
@@ -303,7 +341,7 @@ class _Record:
         place, made = self._ask.place, self._made
         first = made.generations[0] if made is not None and made.generations else None
         model = made is not None and made.source == "model" and first is not None
-        self._log.add(
+        self._add(
             Outcome(
                 ending,
                 **{"id": uuid.uuid4().hex[:12], **more},
@@ -349,12 +387,17 @@ def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel) ->
 
 
 def _identity(ask: Ask, made: Made, generation: Generation) -> str:
-    """The same for one generation at each keystroke along its text."""
-    before = ask.place.prefix[: len(ask.place.prefix) - len(made.typed)][-_TAIL:]
-    return hashlib.sha256(f"{ask.uri}\0{before}\0{made.typed}{generation.text}".encode("utf-8", "surrogatepass")).hexdigest()
+    """The same for one generation at each keystroke along its text, however the document ends its lines and whatever the editor closes."""
+    typed = NEWLINE.sub("\n", made.typed)
+    before = NEWLINE.sub("\n", ask.place.prefix[-2 * (_TAIL + len(typed)) :])
+    whole = NEWLINE.sub("\n", made.typed + generation.text).rstrip(_CLOSED_BY_EDITORS)
+    return hashlib.sha256(f"{ask.uri}\0{before[: len(before) - len(typed)][-_TAIL:]}\0{whole}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
+# Characters before a generation that tell its place.
 _TAIL = 200
+# What stands behind the cursor once an editor has put it there is taken from the end of a generation (`memory.py`).
+_CLOSED_BY_EDITORS = ")]}>\"'` \t\n"
 
 
 def _seen(context: dict[str, Any]) -> Iterator[Seen]:

@@ -139,7 +139,13 @@ SETTINGS: tuple[Setting, ...] = (
         "What is suggested: the rest of a line, a block or a whole function; `auto` goes by where the cursor stands, and is a line where "
         "only lines have a calibrator.",
     ),
-    Setting("automatic", switch(), True, "Whether suggestions come without being asked for; otherwise only when they are invoked."),
+    Setting(
+        "automatic",
+        switch(),
+        True,
+        "Whether suggestions come without being asked for; otherwise only when they are invoked. The ordinary list of completions is no "
+        "matter of it: when that comes the editor alone decides (`assay.plainCompletion`).",
+    ),
     Setting(
         "delay",
         or_word("adaptive", number(0, 5000, "milliseconds")),
@@ -177,10 +183,16 @@ SETTINGS: tuple[Setting, ...] = (
         "context.openFiles",
         whole(0, _MOST_TOKENS, "tokens"),
         None,
-        "How much of other open files the model is shown; 0 for nothing.",
-        "chosen for the model",
+        "How much of other open files the model is shown. More than 0 makes suggestions uncalibrated: they have no number.",
+        "0, with which the model's calibrators were fitted",
     ),
-    Setting("maxMs", number(50, 60_000, "milliseconds"), 10_000, "The longest that a suggestion may take."),
+    Setting(
+        "maxMs",
+        number(50, 60_000, "milliseconds"),
+        10_000,
+        "The longest that a request may take, `assay.delay` not counted: waiting until the model is loaded, for its turn, and the writing, "
+        "which ends a tenth before.",
+    ),
     Setting(
         "remember",
         switch(),
@@ -199,7 +211,8 @@ SETTINGS: tuple[Setting, ...] = (
         "plainCompletion",
         one_of(*get_args(Plain)),
         "auto",
-        "Whether suggestions stand in the ordinary list of completions; `auto`: only for editors that have no inline completion.",
+        "Whether suggestions stand in the ordinary list of completions; `auto`: only for editors that have no inline completion. An editor "
+        "that does not let servers register this later has to be told at its start, in initializationOptions.",
     ),
     Setting(
         "log.requests",

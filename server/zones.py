@@ -1,13 +1,7 @@
-r"""Whether a place in a file is code, a comment or a string: one light lexer, and for each language a table of what comments and strings
-begin and end with.
+"""Whether a place in a file is code, a comment or a string: one light lexer for the languages of `zone_spans.py`.
 
 It reads all comments and strings before the place and goes no deeper: keywords, numbers and grammar are not its business. Broken code never
 makes it fail: a string of one line ends where its line does, whatever it lacks.
-
-Known misjudgements: a regular expression literal is told from a division by what stands before it on its line (JavaScript, TypeScript,
-Ruby); text between tags (JSX, HTML, PHP outside `<?php`) is code, in which a quote opens a string; block comments nest one level; a
-hole of a one-line string never reaches over the line's end (Python 3.12 lets it); Ruby's strings of several lines and its `%w[]` are not
-known.
 """
 
 from __future__ import annotations
@@ -15,264 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
-Zone = Literal["code", "comment", "string"]
+from .zone_spans import SPANS, Span, Zone
 
+# Per language, and for documents that are cut or not: the beginning of the text that was read last, as far as it ends in code whatever is
+# typed behind it. A text that begins so is read from there: 17,000 characters of nothing but f-strings take 8 ms, and one more key 0.1.
+_KNOWN: dict[tuple[str, bool], str] = {}
 # Strings in holes of strings. Nobody writes so many, and a text that does (`f"{f"{f"{…`) would cost time with each.
 _DEEPEST = 32
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Hole:
-    """Code inside a string. `first`, `opening`, `closing` and `spec` are characters, the others patterns.
-
-    first: the characters that `opens` and `passes` begin with; opens: the beginning; passes: what is none, and holes in which there is
-    nothing to read; opening, closing: the brackets that are counted, the first closing one ends the hole; spec: what turns the rest
-    of a hole back into the string's text, as Python's colon does.
-    """
-
-    first: str
-    opens: str
-    passes: tuple[str, ...]
-    opening: str = "{"
-    closing: str = "}"
-    spec: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Span:
-    """A comment or a string, in patterns: what opens it, what it holds, what closes it.
-
-    first: the characters that it can begin with. body: takes all it can and never the closer. closes: may refer to a group `mark` of
-    `opens`. Where there are no holes, a span that is opened and not closed reaches to the end of the text.
-    """
-
-    zone: Zone
-    first: str
-    opens: str
-    body: str
-    closes: str
-    hole: _Hole | None = None
-    one_line: bool = False
-
-
-_LINE_END = r"(?=[\r\n])"
-_ESCAPE = r"\\(?:\r\n|[\s\S])"
-
-
-def _body(closer: str, *passes: str, stops: str = "") -> str:
-    """All text up to a closer, without it; what `passes` match belongs to the text. stops: characters that end it, or begin a pass."""
-    if len(closer) > 1:
-        passes = (*passes, f"{re.escape(closer[0])}(?!{re.escape(closer[1:])})")
-    plain = f"[^{re.escape(closer[0] + stops)}]*+"
-    # Atomic, so that what was passed over is never looked at again as something else.
-    return f"(?>{plain}(?:(?:{'|'.join(passes)}){plain})*)" if passes else plain
-
-
-def _line_comment(opens: str, pattern: str = "") -> _Span:
-    return _Span("comment", opens[0], pattern or re.escape(opens), r"[^\r\n]*+", _LINE_END)
-
-
-def _block_comment(opens: str, closes: str, *passes: str) -> _Span:
-    stops = opens[0] if passes else ""
-    return _Span("comment", opens[0], re.escape(opens), _body(closes, *passes, stops=stops), re.escape(closes))
-
-
-def _string(
-    quote: str,
-    *passes: str,
-    opens: str = "",
-    one_line: bool = False,
-    escapes: bool = True,
-    hole: _Hole | None = None,
-    zone: Zone = "string",
-) -> _Span:
-    """A string between two equal quotes."""
-    stops = ("\\" if escapes else "") + ("\r\n" if one_line else "") + (hole.first if hole else "")
-    body = _body(quote, *((_ESCAPE,) if escapes else ()), *passes, *(hole.passes if hole else ()), stops=stops)
-    closes = f"(?:{re.escape(quote)}|{_LINE_END})" if one_line else re.escape(quote)
-    return _Span(zone, quote[0], opens or re.escape(quote), body, closes, hole, one_line)
-
-
-def _between(first: str, opens: str, closes: str, zone: Zone = "string") -> _Span:
-    """A span that is taken to the first closer, whatever stands before that."""
-    return _Span(zone, first, opens, r"[\s\S]*?", closes)
-
-
-def _lines(*quotes: str) -> tuple[_Span, ...]:
-    return tuple(_string(quote, one_line=True) for quote in quotes)
-
-
-def _heredoc(opens: str) -> _Span:
-    """The lines below the one with `opens`, up to one with nothing but its group `mark`."""
-    return _between("<", opens + r"[^\r\n]*+[\r\n]++", r"(?<=[\r\n])[ \t]*+(?P=mark)(?!\w)")
-
-
-def _behind(quote: str, *prefixes: str) -> str:
-    """A quote with one of the prefixes (patterns of one width) before it. It begins at the quote: there are fewer quotes than letters."""
-    return f"{quote}(?:{'|'.join(f'(?<={prefix}{quote})' for prefix in prefixes)})"
-
-
-_SLASHES = _line_comment("//")
-_HASH = _line_comment("#")
-_C_BLOCK = _block_comment("/*", "*/")
-_NESTED_BLOCK = _block_comment("/*", "*/", r"/(?!\*)", rf"/\*{_body('*/')}\*/")
-_C_COMMENTS = (_SLASHES, _C_BLOCK)
-_NESTED_COMMENTS = (_SLASHES, _NESTED_BLOCK)
-
-# A backslash does not make text of a brace, but `\N{DASH}` has no hole.
-_PYTHON_HOLE = _Hole("{\\", r"\{", (r"\\(?:N\{[^{}\"'\r\n]*+\}?|\r\n|(?=\{)|[^{])", r"\{\{", r"\{[^{}\"'\\\r\n]*+\}"), "([{", "}])", ":")
-_F_PREFIXES = (r"\b[fFtT]", r"\b[fFtT][rR]", r"\b[rR][fFtT]")
-_PYTHON = (
-    _HASH,
-    *(_string(q, opens=_behind(q, *_F_PREFIXES), escapes=False, hole=_PYTHON_HOLE) for q in ('"""', "'''")),
-    *(_string(q) for q in ('"""', "'''")),
-    *(_string(q, opens=_behind(q, *_F_PREFIXES), escapes=False, hole=_PYTHON_HOLE, one_line=True) for q in "\"'"),
-    *_lines('"', "'"),
-)
-
-_DOLLAR_HOLE = _Hole("$", r"\$\{", (r"\$(?!\{)", r"\$\{[^{}\"'`/\\]*+\}"))
-
-
-def _regex(keywords: str) -> _Span:
-    """A regular expression literal: where a value must follow, on the same line."""
-    marks = "(,=:\\[!&|?;~"
-    before = [f"[{marks}]", f"[{marks}] ", "=> ", *(rf"\b{keyword} " for keyword in keywords.split())]
-    # The first look back spares the others behind what a division has before it.
-    opens = f"/(?<=[{marks} ]/)(?![*/])" + _behind("/", *before)[1:]
-    within = r"(?>(?:[^/\\\[\r\n]++|\\[^\r\n]?|\[(?>(?:[^\]\\\r\n]++|\\[^\r\n]?)*)\]?)*)"
-    return _Span("string", "/", opens, within, f"(?:/|{_LINE_END})")
-
-
-_JAVASCRIPT = (*_C_COMMENTS, _regex("return typeof case in of"), *_lines('"', "'"), _string("`", hole=_DOLLAR_HOLE))
-
-_CHARACTER = _string("'", opens=r"'(?:(?<![0-9A-Za-z_]')|(?<=\b[uUL]')|(?<=\bu8'))", one_line=True)
-_C = (*_C_COMMENTS, _string('"', one_line=True), _CHARACTER)
-_CPP = (
-    *_C_COMMENTS,
-    _between('"', r'"(?<=R")(?P<mark>[^()\\\s"]{0,16})\(', r'\)(?P=mark)"'),
-    _string('"', one_line=True),
-    _CHARACTER,
-)
-
-_CSHARP_HOLE = _Hole("{", r"\{", (r"\{\{", r"\{[^{}\"'\\\r\n]*+\}"))
-_CSHARP = (
-    *_C_COMMENTS,
-    _between('"', r'(?P<mark>"{3,}+)', "(?P=mark)"),
-    _string('"', '""', opens=_behind('"', r"@\$", r"\$@"), escapes=False, hole=_CSHARP_HOLE),
-    _string('"', '""', opens='"(?<=@")', escapes=False),
-    _string('"', opens=r'"(?<=\$")', hole=_CSHARP_HOLE, one_line=True),
-    *_lines('"', "'"),
-)
-
-_RUST_RAW = (r"\br", r"\b[bc]r")
-_RUST = (
-    *_NESTED_COMMENTS,
-    _string('"', opens=_behind('"', *_RUST_RAW), escapes=False),
-    _between("#", _behind("#", *_RUST_RAW) + r'(?P<mark>#*+)"', r'"#(?P=mark)'),
-    _string('"'),
-    # A lifetime has no second quote.
-    _Span("string", "'", r"'(?=\\|[^\\'\r\n]')", r"(?>\\[^\r\n]?[^'\r\n]*+|[^\\'\r\n])", rf"(?:'|{_LINE_END})"),
-)
-
-_SWIFT_HOLE = _Hole("\\", r"\\\(", (r"\\(?:\r\n|[^(])", r"\\\([^()\"\\\r\n]*+\)"), "(", ")")
-_SWIFT = (
-    *_NESTED_COMMENTS,
-    _between("#", r'(?P<mark>#(?<!##)#*+)"""', r'"""(?P=mark)'),
-    _Span("string", "#", r'(?P<mark>#(?<!##)#*+)"', r"[^\r\n]*?", rf'(?:"(?P=mark)|{_LINE_END})'),
-    _string('"""', escapes=False, hole=_SWIFT_HOLE),
-    _string('"', escapes=False, hole=_SWIFT_HOLE, one_line=True),
-)
-
-_PHP_HOLE = _Hole("{", r"\{(?=\$)", (r"\{(?!\$)", r"\{\$[^{}\"'\\]*+\}"))
-_PHP = (
-    _between("?", r"\?>", r"<\?(?:php|=)?", "code"),
-    *_C_COMMENTS,
-    _line_comment("#", r"#(?!\[)"),
-    _heredoc(r"<<<[ \t]*+['\"]?(?P<mark>\w++)['\"]?"),
-    _string('"', hole=_PHP_HOLE),
-    _string("'"),
-)
-
-_RUBY_HOLE = _Hole("#", r"#\{", (r"#(?!\{)", r"#\{[^{}\"'`/\\]*+\}"))
-_RUBY = (
-    _HASH,
-    _between("=", r"(?<![^\r\n])=begin\b", r"(?<=[\r\n])=end\b", "comment"),
-    _heredoc(r"<<(?<![^\s(=,]<<)[~-]?[\"']?(?P<mark>[A-Z_]\w*+)[\"']?"),
-    _regex("if unless when and or not elsif return"),
-    _string('"', hole=_RUBY_HOLE, one_line=True),
-    _string("'", one_line=True),
-    _string("`", hole=_RUBY_HOLE, one_line=True),
-)
-
-_SHELL_HOLE = _Hole("$", r"\$\(", (r"\$(?!\()", r"\$\([^()\"'`\\#]*+\)"), "(", ")")
-_SHELL = (
-    _line_comment("#", r"#(?<![^\s;&|(]#)"),
-    _Span("code", "\\", r"\\[\s\S]", "", ""),
-    _heredoc(r"<<(?<!<<<)-?[ \t]*+(?:\\?(?P<mark>[A-Z_][A-Z0-9_]*+)\b)"),
-    _heredoc(r"<<(?<!<<<)-?[ \t]*+['\"](?P<mark>\w++)['\"]"),
-    _string("'", opens=r"'(?<=\$')"),
-    _string("'", escapes=False),
-    _string('"', hole=_SHELL_HOLE),
-)
-
-_LUA = (
-    _between("-", r"--\[(?P<mark>=*+)\[", r"\](?P=mark)\]", "comment"),
-    _line_comment("--"),
-    _between("[", r"\[(?P<mark>=*+)\[", r"\](?P=mark)\]"),
-    *_lines('"', "'"),
-)
-
-_CSS = (_C_BLOCK, *_lines('"', "'"))
-_JSON = (*_C_COMMENTS, *_lines('"'))
-_MARKUP_COMMENT = _block_comment("<!--", "-->")
-
-_SPANS: dict[str, tuple[_Span, ...]] = {
-    "c": _C,
-    "cpp": _CPP,
-    "csharp": _CSHARP,
-    "css": _CSS,
-    "go": (*_C_COMMENTS, *_lines('"', "'"), _string("`", escapes=False)),
-    "html": (_MARKUP_COMMENT, *(_string(q, opens=f"{q}(?<=={q})", escapes=False) for q in "\"'")),
-    "java": (*_C_COMMENTS, _string('"""'), *_lines('"', "'")),
-    "javascript": _JAVASCRIPT,
-    "javascriptreact": _JAVASCRIPT,
-    "json": _JSON,
-    "jsonc": _JSON,
-    "kotlin": (
-        *_NESTED_COMMENTS,
-        _string('"""', escapes=False, hole=_DOLLAR_HOLE),
-        _string('"', hole=_DOLLAR_HOLE, one_line=True),
-        *_lines("'"),
-    ),
-    "less": (_line_comment("//", "//(?<!://)"), *_CSS),
-    "lua": _LUA,
-    "markdown": (_MARKUP_COMMENT,),
-    "php": _PHP,
-    "python": _PYTHON,
-    "ruby": _RUBY,
-    "rust": _RUST,
-    "scss": (_line_comment("//", "//(?<!://)"), *_CSS),
-    "shellscript": _SHELL,
-    "sql": (_line_comment("--"), _C_BLOCK, _string("'", "''", escapes=False), _string('"', escapes=False, zone="code")),
-    "swift": _SWIFT,
-    "toml": (
-        _HASH,
-        _string('"""'),
-        _string("'''", escapes=False),
-        *_lines('"'),
-        _string("'", escapes=False, one_line=True),
-    ),
-    "typescript": _JAVASCRIPT,
-    "typescriptreact": _JAVASCRIPT,
-    # An apostrophe in a plain scalar is one.
-    "yaml": (
-        _line_comment("#", r"#(?<!\S#)"),
-        _string('"', opens=r'"(?<![^\s\[{,(]")', one_line=True),
-        _string("'", "''", opens=r"'(?<![^\s\[{,(]')", escapes=False, one_line=True),
-    ),
-}
 
 # The head of a function or a class, which prose hardly looks like.
 _DEFINITION = re.compile(
@@ -289,7 +33,7 @@ class _Lexer:
     A match takes the code before it along. Of what is complete it has no group in `spans`; of what is not, the last one.
     """
 
-    spans: dict[str, _Span]
+    spans: dict[str, Span]
     code: re.Pattern[str]
     hole: re.Pattern[str]
 
@@ -298,7 +42,7 @@ class _Lexer:
 class _Open:
     """A string that the place is in, and how many brackets are open in its hole."""
 
-    span: _Span
+    span: Span
     depth: int = 0
 
 
@@ -312,16 +56,36 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
     would turn all strings inside out. So the text is read from the first line that defines a function or a class; where there is none, as
     if it began in code.
     """
-    if language not in _SPANS:
+    if language not in SPANS:
         return "code"
-    lexer = _lexer(language)
-    definition = _DEFINITION.search(prefix) if cut else None
-    at = definition.start() if definition else 0
+    known = _KNOWN.get((language, cut), "")
+    if known and prefix.startswith(known):
+        at = len(known)
+    else:
+        definition = _DEFINITION.search(prefix) if cut else None
+        if cut and definition is None:  # one that is typed later would be the beginning
+            return _read(_lexer(language), prefix, 0)[0]
+        at = definition.start() if definition else 0
+    zone, certain = _read(_lexer(language), prefix, at)
+    _KNOWN[language, cut] = prefix[:certain]
+    return zone
+
+
+def _read(lexer: _Lexer, prefix: str, at: int) -> tuple[Zone, int]:
+    """What the end of the text stands in, read from a place in code; and the last such place that no text behind the end can change.
+
+    What is read as a comment, a string or code can become another when more is typed on its line (`"" ` and a third quote, `<<END` and
+    the line's end), but not where a whole line end stands behind it.
+    """
+    line_end = max(prefix.rfind("\n"), prefix.rfind("\r", 0, -1))
+    certain = at
     strings: list[_Open] = []
     while True:
+        if not strings:
+            certain = at if at <= line_end else certain
         event = _hole_event(lexer.hole, prefix, at, strings[-1]) if strings else _code_event(lexer, prefix, at)
         if event is None:
-            return "code"
+            return "code", certain
         name, at = event
         if name == "line":
             while strings and strings[-1].span.one_line:
@@ -330,13 +94,13 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
         if name in lexer.spans:
             span = lexer.spans[name]
             if span.hole is None:
-                return span.zone
+                return span.zone, certain
             strings.append(_Open(span))
         if len(strings) > _DEEPEST:
-            return "code"
+            return "code", certain
         end = _text_end(prefix, at, strings)
         if end is None:
-            return "string"
+            return "string", certain
         at = end
 
 
@@ -378,7 +142,7 @@ def _text_end(text: str, at: int, strings: list[_Open]) -> int | None:
 
 
 @cache
-def _text_of(span: _Span) -> re.Pattern[str]:
+def _text_of(span: Span) -> re.Pattern[str]:
     """A string's text from a place in it up to its next hole or its end."""
     assert span.hole
     return re.compile(f"{span.body}(?:(?P<hole>{span.hole.opens})|{span.closes})")
@@ -387,7 +151,7 @@ def _text_of(span: _Span) -> re.Pattern[str]:
 @cache
 def _lexer(language: str) -> _Lexer:
     """The lexer of a language in the table, compiled when it is first asked for."""
-    spans = _SPANS[language]
+    spans = SPANS[language]
     first = "".join(span.first for span in spans)
     # A span that is opened and not closed is tried before the next one: an open `"""` is no empty string with a quote behind it.
     parts = [part for number, span in enumerate(spans) for part in _complete_and_open(span, number)]
@@ -401,7 +165,7 @@ def _lexer(language: str) -> _Lexer:
     )
 
 
-def _complete_and_open(span: _Span, number: int) -> tuple[str, str]:
+def _complete_and_open(span: Span, number: int) -> tuple[str, str]:
     mark = f"mark{number}"
     complete = (span.opens + span.body + span.closes).replace("(?P<mark>", f"(?P<{mark}>").replace("(?P=mark)", f"(?P={mark})")
     return complete, f"(?P<s{number}>{span.opens.replace('(?P<mark>', '(?:')})"

@@ -93,6 +93,7 @@ class Client:
         options: Any = None,
         root: Path | None = None,
         configuration: bool = False,
+        registers: bool = False,
     ) -> dict[str, Any]:
         capabilities: dict[str, Any] = {
             "textDocument": {"inlineCompletion": {}},
@@ -103,6 +104,8 @@ class Client:
             capabilities["general"] = {"positionEncodings": encodings}
         if configuration:
             capabilities["workspace"] = {"configuration": True}
+        if registers:
+            capabilities["textDocument"]["completion"] = {"dynamicRegistration": True}
         params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities}
         result: dict[str, Any] = await self.request("initialize", params | {"initializationOptions": options})
         self.notify("initialized", {})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,8 @@ async def outcomes(client: Client) -> dict[str, int]:
 
 
 def log_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    """What is written so far; a thread of its own writes, after the answer."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest_and_its_own_confidence(
@@ -199,6 +202,55 @@ async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answe
         assert (await client.initialize())["capabilities"].get("completionProvider") is None
 
 
+async def test_the_menu_is_registered_and_taken_back_as_the_setting_changes_where_the_editor_allows_it(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        result = await client.initialize(configuration=True, registers=True)
+        assert result["capabilities"].get("completionProvider") is None
+        methods = [("on", "client/registerCapability"), ("off", "client/unregisterCapability"), ("on", "client/registerCapability")]
+        client.open(URI, "x?")
+        for setting, method in methods:
+            client.requests.clear()
+            client.configuration = {"plainCompletion": setting}
+            client.notify("workspace/didChangeConfiguration", {"settings": None})
+            while method not in (sent := {request["method"]: request["params"] for request in client.requests}):
+                await asyncio.sleep(0.01)
+            (one,) = next(iter(sent[method].values()))
+            assert one["method"] == "textDocument/completion"
+            where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}}
+            assert len((await client.request("textDocument/completion", where))["items"]) == (setting == "on")
+    async with client_of(answering_gguf) as client:
+        await client.initialize(registers=True)
+        await client.ready()
+        assert not [request for request in client.requests if request["method"] == "client/registerCapability"]
+
+
+async def test_the_menu_comes_when_the_editor_wants_it_also_where_nothing_else_comes_by_itself(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"automatic": False, "plainCompletion": "on"})
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        for how in ({}, {"context": {"triggerKind": 1}}, {"context": {"triggerKind": 3}}):
+            where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}, **how}
+            assert len((await client.request("textDocument/completion", where))["items"]) == 1
+
+
+async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log": {"requests": str(log)}})
+        client.open(URI, "a\nx?")
+        assert await client.complete("file:///other.py", 0, 0, invoked=True) == []
+        selected = {"range": span(0, 0, 1, 0), "text": "print?"}
+        params = place(URI, 1, 2) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
+        assert (await client.request("textDocument/inlineCompletion", params))["items"] == []
+        ended = await outcomes(client)
+        assert ended["empty"] == sum(ended.values()) == 2
+        await client.leave()
+    assert [(line["outcome"], line["trigger"]) for line in log_of(log)] == [("empty", "invoked"), ("empty", "automatic")]
+    assert "not open" in log_of(log)[0]["reason"]
+    assert "menu" in log_of(log)[1]["reason"]
+
+
 async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         await client.initialize()
@@ -250,6 +302,27 @@ async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
         assert item["insertText"] == " answer"
 
 
+async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"maxMs": 300, "log": {"requests": str(log)}})
+        while (pid := (await client.request("assay/status"))["process"]) is None:
+            pass
+        os.kill(pid, signal.SIGSTOP)
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        assert (await outcomes(client))["timed_out"] == 1
+        with pytest.raises(RpcError, match="the model is still loading"):
+            await client.request("assay/context", place(URI, 0, 2))
+        client.notify("workspace/didChangeConfiguration", {"settings": {"maxMs": 30_000}})
+        early = client.ask("textDocument/inlineCompletion", place(URI, 0, 2) | {"context": {"triggerKind": 1}})
+        assert (await client.request("assay/status"))["state"] == "loading"
+        os.kill(pid, signal.SIGCONT)
+        assert (await client.answer(early))["items"][0]["insertText"] == " answer"
+        await client.leave()
+    assert log_of(log)[0]["reason"] == "the model is still loading after 300 ms"
+
+
 async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         assert (await client.initialize())["capabilities"]["notebookDocumentSync"] is not None
@@ -287,6 +360,59 @@ async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_
         if children.exists():
             while children.read_text().split() != [str(pid)]:
                 await asyncio.sleep(0.05)
+
+
+async def test_settings_that_come_late_are_used_when_they_come_and_until_then_the_last_ones(answering_gguf: Path, tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.answers = False
+
+        def asked() -> list[dict[str, Any]]:
+            return [request for request in client.requests if request["method"] == "workspace/configuration"]
+
+        await client.initialize(configuration=True)
+        await client.heard("assay/didChangeStatus", '"ready"')  # with the model that it was started with
+        before = (await client.ready())["model"]["id"]
+        client.send({"id": asked()[0]["id"], "result": [{"model": str(answering_gguf), "disabledLanguages": ["python"]}]})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while len(asked()) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(2.2)  # longer than the server waits for an answer
+        assert await client.complete(URI, 0, 2) == []
+        client.send({"id": asked()[-1]["id"], "result": [{"model": str(answering_gguf)}]})
+        while not (items := await client.complete(URI, 0, 2)):
+            await asyncio.sleep(0.05)
+        assert items[0]["insertText"] == " answer"
+
+
+async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "x?")
+        item = (await client.complete(URI, 0, 2, invoked=True))[0]
+        suggestion = item["command"]["arguments"][0]
+        assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"]
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.requests": str(log)}})
+        while (await client.request("assay/status"))["log"] is None:
+            await asyncio.sleep(0.02)
+        assert (await outcomes(client))["produced"] == 1
+        before = (await client.request("assay/status"))["model"]["id"]
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.requests": str(log), "model": str(tiny_gguf)}})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+        assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"] == []
+        typed(client, 2, 0, 2, item["insertText"])
+        await client.request("workspace/executeCommand", {"command": "assay.accepted", "arguments": [suggestion]})
+        where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
+        assert await client.request("textDocument/hover", where) is not None
+        await client.complete(URI, 0, 9, invoked=True)
+        assert sum((await outcomes(client)).values()) == 2
+        await client.leave()
+    assert len(log_of(log)) == 1
 
 
 async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:

@@ -130,6 +130,40 @@ async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answ
         await process.close()
 
 
+async def test_a_process_that_says_nothing_is_ended_also_when_each_request_is_cancelled_before_its_limit(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 0.3)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        while process.state == "ready":
+            asking = asyncio.create_task(process.complete(Question("a?", "", max_ms=50)))
+            await asyncio.sleep(0.05)
+            asking.cancel()
+        assert process.reason == "the model's process is started again after it did not answer within 0 s"
+        assert (await process.complete(Question("a?", "", max_ms=10_000)))[0].text == " answer"
+    finally:
+        await process.close()
+
+
+async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_of_it(tiny_gguf: Path) -> None:
+    process = ModelProcess(ModelChoice(str(tiny_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        pid, told = process.pid, []
+        request = {"op": "complete", "question": question_to_json(Question("def f():\n    return ", "", "block")), "tell": True}
+        assert await process._ask(request, told.append, limit_s=0.0)
+        assert told
+        assert (process.pid, process.state) == (pid, "ready")
+    finally:
+        await process.close()
+
+
 async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(answering_gguf, path)
@@ -180,6 +214,43 @@ async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path:
     await asyncio.sleep(0.2)
     assert seen[-3:] == ["changed", "gone", "changed"]
     following.cancel()
+
+
+async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_makes_no_death_unseen(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_BACKOFF_S", (0.3,))
+    reasons: list[str] = []
+    process = ModelProcess(ModelChoice(str(answering_gguf)), on_state=lambda _: reasons.append(process.reason))
+    await process.start()
+    try:
+        for reload in (True, False):
+            await process.loaded()
+            assert process.pid is not None
+            os.kill(process.pid, signal.SIGKILL)
+            while process.state == "ready":
+                await asyncio.sleep(0.01)
+            if reload:
+                await process.reload("it has changed")
+        await process.loaded()
+        again = "the model's process is started again after it was ended by SIGKILL"
+        assert reasons == ["", again, "it has changed", "", again, ""]
+    finally:
+        await process.close()
+
+
+@pytest.mark.parametrize("choice", [ModelChoice(None), ModelChoice("a.gguf", {"threads": object()})], ids=["no Python", "no JSON"])
+async def test_whatever_keeps_a_process_from_starting_is_told_to_each_request(choice: ModelChoice, monkeypatch: pytest.MonkeyPatch) -> None:
+    if choice.where is None:
+        monkeypatch.setattr(sys, "executable", None)  # as Python has it where it does not find itself
+    process = ModelProcess(choice)
+    await process.start()
+    try:
+        with pytest.raises(ModelUnavailable, match="not"):
+            await asyncio.wait_for(process.complete(Question("a?", "")), 30)
+        assert process.state == "failed"
+    finally:
+        await process.close()
 
 
 @pytest.mark.slow

@@ -9,13 +9,15 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from assay.server import zones
 from assay.server.languages import _BY_SUFFIX
-from assay.server.zones import _SPANS, Zone, zone_at
+from assay.server.zone_spans import SPANS, Zone
+from assay.server.zones import zone_at
 
-LANGUAGES = sorted(_SPANS)
+LANGUAGES = sorted(SPANS)
 # Where lexers go wrong: what opens, closes, nests and escapes, in any order.
 MARKS = [
     *"\"'`\\/#{}()[]:=A\n?é😀",
@@ -55,6 +57,26 @@ PIECES = st.lists(
 @given(PIECES, st.sampled_from([*LANGUAGES, "plaintext"]), st.booleans())
 def test_no_text_of_any_language_fails(text: str, language: str, cut: bool) -> None:
     assert zone_at(text, language, cut=cut) in ("code", "comment", "string")
+
+
+# Few, so that strings are closed, and holes in them opened, often.
+HOLES = ["a", "\n", "\r", '"', "'", "`", "{", "}", "${", "$(", ")", "#{", "\\(", "<<EOF", "EOF", 'f"', '$"', '"""', "def f("]
+GROWING = st.lists(st.sampled_from(HOLES), max_size=30) | st.lists(st.sampled_from(MARKS), max_size=30)
+
+
+@example(['cat <<EOF "$(a "b")"', " ", "\n", "a"], "shellscript", False)
+@example(['"${a', "\n", "\n", '}"', "'"], "kotlin", False)
+@example(['f"{b["k"]}"', "\n", '"""', "\n", "def f(", "x"], "python", True)
+@given(GROWING, st.sampled_from(LANGUAGES), st.booleans())
+def test_a_text_that_grows_is_judged_as_one_that_is_read_anew(pieces: list[str], language: str, cut: bool) -> None:
+    known: dict[tuple[str, bool], str] = {}
+    for text in accumulate(pieces):
+        zones._KNOWN.clear()
+        anew = zone_at(text, language, cut=cut)
+        zones._KNOWN.clear()
+        zones._KNOWN.update(known)
+        assert zone_at(text, language, cut=cut) == anew
+        known = dict(zones._KNOWN)
 
 
 @given(PIECES)

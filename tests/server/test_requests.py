@@ -1,0 +1,107 @@
+"""Requests to a real model in its process, without an editor."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny_gguf import scripted, write_tiny_gguf
+
+from assay.inference.completion import Settings
+from assay.inference.model import Generation, StopReason, Timings, Token
+from assay.inference.opening import ModelChoice
+from assay.server.calibrators import Calibrators
+from assay.server.engine import Place
+from assay.server.live import LiveModel, Made
+from assay.server.memory import Memory
+from assay.server.outcomes import Ending
+from assay.server.positions import Position, Range
+from assay.server.request_log import RequestLog
+from assay.server.requests import Ask, Requests, _identity
+from assay.server.settings import DEFAULTS, LiveSettings
+
+AT = Range(Position(0, 2), Position(0, 2))
+ASK = Ask("file:///a.py", Place("x?", "", AT, language="python"), invoked=True)
+
+
+async def texts(requests: Requests, ask: Ask) -> list[str]:
+    return [suggestion.text for suggestion in await requests.answer(ask, lambda: True)]
+
+
+@asynccontextmanager
+async def requests_to(
+    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS
+) -> AsyncIterator[tuple[Requests, LiveModel, RequestLog, ThreadPoolExecutor]]:
+    """Requests, their model, their log, and the thread that reads calibrators."""
+    executor, log = ThreadPoolExecutor(1), RequestLog()
+    calibrators = Calibrators(executor)
+    live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        yield Requests(live, calibrators, log, settings), live, log, executor
+    finally:
+        await live.close()
+        await calibrators.close()
+        executor.shutdown()
+
+
+async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
+    settings, may_read = DEFAULTS, threading.Event()
+    async with requests_to(answering_gguf, lambda: settings) as (requests, _, log, executor):
+        assert await texts(requests, ASK)
+        settings = replace(DEFAULTS, max_ms=300)
+        executor.submit(may_read.wait)
+        try:
+            assert await texts(requests, replace(ASK, root=tmp_path)) == []
+        finally:
+            may_read.set()
+        assert (log.latest()[-1].ending, log.latest()[-1].reason) == (Ending.TIMED_OUT, "the calibrators were not read after 300 ms")
+        assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
+
+
+async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=1_000, delay=1_200.0)) as (requests, live, _, _):
+        await live.loaded()
+        assert await texts(requests, replace(ASK, invoked=False)) == [" answer"]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("closed", ["", ")", "\n}"])
+def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_and_whatever_the_editor_closes(
+    ends: str, closed: str
+) -> None:
+    text = "\n    g(x, [1])\n    return f(x" + (closed or ")")
+    made = Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.BLOCK, Timings(1.0, 1.0, 10, 0))
+    memory, prefix, suffix = Memory(), ends.join(f"line {number}" for number in range(100)), f"{ends}last"
+    memory.keep("u", prefix, suffix, "block", (made,))
+    identities = {}
+    for count in range(len(text) - 4):
+        typed = text[:count].replace("\n", ends)
+        gained = closed.replace("\n", ends) if count > 20 else ""
+        found = memory.find("u", prefix + typed, gained + suffix, "block")
+        assert found is not None
+        ask = Ask("u", Place(prefix + typed, gained + suffix, AT), invoked=False)
+        (rest,) = found.generations
+        identities[count] = _identity(ask, Made((rest,), "block", found.typed, "memory"), rest)
+    assert len(set(identities.values())) == 1
+    other = Ask("u", Place(prefix + "!", suffix, AT), invoked=False)
+    assert _identity(other, Made((made,), "block", "", "model"), made) not in identities.values()
+
+
+async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_that_its_end_asks_for(tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
+    async with requests_to(model) as (requests, live, _, _):
+        (suggestion,) = await requests.answer(Ask("u", Place("def f", "", AT, language="python"), invoked=False), lambda: True)
+        assert (suggestion.kind, suggestion.text) == ("line", "(x):")
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert requests.accepted(suggestion.id) is not None
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert live.memory.find("u", "def f(x):", "", "function") is not None
