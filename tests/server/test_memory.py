@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.calibration.agreement import ALONE, distinct
 from assay.calibration.measures import measures_of
 from assay.inference.completion import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
@@ -70,6 +72,21 @@ def test_all_that_were_drawn_are_there_until_something_is_typed_those_with_one_t
     assert texts(found) == ["alue = 2", "alue = 2"]
     assert found is not None
     assert found.drawn == 4
+
+
+def test_agreement_is_that_among_what_is_left_by_its_remaining_tokens_and_one_alone_has_none() -> None:
+    memory = remembering("value = 2", "vector", "value = 10", "other")
+    found = memory.find(URI, ABOVE + "val", BELOW, "line")
+    assert found is not None
+    left = distinct(found.generations, found.drawn)
+    totals = [measures_of(one)["total_logprob"] for one, _ in left]
+    whole = math.log(math.fsum(map(math.exp, totals)))
+    assert totals[0] > totals[1]
+    assert [(drawn.rank, drawn.count) for _, drawn in left] == [(1, 4), (2, 4)]
+    assert [drawn.agreement for _, drawn in left] == pytest.approx([total - whole for total in totals])
+    alone = memory.find(URI, ABOVE + "ve", BELOW, "line")
+    assert alone is not None
+    assert [drawn for _, drawn in distinct(alone.generations, alone.drawn)] == [ALONE]
 
 
 def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed() -> None:
