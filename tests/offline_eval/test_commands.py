@@ -176,8 +176,8 @@ def test_a_run_with_alternatives_goes_on_where_any_of_them_is_lost_and_is_not_on
     run = again(3)
     made = (run.folder / GENERATIONS).read_bytes().splitlines(keepends=True)
     text_and_id = sorted((record["id"], record["text"]) for record in run.records(GENERATIONS))
-    assert len(made) > 5
-    for lost in (0, 1, len(made) - 1):
+    second = next(number for number, record in enumerate(run.records(GENERATIONS)) if record["rank"] > 1)
+    for lost in (0, second, len(made) - 1):
         (run.folder / GENERATIONS).write_bytes(b"".join(made[:lost] + made[lost + 1 :]))
         again(3)
         assert sorted((record["id"], record["text"]) for record in run.records(GENERATIONS)) == text_and_id
