@@ -192,6 +192,10 @@ def _add_eval(commands: Subparsers) -> None:
     parser.add_argument(
         "--reflective", action="store_true", help="ask the model about each of its answers, too: the measures ask_true and verbalised"
     )
+    parser.add_argument(
+        "--alternatives", metavar="N", type=_positive, default=1,
+        help="draw so many at each place and record every one that differs, with the measure agreement (default: %(default)s)",
+    )  # fmt: skip
     _add_model_option(parser)
     _add_json_option(parser)
 
@@ -211,6 +215,7 @@ def _add_eval(commands: Subparsers) -> None:
             workers=arguments.workers,
             cache=arguments.cache,
             reflective=arguments.reflective,
+            alternatives=arguments.alternatives,
             as_json=arguments.json,
         )
 

@@ -176,7 +176,8 @@ def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
         usable = calibrator.fitted_on.prompt in prompts
         state: State = "ok" if usable and calibrator.status == "informative" else "note"
         status = calibrator.status if usable else "not used, because it was fitted with another prompt, decoder or context"
-        yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}: {status} ({entry.origin}, {calibrator.id})")
+        several = "" if calibrator.fitted_on.alternatives == 1 else f", one of {calibrator.fitted_on.alternatives} alternatives"
+        yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status} ({entry.origin}, {calibrator.id})")
     if not fitting:
         others = f"; {len(registry.entries)} for other models" if registry.entries else ""
         found = f"none for this model{others}: suggestions have no number"

@@ -42,7 +42,10 @@ class CalibratorError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FittedOn:
-    """Where a map comes from. model and prompt are fingerprint ids; date is ISO 8601 with a time zone; samples_sha256 as in `samples`."""
+    """Where a map comes from. model and prompt are fingerprint ids; date is ISO 8601 with a time zone; samples_sha256 as in `samples`.
+
+    alternatives: how many were drawn at each place, all of them being samples; 1 where the samples are first choices alone.
+    """
 
     model: str
     model_name: str
@@ -54,6 +57,7 @@ class FittedOn:
     groups: int
     date: str
     samples_sha256: str
+    alternatives: int = 1
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,12 @@ class Calibrator:
             ("fitted_on.samples_sha256", not _HEX64(self.fitted_on.samples_sha256), "not 64 lower-case hex digits"),
             ("fitted_on.n", not 0 <= self.fitted_on.positives <= self.fitted_on.n > 0, "not 0 <= positives <= n > 0"),
             ("fitted_on.groups", not 2 <= self.fitted_on.groups <= self.fitted_on.n, "not 2 <= groups <= n"),
+            ("fitted_on.alternatives", self.fitted_on.alternatives < 1, "less than 1"),
+            (
+                "fitted_on.alternatives",
+                self.fitted_on.alternatives == 1 and "agreement" in self.features,
+                "1, and first choices alone have no agreement",
+            ),
             ("fitted_on.date", not _is_moment(self.fitted_on.date), "not an ISO 8601 date and time with a time zone"),
         )
         for field, is_wrong, reason in wrong:
@@ -162,8 +172,11 @@ def load(path: Path) -> Calibrator:
 
 
 def as_json(calibrator: Calibrator) -> dict[str, Any]:
-    """The calibrator as its file holds it."""
-    return {"schema": SCHEMA, **asdict(calibrator)}
+    """The calibrator as its file holds it: `fitted_on.alternatives` only where there were several."""
+    document = {"schema": SCHEMA, **asdict(calibrator)}
+    if calibrator.fitted_on.alternatives == 1:
+        del document["fitted_on"]["alternatives"]
+    return document
 
 
 def log_odds_range(

@@ -111,9 +111,12 @@ def _check(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) -> Non
             ("prompt", (made.prompt,), sample.prompt),
             ("task", (calibrator.task,), sample.task),
             ("language", made.languages, sample.language),
+            ("number of alternatives", (made.alternatives,), sample.alternatives if made.alternatives > 1 or sample.rank > 1 else 1),
         ):
             if ours not in theirs:
-                raise _UsageError(f"the sample {sample.id!r} is of the {what} {ours}, the calibrator {path} for {', '.join(theirs)}")
+                raise _UsageError(
+                    f"the sample {sample.id!r} is of the {what} {ours}, the calibrator {path} for {', '.join(map(str, theirs))}"
+                )
 
 
 def _command(calibrator: Calibrator, sample_paths: Sequence[Path]) -> str:

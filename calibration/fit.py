@@ -100,8 +100,9 @@ def fit(
     fold, as the kind is). With fewer than 5 projects (or fewer than the map has parameters, and one) files are the groups, with too few
     files the samples; a note says so. date: of the fit, now by default.
 
-    Raises FitError where samples of several models, prompts or tasks are mixed, an event or a measure is unknown, a measure or the name
-    of a level is missing, fewer than two samples have a label, or the kind of map can't be fitted to these measures.
+    Raises FitError where samples of several models, prompts, tasks or numbers of alternatives are mixed, an event or a measure is unknown,
+    a measure or the name of a level is missing, fewer than two samples have a label, agreement is asked for of first choices alone, or the
+    kind of map can't be fitted to these measures.
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     _check(samples, known, event, features, kind, levels)
@@ -149,6 +150,7 @@ def fit(
             groups=int(index.max()) + 1,
             date=(date or datetime.now(UTC)).isoformat(timespec="seconds"),
             samples_sha256=samples_sha256(known),
+            alternatives=_alternatives(known),
         ),
         status=status,
         reason=reason,
@@ -194,19 +196,27 @@ def _check(
         raise FitError(f"only a platt map has levels, not {kind}")
     if len(known) < 2:
         raise FitError(f"{len(known)} of {len(samples)} samples have a label for {event}; at least two are needed")
-    kinds = set(map(attrgetter("model", "model_name", "prompt", "task"), known))
+    kinds = set(map(attrgetter("model", "model_name", "prompt", "task", "alternatives"), known))
     for what, values in (
-        ("models", {f"{model} {name}".strip() for model, name, _, _ in kinds}),
-        ("prompts", {prompt for _, _, prompt, _ in kinds}),
-        ("tasks", {task for _, _, _, task in kinds}),
+        ("models", {f"{model} {name}".strip() for model, name, *_ in kinds}),
+        ("prompts", {prompt for _, _, prompt, *_ in kinds}),
+        ("tasks", {task for *_, task, _ in kinds}),
+        ("numbers of alternatives", {str(alternatives) for *_, alternatives in kinds}),
     ):
         if len(values) > 1:
             raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
+    if "agreement" in features and _alternatives(known) == 1:
+        raise FitError("agreement tells alternatives of one place apart, and these samples are first choices alone; leave it out")
     for level in levels:
         if nameless := [s.id for s in known if not getattr(s, level)]:
             raise FitError(
                 f"{len(nameless)} of {len(known)} samples have no {level}, the first is {nameless[0]}; leave that level out", nameless[0]
             )
+
+
+def _alternatives(samples: Sequence[Sample]) -> int:
+    """How many were drawn at each place; 1 where only the first of them are among the samples."""
+    return samples[0].alternatives if any(sample.rank > 1 for sample in samples) else 1
 
 
 def _column(name: str, samples: Sequence[Sample]) -> Floats:

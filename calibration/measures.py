@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..inference.model import Generation
 
-Kind = Literal["intrinsic", "reflective", "baseline"]
+Kind = Literal["intrinsic", "consistency", "reflective", "baseline"]
 Transform = Literal["logit_of_exp", "logit", "logit_of_percent", "identity", "log1p"]
 Raw = Literal["exp", "itself", "sigmoid", "scaled"]
 Floats = NDArray[np.float64]
@@ -34,7 +34,8 @@ LOWEST = 3
 class Measure:
     """One measure: formula, unit, what it costs, and how it enters a linear map. All tokens: the one that ended the text included.
 
-    cost: further calls of the model, at most; one question serves both of ask_true. direction: 1 when a higher value speaks for the
+    cost: further calls of the model, at most; one question serves both of ask_true, and agreement is there only where alternatives were
+    drawn anyhow (`agreement.distinct`). direction: 1 when a higher value speaks for the
     event, -1 when it speaks against it, 0 when that is not known beforehand. raw: what makes a probability of it without a calibrator,
     None where it is none.
     """
@@ -51,7 +52,8 @@ class Measure:
 
 # Means, the lowest and the least of log-probabilities enter as the logit of a probability (exp of them) just as the total does: the
 # logarithm alone is flat near p = 1, where most tokens are, though an error there of 1 in 100 or of 1 in 10,000 differs a hundredfold in
-# odds; towards p = 0 the two agree. The margin is a log odds already. Counts act by ratio and can be 0, so log1p.
+# odds; towards p = 0 the two agree. So does agreement, which is a share. The margin is a log odds already. Counts act by ratio and can be
+# 0, so log1p.
 MEASURES: dict[str, Measure] = {
     m.name: m
     for m in (
@@ -64,6 +66,7 @@ MEASURES: dict[str, Measure] = {
         Measure("mean_entropy", "intrinsic", 0, "identity", -1, None, "nats per token", "mean entropy of what tokens were drawn from"),
         Measure("mean_margin", "intrinsic", 0, "identity", 1, None, "nats per token", "mean of log p - log p of the best other token"),
         Measure("length", "baseline", 0, "log1p", 0, "scaled", "characters", "number of characters of the text"),
+        Measure("agreement", "consistency", 0, "logit_of_exp", 1, "exp", "nats", "log of this text's share in all alternatives' exp(s)"),
         Measure("verbalised", "reflective", 4, "logit_of_percent", 1, "itself", "probability", "what it answers, asked for a percentage"),
         Measure("ask_true", "reflective", 1, "logit_of_exp", 1, "exp", "nats", "log p_B, p_B = P(True), summed over its spellings"),
         Measure("ask_true_normalised", "reflective", 1, "identity", 1, "sigmoid", "nats", "log odds of p_NB, log P(True) - log P(False)"),

@@ -1,8 +1,8 @@
 """The registry: which calibrator applies, and why.
 
 Calibrators are files in three folders: the project's, which are for that project alone, the user's, and those shipped with the package. A
-project's goes before a user's, that before a shipped one; within a folder the newest. One that is `insufficient` gives way to any other
-that matches.
+project's goes before a user's, that before a shipped one; within a folder those for several alternatives where these were drawn, then the
+newest. One that is `insufficient` gives way to any other that matches.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Literal, get_args
 
 import platformdirs
 
+from .agreement import ALONE, Drawn
 from .calibrator import Calibrator, CalibratorError, load
 from .measures import MEASURES
 
@@ -157,27 +158,40 @@ def load_registry(project: Path | None = None) -> Registry:
     return read_registry(folders(project))
 
 
-def choose(registry: Registry, model_id: str, prompt_id: str, event: str, task: str, language: str, file: Path | None = None) -> Choice:
-    """The calibrator for a model, a prompt and decoder (fingerprint ids), an event, a task, a language and a file.
+def choose(
+    registry: Registry,
+    model_id: str,
+    prompt_id: str,
+    event: str,
+    task: str,
+    language: str,
+    file: Path | None = None,
+    drawn: Drawn = ALONE,
+) -> Choice:
+    """The calibrator for a model, a prompt and decoder (fingerprint ids), an event, a task, a language, a file and one of what was drawn.
 
     Everything must match: a map fitted to another model, prompt, language or project says nothing here. file: absolute path of what is
     completed, None for a text that is in no file yet and belongs to the project that is worked on. A project's calibrator that is
     `uninformative` is still taken before a shipped one: there is evidence of no skill in this project. One that needs a reflective measure
     is never taken: a suggestion has none, for the model would have to be asked again.
+
+    drawn: a calibrator that was fitted on all alternatives of a place is taken only where as many were drawn, for each of them, and goes
+    before one of the same origin that was fitted on first choices; that one is for first choices alone.
     """
     asked = {"model": model_id, "prompt": prompt_id, "event": event, "task": task, "language": language, "project": file}
     differing = [(entry, _differences(entry, asked)) for entry in registry.entries]
-    asking = [entry for entry, differences in differing if not differences and _asked_again(entry)]
-    matching = [entry for entry, differences in differing if not differences and entry not in asking]
+    fitting = [(entry, _unfit(entry, drawn)) for entry, differences in differing if not differences]
+    unfit = [(entry, reason) for entry, reason in fitting if reason]
+    matching = sorted([entry for entry, reason in fitting if not reason], key=_for_first_choices)
     chosen = next((e for e in matching if e.calibrator.status != "insufficient"), matching[0] if matching else None)
     if chosen:
         reason = _matches(chosen)
-    elif asking:
-        reason = f"{name_of(asking[0])} matches, but {_needs(asking[0])}"
+    elif unfit:
+        reason = f"{name_of(unfit[0][0])} matches, but {unfit[0][1]}"
     else:
         reason = _nothing_matches([differences for _, differences in differing], asked)
     passed_over = [PassedOver(entry, _gives_way(entry, chosen)) for entry in matching if chosen and entry is not chosen]
-    passed_over += [PassedOver(entry, f"it matches, but {_needs(entry)}") for entry in asking]
+    passed_over += [PassedOver(entry, f"it matches, but {reason}") for entry, reason in unfit]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
         if differences:
             is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {asked[what]}" for what, theirs in differences.items())
@@ -206,12 +220,21 @@ def _differences(entry: Entry, asked: _Asked) -> _Differences:
     return found
 
 
-def _asked_again(entry: Entry) -> list[str]:
-    return [name for name in entry.calibrator.features if MEASURES[name].cost]
+def _for_first_choices(entry: Entry) -> tuple[int, bool]:
+    """What sorts calibrators of one origin: those for all alternatives go first."""
+    return _ORIGINS.index(entry.origin), entry.calibrator.fitted_on.alternatives == 1
 
 
-def _needs(entry: Entry) -> str:
-    return f"needs {', '.join(_asked_again(entry))}: the model would have to be asked again, which it is not for a suggestion"
+def _unfit(entry: Entry, drawn: Drawn) -> str:
+    """Why a calibrator that is for this place is not for what was drawn there; empty where it is."""
+    reflective, alternatives = [name for name in entry.calibrator.features if MEASURES[name].cost], entry.calibrator.fitted_on.alternatives
+    if reflective:
+        return f"needs {', '.join(reflective)}: the model would have to be asked again, which it is not for a suggestion"
+    if alternatives == 1:
+        return f"was fitted on first choices, and this is number {drawn.rank}" if drawn.rank > 1 else ""
+    if alternatives != drawn.count:
+        return f"is for one of {alternatives} alternatives, and here {'one was' if drawn.count == 1 else f'{drawn.count} were'} drawn"
+    return "needs agreement, and log-probabilities are not known" if drawn.agreement is None else ""
 
 
 def _matches(chosen: Entry) -> str:
@@ -223,6 +246,8 @@ def _gives_way(entry: Entry, chosen: Entry) -> str:
         return f"it matches, but is insufficient: {entry.calibrator.reason}"
     if entry.origin != chosen.origin:
         return f"it matches, but a {chosen.origin} one goes before a {entry.origin} one"
+    if _for_first_choices(entry) > _for_first_choices(chosen):
+        return "it matches, but one for all alternatives goes before one for first choices"
     return "it matches, but a newer one goes before it"
 
 

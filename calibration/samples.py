@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -27,7 +28,7 @@ _HEX_DIGITS = b"0123456789abcdef"
 _TEXTS = ("id", "model", "prompt", "task", "language", "project", "file", "text_sha256")
 _OPTIONAL_TEXTS = ("model_name", "user")
 _FIELDS = frozenset((*_TEXTS, "schema", "seed", "measures", "labels"))
-_OPTIONAL = frozenset((*_OPTIONAL_TEXTS, "asked", "fallbacks"))
+_OPTIONAL = frozenset((*_OPTIONAL_TEXTS, "asked", "fallbacks", "rank", "alternatives"))
 
 
 class SampleError(ValueError):
@@ -42,7 +43,8 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     model: fingerprint id of the model; prompt: fingerprint of prompt and decoder (both 16 hex digits: calibrators are matched by them);
     text_sha256: of the generated text in UTF-8; model_name: for people only. asked: for each reflective measure the fingerprint of the
     question that was put to the model (16 hex digits); fallbacks: measures whose value only stands in for one that could not be had;
-    user: who, or which machine, it comes from. Changed with `msgspec.structs.replace`.
+    user: who, or which machine, it comes from. rank, alternatives: of so many alternatives that were drawn at its place this is number
+    rank, from 1 (`agreement.Drawn`). Changed with `msgspec.structs.replace`.
     """
 
     id: str
@@ -60,6 +62,8 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     asked: dict[str, str] = {}
     fallbacks: tuple[str, ...] = ()
     user: str = ""
+    rank: int = 1
+    alternatives: int = 1
 
 
 class _Other(msgspec.Struct, tag_field="schema", tag=""):
@@ -177,7 +181,7 @@ def _has_right_texts(sample: Sample) -> bool:
     model, prompt, text = sample.model, sample.prompt, sample.text_sha256
     if not (sample.id and len(model) == len(prompt) == 16 and len(text) == 64 and _EVENTS.issuperset(sample.labels)):
         return False
-    if (model + prompt + text).encode().translate(None, _HEX_DIGITS):
+    if (model + prompt + text).encode().translate(None, _HEX_DIGITS) or not 1 <= sample.rank <= sample.alternatives:
         return False
     if sample.asked or sample.fallbacks:
         _asked(sample.asked, sample.measures)
@@ -217,6 +221,7 @@ def _sample(fields: object) -> Sample:
     if type(fields["seed"]) is not int:
         raise ValueError(f"seed must be an integer, not {fields['seed']!r}")
     measures = _measures(fields["measures"])
+    rank, alternatives = _draw(fields)
     return Sample(
         **{name: fields[name] for name in _TEXTS},
         seed=fields["seed"],
@@ -226,7 +231,19 @@ def _sample(fields: object) -> Sample:
         asked=_asked(fields.get("asked", {}), measures),
         fallbacks=_fallbacks(fields.get("fallbacks", ()), measures),
         user=fields.get("user", ""),
+        rank=rank,
+        alternatives=alternatives,
     )
+
+
+def _draw(fields: dict[str, Any]) -> tuple[int, int]:
+    rank, alternatives = fields.get("rank", 1), fields.get("alternatives", 1)
+    for name, value in (("rank", rank), ("alternatives", alternatives)):
+        if type(value) is not int or value < 1:
+            raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
+    if rank > alternatives:
+        raise ValueError(f"rank is {rank}, of {alternatives} alternatives")
+    return rank, alternatives
 
 
 def _measures(measures: object) -> dict[str, float]:

@@ -26,7 +26,7 @@ def build(cls: type[T], value: object, place: str = "") -> T:
 
     Fields may be str, bool, int, float (finite), Literal, dataclass, a union of dataclasses (told apart by their field `kind`, a Literal),
     tuple[X, ...], tuple[X, Y] and X | None. Every field must be
-    there, and no other. Raises ValueError, "place: reason".
+    there but those that have a default, and no other. Raises ValueError, "place: reason".
     """
     made = _build(cls, value, place)
     assert isinstance(made, cls)
@@ -63,12 +63,13 @@ def _build(kind: object, value: object, place: str) -> object:
 def _build_dataclass(kind: type, value: object, place: str) -> object:
     if not isinstance(value, dict):
         _refuse(place, "must be an object", value)
-    names = [f.name for f in dataclasses.fields(kind)]
-    for problem, found in (("missing", set(names) - value.keys()), ("unknown field", value.keys() - set(names))):
+    fields = dataclasses.fields(kind)
+    required = {f.name for f in fields if f.default is dataclasses.MISSING}
+    for problem, found in (("missing", required - value.keys()), ("unknown field", value.keys() - {f.name for f in fields})):
         if found:
             raise ValueError(f"{problem}: {', '.join(sorted(_join(place, name) for name in found))}")
     hints = get_type_hints(kind)
-    return kind(**{name: _build(hints[name], value[name], _join(place, name)) for name in names})
+    return kind(**{f.name: _build(hints[f.name], value[f.name], _join(place, f.name)) for f in fields if f.name in value})
 
 
 def _build_one_of(classes: tuple[type, ...], value: object, place: str) -> object:

@@ -263,7 +263,7 @@ def complete_several(
     on_text: OnText | None = None,
     count: int = 1,
 ) -> tuple[Generation, ...]:
-    """`count` generations as `complete` makes them: number i begins with the i-th most likely token; of those with one text the first."""
+    """`count` generations as `complete` makes them: number i begins with the i-th most likely token. Several may have one text."""
     settings = settings or Settings()
     prompt = prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings)
     stop, most = _stop(prefix, suffix, kind), _new_tokens(model, settings, kind)
@@ -273,10 +273,7 @@ def complete_several(
     else:
         first = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
         made = model.alternatives(prompt, count, stop=stop, max_tokens=most, max_ms=max_ms, cancel=cancel, on_token=first)
-    distinct: dict[str, Generation] = {}
-    for generation in (_cut(each, prefix, suffix, kind) for each in made):
-        distinct.setdefault(generation.text, generation)
-    return tuple(distinct.values())
+    return tuple(_cut(each, prefix, suffix, kind) for each in made)
 
 
 def _cut(generation: Generation, prefix: str, suffix: str, kind: Kind) -> Generation:

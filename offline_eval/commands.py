@@ -35,17 +35,19 @@ def eval_calibration(
     workers: int = 1,
     cache: Path | None = None,
     reflective: bool = False,
+    alternatives: int = 1,
     as_json: bool = False,
 ) -> int:
     """Run, or go on with, the line-completion study in the folder `out`; ends with the paths of its samples files.
 
-    names: which of the projects in projects.toml, all when empty; reflective: the model is asked about each generation, too. Raises
-    ModelError.
+    names: which of the projects in projects.toml, all when empty; reflective: the model is asked about each generation, too; alternatives:
+    how many are drawn at each place. Raises ModelError.
     """
 
     def work() -> None:
         projects, opened = _named(names), choice or ModelChoice()
-        _report(study(out, projects, opened, per_project, tasks, seed, workers, cache or default_cache(), reflective), as_json)
+        run = study(out, projects, opened, per_project, tasks, seed, workers, cache or default_cache(), reflective, alternatives)
+        _report(run, as_json)
 
     return _ended(work)
 
@@ -91,6 +93,7 @@ def study(
     workers: int,
     cache: Path,
     reflective: bool = False,
+    alternatives: int = 1,
 ) -> Run:
     """The run in `out` with every generation of these projects made. Raises RunError, ProjectError, ModelError and OSError."""
     if choice.options.get("shift_tokens"):
@@ -116,6 +119,8 @@ def study(
     }
     if questions:
         asked["questions"] = [f"{measure} {question.fingerprint}" for measure, question in questions.items()]
+    if alternatives > 1:
+        asked["alternatives"] = alternatives
     run = Run.begin(out, asked)
     files = []
     for number, project in enumerate(projects, 1):
@@ -123,13 +128,13 @@ def study(
             to_stderr(f"fetching {project.name} {project.version} ({number} of {len(projects)})")
         files += tasks_of(project, cache, per_project, seed, tasks)
     to_stderr(f"{sum(len(f.tasks) for f in files)} gaps in {len(files)} files of {len(projects)} projects")
-    generate(run, files, choice, settings, workers, to_stderr, questions)
+    generate(run, files, choice, settings, workers, to_stderr, questions, alternatives)
     return run
 
 
 def _report(run: Run, as_json: bool) -> None:
     asked = run.asked()
-    by_task = samples(run, asked["model"], asked["model_name"], asked["prompt"], asked["seed"])
+    by_task = samples(run, asked["model"], asked["model_name"], asked["prompt"], asked["seed"], asked.get("alternatives", 1))
     paths = write_all_samples(run, by_task)
     summary = {task: rate(found) for task, found in sorted(by_task.items())}
     for task, row in summary.items():

@@ -28,10 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
+from ..calibration.agreement import distinct
 from ..calibration.measures import measures_of
 from ..calibration.reflective import Question, reflect
 from ..calibration.samples import Sample, write_samples
-from ..inference.completion import Settings, Task, complete, prompt_at
+from ..inference.completion import Settings, Task, complete_several, prompt_at
 from ..inference.model import Model
 from ..inference.opening import ModelChoice
 from .projects import Project, is_test, sources
@@ -89,53 +90,74 @@ def tasks_of(project: Project, cache: Path, per_project: int, seed: int, tasks: 
     return [FileTasks(project.name, path, text, tuple(t)) for path, (text, t) in by_file.items()]
 
 
-def answer(model: Model, file: FileTasks, settings: Settings, questions: Mapping[str, Question] | None = None) -> list[dict[str, Any]]:
-    """The model's generation for each gap of a file, as lines of generations.jsonl.
+def answer(
+    model: Model, file: FileTasks, settings: Settings, questions: Mapping[str, Question] | None = None, alternatives: int = 1
+) -> list[dict[str, Any]]:
+    """The model's generations for each gap of a file, as lines of generations.jsonl.
 
-    questions: what it is then asked of each that has a text, by reflective measure (`questions_for`); nothing by default.
+    questions: what it is then asked of each that has a text, by reflective measure (`questions_for`); nothing by default. alternatives:
+    how many are drawn at each gap, of which those with different texts are given, the first choice first; it alone where it has no text:
+    the live engine then shows nothing.
     """
     records = []
     for task in file.tasks:
         before, after = file.text[: task.gap.start], file.text[task.gap.end :]
         begun = time.perf_counter()
-        generation = complete(model, before, after, settings=settings)
+        made = complete_several(model, before, after, settings=settings, count=alternatives)
         total_ms = (time.perf_counter() - begun) * 1e3
-        record: dict[str, Any] = {
-            "id": task.id,
-            "task": task.task,
-            "project": file.project,
-            "file": file.path,
-            "line": task.line,
-            "function": task.function,
-            "text": generation.text,
-            "truth": file.text[task.gap.start : task.gap.end],
-            "measures": measures_of(generation),
-            "stopped_by": generation.stopped_by.value,
-            "timings": {**asdict(generation.timings), "total_ms": total_ms},
-        }
-        if questions and generation.text.strip():
-            begun = time.perf_counter()
-            said = reflect(model, prompt_at(model, before, after, settings=settings), generation, questions)
-            record["measures"] |= said.measures
-            record |= {"asked": said.asked, "fallbacks": said.fallbacks, "answers": said.answers}
-            record["timings"]["questions_ms"] = (time.perf_counter() - begun) * 1e3
-        records.append(record)
+        shown = distinct(made, alternatives) if made[0].text.strip() else distinct(made[:1], 1)
+        for generation, drawn in shown:
+            record: dict[str, Any] = {
+                "id": id_of(task.id, drawn.rank),
+                "task": task.task,
+                "project": file.project,
+                "file": file.path,
+                "line": task.line,
+                "function": task.function,
+                "text": generation.text,
+                "truth": file.text[task.gap.start : task.gap.end],
+                "measures": measures_of(generation) | drawn.measures,
+                "stopped_by": generation.stopped_by.value,
+                "timings": {**asdict(generation.timings), "total_ms": total_ms},
+            }
+            if alternatives > 1:
+                record |= {"rank": drawn.rank} if drawn.rank > 1 else {"rank": 1, "ranks": [other.rank for _, other in shown]}
+            if questions and generation.text.strip():
+                begun = time.perf_counter()
+                said = reflect(model, prompt_at(model, before, after, settings=settings), generation, questions)
+                record["measures"] |= said.measures
+                record |= {"asked": said.asked, "fallbacks": said.fallbacks, "answers": said.answers}
+                record["timings"]["questions_ms"] = (time.perf_counter() - begun) * 1e3
+            records.append(record)
     return records
 
 
-_worker: tuple[Model, Settings, Mapping[str, Question]] | None = None
+def id_of(gap: str, rank: int) -> str:
+    """The id of a gap's generation: the gap's own for the first choice."""
+    return gap if rank == 1 else f"{gap}:{rank}"
 
 
-def _start_worker(choice: ModelChoice, settings: Settings, questions: Mapping[str, Question]) -> None:
+def _finished(run: Run) -> tuple[set[str], set[str]]:
+    """The ids of all generations that the run has, and of the gaps that have all of theirs."""
+    records = list(run.records(GENERATIONS))
+    there = {record["id"] for record in records}
+    ranks = {record["id"]: record.get("ranks", [1]) for record in records if record.get("rank", 1) == 1}
+    return there, {gap for gap, found in ranks.items() if there.issuperset(id_of(gap, rank) for rank in found)}
+
+
+_worker: tuple[Model, Settings, Mapping[str, Question], int] | None = None
+
+
+def _start_worker(choice: ModelChoice, settings: Settings, questions: Mapping[str, Question], alternatives: int) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
-    _worker = choice.open(), settings, questions
+    _worker = choice.open(), settings, questions, alternatives
 
 
 def _answer_in_worker(file: FileTasks) -> list[dict[str, Any]]:
     assert _worker is not None, "the pool starts every worker with _start_worker"
-    model, settings, questions = _worker
-    return answer(model, file, settings, questions)
+    model, settings, questions, alternatives = _worker
+    return answer(model, file, settings, questions, alternatives)
 
 
 def generate(
@@ -146,29 +168,34 @@ def generate(
     workers: int,
     say: Callable[[str], None],
     questions: Mapping[str, Question] | None = None,
+    alternatives: int = 1,
 ) -> None:
-    """Complete what the run does not have yet, in `workers` processes of one thread each, writing as it goes; questions as `answer`.
+    """Complete what the run does not have yet, in `workers` processes of one thread each, writing as it goes.
+
+    questions, alternatives: as `answer`.
 
     Raises RunError when a worker dies; what was written stays, and the same call goes on from there.
     """
-    done = {record["id"] for record in run.records(GENERATIONS)}
+    there, done = _finished(run)
     labelled = {record["id"] for record in run.records(LABELS)}
     run.append(LABELS, [_label(r) for r in run.records(GENERATIONS) if r["id"] not in labelled])
     asked = (replace(file, tasks=tuple(t for t in file.tasks if t.id not in done)) for file in files)
     left = [file for file in asked if file.tasks]
     total, begun, made, said = sum(len(f.tasks) for f in left), time.monotonic(), 0, 0.0
     if done:
-        say(f"{len(done)} generations are there already, {total} are left")
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (choice.on_one_thread(), settings, questions or {})) as pool:
+        say(f"{len(done)} gaps are done already, {total} are left")
+    what = choice.on_one_thread(), settings, questions or {}, alternatives
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, what) as pool:
         try:
-            for records in pool.map(_answer_in_worker, left):
-                run.append(GENERATIONS, records)
-                run.append(LABELS, [_label(r) for r in records])
-                made += len(records)
+            for file, records in zip(left, pool.map(_answer_in_worker, left), strict=True):
+                new = [record for record in records if record["id"] not in there]
+                run.append(GENERATIONS, new)
+                run.append(LABELS, [_label(r) for r in new])
+                made += len(file.tasks)
                 if (spent := time.monotonic() - begun) - said > 15:
                     said = spent
                     minutes = (total - made) * spent / made / 60
-                    say(f"{made}/{total} generations, {made / spent:.1f} a second, about {minutes:.0f} minutes left")
+                    say(f"{made}/{total} gaps, {made / spent:.1f} a second, about {minutes:.0f} minutes left")
         except KeyboardInterrupt:
             say(f"stopping behind the files that are being completed; the same command goes on where {run.folder} is")
             pool.shutdown(wait=False, cancel_futures=True)
@@ -181,8 +208,8 @@ def _label(record: dict[str, Any]) -> dict[str, Any]:
     return {"id": record["id"], EVENT: record["text"].rstrip() == record["truth"].rstrip()}
 
 
-def samples(run: Run, model_id: str, model_name: str, prompt_id: str, seed: int) -> dict[Task, list[Sample]]:
-    """The run's samples by task. Generations without text make none."""
+def samples(run: Run, model_id: str, model_name: str, prompt_id: str, seed: int, alternatives: int = 1) -> dict[Task, list[Sample]]:
+    """The run's samples by task; alternatives: how many were drawn at each gap. Generations without text make none."""
     labels = {record["id"]: record.get(EVENT) for record in run.records(LABELS)}
     found: dict[Task, list[Sample]] = {}
     for r in run.records(GENERATIONS):
@@ -203,6 +230,8 @@ def samples(run: Run, model_id: str, model_name: str, prompt_id: str, seed: int)
             model_name=model_name,
             asked=r.get("asked", {}),
             fallbacks=r.get("fallbacks", ()),
+            rank=r.get("rank", 1),
+            alternatives=alternatives,
         )
         found.setdefault(r["task"], []).append(sample)
     return found

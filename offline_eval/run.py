@@ -27,7 +27,9 @@ _FIELDS: dict[str, dict[str, type]] = {
     GENERATIONS: {"id": str, "task": str, "project": str, "file": str, "text": str, "truth": str, "measures": dict},
     LABELS: {"id": str},
 }
-_WORDS: dict[type, str] = {str: "a text", dict: "an object"}
+# What may be left out.
+_OPTIONAL: dict[str, dict[str, type]] = {GENERATIONS: {"rank": int, "ranks": list}, LABELS: {}}
+_WORDS: dict[type, str] = {str: "a text", dict: "an object", int: "a whole number", list: "a list"}
 
 
 class RunError(Exception):
@@ -103,12 +105,14 @@ class Run:
                     record = json.loads(line)
                 except (ValueError, RecursionError) as error:
                     raise RunError(f"{path}:{number}: not JSON: {error}") from None
-                for field, kind in _FIELDS[name].items():
-                    if not isinstance(record, dict) or not isinstance(record.get(field), kind):
+                there = record if isinstance(record, dict) else {}
+                optional = {field: kind for field, kind in _OPTIONAL[name].items() if field in there}
+                for field, kind in (_FIELDS[name] | optional).items():
+                    if not isinstance(there.get(field), kind):
                         raise RunError(
                             f"{path}:{number}: {field!r} is missing or not {_WORDS[kind]}; delete the line to have it made again"
                         )
-                yield record
+                yield there
 
     def _drop_torn_end(self, name: str) -> None:
         """A process that was killed while it wrote leaves a line without an end: nothing may be appended behind it."""

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..calibration.agreement import ALONE, Drawn
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.registry import Registry
 from ..inference.completion import Kind, Settings, complete, start_of_line, task_of
@@ -60,8 +61,12 @@ def suggestion_of(
     registry: Registry,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
+    drawn: Drawn = ALONE,
 ) -> Suggestion | None:
-    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing (`shown`)."""
+    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing (`shown`).
+
+    drawn: as `suggest`.
+    """
     text = shown(generation.text, place.prefix, place.suffix, place.kind)
     if text is None:
         return None
@@ -78,6 +83,7 @@ def suggestion_of(
         file=place.file,
         project=project,
         boundaries=boundaries,
+        drawn=drawn,
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
     return made and replace(made, text=_newline_at(place).join(map(content, split_lines(text))))

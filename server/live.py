@@ -27,7 +27,8 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 class Made:
     """What there is for a place. kind: what was asked for when it was made; typed: what has been typed along it since.
 
-    waited_ms: for the delay and the model's turn. generations: what is left of them, empty where there is nothing to add.
+    waited_ms: for the delay and the model's turn. generations: what is left of them, empty where there is nothing to add. drawn: how many
+    were made at the place.
     """
 
     generations: tuple[Generation, ...]
@@ -37,6 +38,7 @@ class Made:
     waited_ms: float = 0.0
     tokens: int = 0
     timed_out: bool = False
+    drawn: int = 1
 
 
 class LiveModel:
@@ -92,7 +94,7 @@ class LiveModel:
         for kind in (want.kind, *(kind for kind in _KINDS if kind != want.kind)):
             found = self.memory.find(want.uri, want.prefix, want.suffix, kind)
             if found is not None and (kind == want.kind or (found.typed and found.generations)):
-                return Made(found.generations, kind, found.typed, "memory")
+                return Made(found.generations, kind, found.typed, "memory", drawn=found.drawn)
         return None
 
     async def make(self, want: Want) -> Made:
@@ -104,7 +106,8 @@ class LiveModel:
         timed_out = first.stopped_by is StopReason.TIME and not first.text.strip()
         left = self.memory.find(want.uri, want.prefix, want.suffix, answer.kind)
         generations = left.generations if left is not None else answer.generations if not answer.typed else ()
-        return Made(generations, answer.kind, answer.typed, source, answer.waited_ms, tokens, timed_out)
+        drawn = len(answer.generations) if left is None else left.drawn
+        return Made(generations, answer.kind, answer.typed, source, answer.waited_ms, tokens, timed_out, drawn)
 
     def prepare(self, want: Want, *, again: bool = False) -> None:
         """Let the model write what may be asked for next, if it has nothing else to do; again: also where something is remembered."""

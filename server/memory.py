@@ -41,12 +41,13 @@ class Found:
     """What the model wrote that still fits a place.
 
     generations: what is left of them, in their order; empty where it is known to add nothing. typed: what was typed since they were made;
-    exact: nothing, and all of the text around the cursor that was given is as it was.
+    exact: nothing, and all of the text around the cursor that was given is as it was. drawn: how many generations were made there.
     """
 
     generations: tuple[Generation, ...]
     typed: str
     exact: bool
+    drawn: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +61,12 @@ class _Entry:
     size: int
 
     def left(self, typed: str, gained: str) -> tuple[Generation, ...] | None:
-        """What is left of the generations between what was typed and what came to stand behind the cursor; None where that is not known."""
-        if not typed and not gained and self.generations and not self.generations[0].text.strip():
-            return ()  # the model's own first choice is to add nothing
+        """What is left of the generations between what was typed and what came to stand behind the cursor; None where that is not known.
+
+        All of them, those without a text too, where neither is anything; none where the model's own first choice is to add nothing.
+        """
+        if not typed and not gained:
+            return self.generations if self.generations and self.generations[0].text.strip() else ()
         rests = tuple([rest for generation in self.generations if (rest := _between(generation, typed, gained))])
         if rests:
             return rests
@@ -118,7 +122,10 @@ class Memory:
             gained = _gained(entry.place[3], suffix)
             left = None if gained is None else entry.left(typed, gained)
             if left is not None and (found is None or _goes_on(found.generations, left)):
-                place, found = entry.place, Found(left, typed, not typed and entry.text_hash == hash((prefix, suffix)))
+                place, found = (
+                    entry.place,
+                    Found(left, typed, not typed and entry.text_hash == hash((prefix, suffix)), len(entry.generations)),
+                )
             if found is not None and not _cut_short(found.generations):
                 break
         if place is not None:

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..calibration.agreement import ALONE, Drawn, distinct
 from ..calibration.registry import Registry, choose
 from ..inference.completion import Kind, Surroundings, task_of
 from ..inference.model import Generation
@@ -205,13 +206,15 @@ class Requests:
         record.model = loaded.fingerprint.id
         record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
         asked = replace(ask, place=replace(place, kind=made.kind))
+        # What comes by itself was not drawn among others, but for what was prepared: the memory may have that, too.
         possible = (
-            Shown(suggestion, generation, asked, self.want(ask), _asked_of_calibrators(asked.place, loaded, self._live))
-            for generation in made.generations
-            if (suggestion := self._suggestion(asked, generation, loaded, registry, project)) is not None
+            Shown(suggestion, generation, asked, self.want(ask), _asked_of_calibrators(asked.place, loaded, self._live, place_in_draw))
+            for generation, drawn in distinct(made.generations, made.drawn)
+            for place_in_draw in [drawn if ask.invoked else Drawn(drawn.rank)]
+            if (suggestion := self._suggestion(asked, generation, loaded, registry, project, place_in_draw)) is not None
         )
         # What comes by itself is one; the model's own first choice is the first.
-        found = list(islice(possible, settings.alternatives if ask.invoked else 1))
+        found = list(islice(_differing(possible), settings.alternatives if ask.invoked else 1))
         if not current():
             raise Superseded
         if not found:
@@ -273,7 +276,7 @@ class Requests:
         return made
 
     def _suggestion(
-        self, ask: Ask, generation: Generation, loaded: LoadedModel, registry: Registry, project: Path | None
+        self, ask: Ask, generation: Generation, loaded: LoadedModel, registry: Registry, project: Path | None, drawn: Drawn
     ) -> Suggestion | None:
         place = ask.place
         return suggestion_of(
@@ -286,6 +289,7 @@ class Requests:
             registry=registry,
             project=project.name if project and (place.file is None or place.file.is_relative_to(project)) else None,
             boundaries=self._settings().bands,
+            drawn=drawn,
         )
 
     def _keep(self, found: list[Shown]) -> None:
@@ -375,7 +379,16 @@ _FAILURES: dict[type[Exception], str] = {
 }
 
 
-def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel) -> dict[str, Any]:
+def _differing(possible: Iterator[Shown]) -> Iterator[Shown]:
+    """Of those that show one text, trimmed, the first."""
+    texts: set[str] = set()
+    for each in possible:
+        if each.suggestion.text not in texts:
+            texts.add(each.suggestion.text)
+            yield each
+
+
+def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel, drawn: Drawn = ALONE) -> dict[str, Any]:
     return {
         "model_id": loaded.fingerprint.id,
         "prompt_id": live.settings.fingerprint(loaded.layout, loaded.context_length, place.kind),
@@ -383,6 +396,7 @@ def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel) ->
         "task": task_of(place.prefix, place.suffix, place.kind),
         "language": place.language,
         "file": place.file,
+        "drawn": drawn,
     }
 
 

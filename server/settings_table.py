@@ -175,7 +175,13 @@ SETTINGS: tuple[Setting, ...] = (
         BOUNDARIES.possible_from,
         "The probability from which a suggestion is called possible, and below which unlikely; it lies above 0.",
     ),
-    Setting("alternatives", whole(1, 8), 3, "How many different suggestions are made when they are invoked."),
+    Setting(
+        "alternatives",
+        whole(1, 8),
+        4,
+        "How many different suggestions are made when they are invoked. Those behind the first have a probability only where a "
+        "calibrator was fitted on as many; the ones that come with Assay were fitted on 4.",
+    ),
     _budget("prefixTokens", 1, "How much of the file before the cursor the model is shown."),
     _budget("suffixTokens", 0, "How much of the file behind the cursor the model is shown."),
     _budget("headTokens", 0, "How much of the file's head, where the imports stand, the model is shown when the middle is cut."),

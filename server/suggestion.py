@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from ..calibration.agreement import ALONE, Drawn
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import Confidence, confidence, uncalibrated
 from ..calibration.measures import measures_of
@@ -63,18 +64,21 @@ def suggest(
     file: Path | None = None,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
+    drawn: Drawn = ALONE,
 ) -> Suggestion | None:
     """The suggestion that a generation makes; None when its text is blank.
 
     task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
     is about; file: absolute path of what is completed, None for a text that is in no file; project: the root folder's name, by which a
-    calibrator may have a map of its own for it. Where the registry has no calibrator for these, the confidence is "uncalibrated" and has
-    no number; nor has a generation whose log-probabilities are approximate because tokens of its prompt were shifted.
+    calibrator may have a map of its own for it; drawn: the generation's place among the alternatives that were drawn with it. Where the
+    registry has no calibrator for these, the confidence is "uncalibrated" and has no number; nor has a generation whose log-probabilities
+    are approximate because tokens of its prompt were shifted.
     """
     if not generation.text.strip():
         return None
-    measures = measures_of(generation) if generation.tokens else {}  # none where a server tells no log-probabilities
-    choice = choose(registry, model_id=model_id, prompt_id=prompt_id, event=event, task=task, language=language, file=file)
+    # none where a server tells no log-probabilities
+    measures = measures_of(generation) | drawn.measures if generation.tokens else {}
+    choice = choose(registry, model_id=model_id, prompt_id=prompt_id, event=event, task=task, language=language, file=file, drawn=drawn)
     if choice.calibrator is None:
         found = uncalibrated(event, choice.reason)
     elif generation.timings.shifted_tokens:

@@ -72,6 +72,19 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         document[last] = value
 
 
+def test_how_many_alternatives_were_drawn_is_kept_and_first_choices_have_the_file_that_they_had(
+    calibrator: Calibrator, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.json"
+    save(calibrator, path)
+    assert "alternatives" not in json.loads(path.read_text())["fitted_on"]
+    assert load(path) == calibrator
+    several = replace(calibrator, fitted_on=replace(calibrator.fitted_on, alternatives=4))
+    save(several, path)
+    assert load(path) == several
+    assert several.id != calibrator.id
+
+
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
@@ -106,6 +119,8 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         ("fitted_on.n", 1.5, "fitted_on.n: must be a whole number, not 1.5"),
         ("fitted_on.n", 0, "fitted_on.n: not 0 <= positives <= n"),
         ("fitted_on.groups", 1, "fitted_on.groups: not 2 <= groups <= n"),
+        ("fitted_on.alternatives", 0, "fitted_on.alternatives: less than 1"),
+        ("features", ["agreement"], "fitted_on.alternatives: 1, and first choices alone have no agreement"),
         ("fitted_on.date", "yesterday", "fitted_on.date: not an ISO 8601"),
         ("fitted_on.date", "2026-11-20T10:00:00", "fitted_on.date: not an ISO 8601"),
         ("status", "fine", "status: must be 'informative' or"),

@@ -69,6 +69,20 @@ def test_free_is_every_measure_that_costs_nothing_and_that_all_samples_have(tmp_
     assert load(tmp_path / "c.json").features == ("total_logprob", "length")
 
 
+def test_free_takes_agreement_in_where_all_alternatives_have_it_and_leaves_it_out_where_there_is_none(tmp_path: Path) -> None:
+    several = [
+        structs.replace(one, rank=1 + number % 2, alternatives=2, measures={**one.measures, "agreement": -0.1 - number % 7})
+        for number, one in enumerate(world(300)[0])
+    ]
+    for samples, features in (
+        (several, ("total_logprob", "length", "agreement")),
+        (world(300)[0], ("total_logprob", "length")),
+    ):
+        write_samples(tmp_path / "s.jsonl", samples)
+        assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", ["free"], tmp_path / "c.json", False, kind="platt") == 0
+        assert load(tmp_path / "c.json").features == features
+
+
 def test_a_measure_that_is_missing_or_impossible_is_said_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for wrong, said in (({"total_logprob": 0.5}, "positive"), ({"total_logprob": -1e20}, "which no generation has")):
         path = tmp_path / "s.jsonl"

@@ -255,6 +255,11 @@ def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Sai
     assert "fitted on these very samples" in text
 
 
+def test_the_first_of_several_alternatives_is_a_first_choice(files: Path, tmp_path: Path) -> None:
+    write_samples(tmp_path / "s.jsonl", [replace(sample(number), alternatives=4) for number in range(3)])
+    assert calibrate_drift(files / "c.json", [tmp_path / "s.jsonl"], True) == 0
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
@@ -262,6 +267,7 @@ def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Sai
         ({"prompt": "f" * 16}, "is of the prompt"),
         ({"task": "block"}, "is of the task block"),
         ({"language": "java"}, "is of the language java"),
+        ({"rank": 2, "alternatives": 4}, "is of the number of alternatives 4, the calibrator"),
         ({"labels": {"kept": True}}, "none of the 1 samples has a label for exact_match"),
         ({"measures": {"length": 3.0}}, "the first is s0: total_logprob is not known"),
     ],

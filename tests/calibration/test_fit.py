@@ -56,6 +56,13 @@ def test_what_the_map_was_fitted_on_is_written_down() -> None:
     assert made.calibrator.ranges == ((min(totals), max(totals)),)
 
 
+def test_that_all_alternatives_of_a_place_were_samples_is_written_down_and_first_choices_of_several_are_first_choices() -> None:
+    several = [structs.replace(one, rank=1 + number % 3, alternatives=3) for number, one in enumerate(world(300)[0])]
+    assert fit(several, "exact_match", resamples=20).calibrator.fitted_on.alternatives == 3
+    first = [structs.replace(one, rank=1) for one in several]
+    assert fit(first, "exact_match", resamples=20).calibrator.fitted_on.alternatives == 1
+
+
 def test_an_unknown_label_is_left_out_and_counted_never_taken_as_false() -> None:
     samples, _ = world(300)
     hidden = [structs.replace(s, labels={"exact_match": None}) if i % 3 == 0 else s for i, s in enumerate(samples)]
@@ -174,7 +181,7 @@ def test_several_measures_are_fitted_together() -> None:
     assert np.shape(found.map.covariance) == (3, 3)
 
 
-def changed(**changes: str) -> list[Sample]:
+def changed(**changes: str | int) -> list[Sample]:
     samples, _ = world(60)
     return [*samples[:-1], structs.replace(samples[-1], **changes)]  # type: ignore[arg-type]
 
@@ -190,6 +197,13 @@ def changed(**changes: str) -> list[Sample]:
         ),
         (changed(prompt="f" * 16), "exact_match", ["total_logprob"], "samples of 2 prompts are mixed"),
         (changed(task="block"), "exact_match", ["total_logprob"], "samples of 2 tasks are mixed .block, line"),
+        (changed(alternatives=4), "exact_match", ["total_logprob"], "samples of 2 numbers of alternatives are mixed .1, 4"),
+        (
+            [structs.replace(one, alternatives=4, measures={"agreement": -1.0}) for one in changed()],
+            "exact_match",
+            ["agreement"],
+            "these samples are first choices alone; leave it out",
+        ),
         (changed(), "correct", ["total_logprob"], "unknown event 'correct', known are exact_match, tests_pass, kept"),
         (changed(), "tests_pass", ["total_logprob"], "0 of 60 samples have a label for tests_pass"),
         (changed(), "exact_match", ["logprob"], "unknown measure logprob, known are total_logprob"),

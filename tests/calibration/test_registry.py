@@ -10,6 +10,7 @@ import platformdirs
 import pytest
 from synthetic_samples import MODEL, PROMPT, world
 
+from assay.calibration.agreement import ALONE, Drawn
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fit import fit
 from assay.calibration.registry import (
@@ -280,3 +281,54 @@ def test_a_calibrator_that_needs_to_ask_the_model_again_is_never_taken(made: Cal
     alone = choose(Registry(both.entries[:1], ()), *wanted)
     assert alone.entry is None
     assert "needs ask_true: the model would have to be asked again" in alone.reason
+
+
+def for_several(calibrator: Calibrator, count: int) -> Calibrator:
+    return replace(calibrator, fitted_on=replace(calibrator.fitted_on, alternatives=count))
+
+
+def of_draw(registry: Registry, calibrator: Calibrator, drawn: Drawn) -> Choice:
+    made = calibrator.fitted_on
+    return choose(registry, made.model, made.prompt, "exact_match", "line", "python", drawn=drawn)
+
+
+def test_one_for_all_alternatives_is_taken_only_where_as_many_were_drawn_and_then_goes_first(places: Places, made: Calibrator) -> None:
+    save(on(9, made), places[2][1] / "first.json")
+    save(on(1, for_several(made, 4)), places[2][1] / "all.json")
+    registry = read_registry(places)
+    for rank in (1, 4):
+        choice = of_draw(registry, made, Drawn(rank, 4, -0.5))
+        assert choice.entry is not None
+        assert choice.entry.path.name == "all.json"
+    assert passed_over(of_draw(registry, made, Drawn(1, 4, -0.5))) == {
+        "first.json": "it matches, but one for all alternatives goes before one for first choices"
+    }
+    for drawn, reason in (
+        (ALONE, "is for one of 4 alternatives, and here one was drawn"),
+        (Drawn(1, 3, -0.5), "is for one of 4 alternatives, and here 3 were drawn"),
+        (Drawn(1, 4), "needs agreement, and log-probabilities are not known"),
+    ):
+        choice = of_draw(registry, made, drawn)
+        assert choice.entry is not None
+        assert choice.entry.path.name == "first.json"
+        assert passed_over(choice) == {"all.json": f"it matches, but {reason}"}
+
+
+def test_first_choices_say_nothing_of_the_other_alternatives(places: Places, made: Calibrator) -> None:
+    save(made, places[2][1] / "first.json")
+    registry = read_registry(places)
+    assert of_draw(registry, made, Drawn(1, 4, -0.5)).calibrator == made
+    choice = of_draw(registry, made, Drawn(2, 4, -0.5))
+    assert choice.calibrator is None
+    date = made.fitted_on.date[:10]
+    assert choice.reason == f"shipped first.json ({date}, n = 600) matches, but was fitted on first choices, and this is number 2"
+
+
+def test_a_projects_own_goes_before_a_shipped_one_for_all_alternatives(places: Places, made: Calibrator) -> None:
+    save(made, places[0][1] / "own.json")
+    save(for_several(made, 4), places[2][1] / "all.json")
+    registry = read_registry(places)
+    first, second = (of_draw(registry, made, Drawn(rank, 4, -0.5)).entry for rank in (1, 2))
+    assert first is not None
+    assert second is not None
+    assert (first.path.name, second.path.name) == ("own.json", "all.json")

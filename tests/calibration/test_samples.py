@@ -22,9 +22,10 @@ hex16 = st.text("0123456789abcdef", min_size=16, max_size=16)
 texts = st.text(st.characters(), max_size=12)
 
 
-def with_what_was_asked(made: Sample, fingerprints: list[str], stand_in: bool, user: str) -> Sample:
+def with_what_may_be_left_out(made: Sample, fingerprints: list[str], stand_in: bool, user: str, rank: int, more: int) -> Sample:
     asked = dict(zip(made.measures, fingerprints, strict=False))
-    return structs.replace(made, asked=asked, fallbacks=tuple(made.measures) if stand_in else (), user=user)
+    fallbacks = tuple(made.measures) if stand_in else ()
+    return structs.replace(made, asked=asked, fallbacks=fallbacks, user=user, rank=rank, alternatives=rank + more)
 
 
 plain = st.builds(
@@ -42,7 +43,10 @@ plain = st.builds(
     text_sha256=st.text("0123456789abcdef", min_size=64, max_size=64),
     model_name=texts,
 )
-samples = st.builds(with_what_was_asked, plain, st.lists(hex16, max_size=4), st.booleans(), texts)
+numbers = st.integers(0, 3)
+samples = st.builds(
+    with_what_may_be_left_out, plain, st.lists(hex16, max_size=4), st.booleans(), texts, numbers.map(lambda n: n + 1), numbers
+)
 
 
 @given(made=st.lists(samples, max_size=5, unique_by=lambda s: s.id))
@@ -68,6 +72,10 @@ BAD = {
     "missing": (line(text_sha256=...), "missing: text_sha256"),
     "unknown": (line(colour="red"), "unknown field: colour"),
     "no id": (line(id=""), "id is empty"),
+    "no rank": (line(rank=0, alternatives=2), "rank must be a whole number from 1 on, not 0"),
+    "a rank that is none": (line(rank=True), "rank must be a whole number from 1 on, not True"),
+    "more than were drawn": (line(rank=3, alternatives=2), "rank is 3, of 2 alternatives"),
+    "no alternatives": (line(alternatives=1.0), "alternatives must be a whole number from 1 on, not 1.0"),
     "a number as a text": (line(project=3), "project must be a string, not 3"),
     "not a fingerprint": (line(model="gpt"), "model must be 16 lower-case hex digits, not 'gpt'"),
     "capital digits": (line(prompt="A" * 16), "prompt must be 16 lower-case hex digits, not 'AAAA"),

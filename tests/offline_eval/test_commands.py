@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from source_distribution import make_sdist
 from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.calibration.metrics.bins import wilson
-from assay.calibration.samples import read_samples
+from assay.calibration.samples import Sample, read_samples
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.commands import eval_report, rate, study
 from assay.offline_eval.run import GENERATIONS, LABELS, SCHEMA, Run, RunError
@@ -52,15 +53,21 @@ def test_a_study_makes_every_generation_once_and_asked_again_makes_none(tmp_path
         study(tmp_path / "run", projects[:1], ModelChoice(str(tiny_gguf)), 2, ["line"], 0, 1, cache)
 
 
-@pytest.mark.parametrize("reflective", [False, True])
-def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(tmp_path: Path, tiny_gguf: Path, reflective: bool) -> None:
+@pytest.mark.parametrize(("reflective", "alternatives"), [(False, 1), (True, 1), (False, 3)])
+def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(
+    tmp_path: Path, tiny_gguf: Path, reflective: bool, alternatives: int
+) -> None:
     projects = [make_sdist(tmp_path, functions=1)]
-    run = study(tmp_path / "run", projects, ModelChoice(str(tiny_gguf)), 1, ["line"], 0, 1, tmp_path, reflective)
-    (made,) = run.records(GENERATIONS)
+    run = study(tmp_path / "run", projects, ModelChoice(str(tiny_gguf)), 1, ["line"], 0, 1, tmp_path, reflective, alternatives)
+    made, *others = run.records(GENERATIONS)
+    assert all(other.keys() == made.keys() - {"ranks"} for other in others)
+    left_out = [
+        f"only with `{option}`" for option, asked in (("--reflective", reflective), ("--alternatives", alternatives > 1)) if not asked
+    ]
     text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     for file, fields in (("run.toml", run.asked().keys()), (GENERATIONS, made.keys())):
         table = text.split(f"| field of `{file}` |")[1].split("\n\n")[0].splitlines()[2:]
-        rows = [row.split("|") for row in table if reflective or "only with `--reflective`" not in row]
+        rows = [row.split("|") for row in table if not any(words in row for words in left_out)]
         assert {name for row in rows for name in re.findall(r"`(\w+)`", row[1])} == set(fields)
     (timings,) = (line for line in text.splitlines() if line.startswith("| `timings` |"))
     assert set(re.findall(r"`(\w+)`", timings)[1:]) == set(made["timings"]) | {"questions_ms"}
@@ -118,6 +125,65 @@ def test_asking_a_model_changes_nothing_of_what_it_writes(tmp_path: Path, roomy_
     assert [made["text"] for made in plain] == [made["text"] for made in reflective]
     for one, other in zip(plain, reflective, strict=True):
         assert {name: other["measures"][name] for name in one["measures"]} == pytest.approx(one["measures"], abs=5e-3)
+
+
+def test_alternatives_are_recorded_with_their_rank_and_their_agreement(
+    tmp_path: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    projects = [make_sdist(tmp_path / "cache", functions=6)]
+    plain, several = (
+        study(
+            tmp_path / f"run{count}",
+            projects,
+            ModelChoice(str(tiny_gguf)),
+            6,
+            ["line", "line_rest"],
+            0,
+            1,
+            tmp_path / "cache",
+            False,
+            count,
+        )
+        for count in (1, 4)
+    )
+    assert (plain.asked().get("alternatives"), several.asked()["alternatives"]) == (None, 4)
+    first = {made["id"]: made["text"] for made in plain.records(GENERATIONS)}
+    assert {made["id"]: made["text"] for made in several.records(GENERATIONS) if made["rank"] == 1} == first
+    assert eval_report(several.folder) == 0
+    found = read_samples(sorted((several.folder / "samples").iterdir()))
+    assert {sample.alternatives for sample in found} == {4}
+    by_gap: dict[str, list[Sample]] = {}
+    for sample in found:
+        by_gap.setdefault(sample.id if sample.rank == 1 else sample.id.removesuffix(f":{sample.rank}"), []).append(sample)
+    # A gap whose first choice has no text is one where nothing is shown.
+    assert by_gap.keys() == {name for name, text in first.items() if text.strip()}
+    assert max(map(len, by_gap.values())) > 1
+    blank = {made["id"] for made in several.records(GENERATIONS) if not made["text"].strip()}
+    for gap, samples in by_gap.items():
+        assert len({sample.text_sha256 for sample in samples}) == len(samples)
+        shares = math.fsum(math.exp(sample.measures["agreement"]) for sample in samples)
+        assert shares == pytest.approx(1) if not any(name.startswith(gap) for name in blank) else shares < 1
+    capsys.readouterr()
+
+
+def test_a_run_with_alternatives_goes_on_where_any_of_them_is_lost_and_is_not_one_without(tmp_path: Path, tiny_gguf: Path) -> None:
+    cache = tmp_path / "cache"
+    projects = [make_sdist(cache, functions=5)]
+
+    def again(alternatives: int) -> Run:
+        return study(tmp_path / "run", projects, ModelChoice(str(tiny_gguf)), 5, ["line_rest"], 0, 1, cache, False, alternatives)
+
+    run = again(3)
+    made = (run.folder / GENERATIONS).read_bytes().splitlines(keepends=True)
+    text_and_id = sorted((record["id"], record["text"]) for record in run.records(GENERATIONS))
+    second = next(number for number, record in enumerate(run.records(GENERATIONS)) if record["rank"] > 1)
+    for lost in (0, second, len(made) - 1):
+        (run.folder / GENERATIONS).write_bytes(b"".join(made[:lost] + made[lost + 1 :]))
+        again(3)
+        assert sorted((record["id"], record["text"]) for record in run.records(GENERATIONS)) == text_and_id
+        assert {record["id"] for record in run.records(LABELS)} == {name for name, _ in text_and_id}
+    with pytest.raises(RunError, match="asked something else"):
+        again(1)
 
 
 def test_a_model_that_can_not_be_asked_is_said_to_be_one(tmp_path: Path) -> None:

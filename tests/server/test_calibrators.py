@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from synthetic_samples import world
 from watchdog.utils import BaseThread
 
@@ -36,6 +38,31 @@ def fitting(answering_gguf: Path) -> Calibrator:
         ranges=((-100.0, 0.0),),
         fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt_id),
     )
+
+
+def for_first_choices_and_for_all(model_file: Path) -> tuple[Calibrator, Calibrator]:
+    """Two calibrators for the rest of a line, one of them for each of four alternatives."""
+    with open_model(model_file) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+    samples = world(600)[0]
+    several = [
+        structs.replace(one, rank=1 + number % 4, alternatives=4, measures={**one.measures, "agreement": -0.01 - number % 11})
+        for number, one in enumerate(samples)
+    ]
+    made = [
+        fit(samples, "exact_match", kind="platt", resamples=50).calibrator,
+        fit(several, "exact_match", ("total_logprob", "agreement"), kind="platt", resamples=50).calibrator,
+    ]
+    first, all_of_them = (
+        replace(
+            one,
+            task="line_rest",
+            ranges=((-1e3, 0.0),) * len(one.features),
+            fitted_on=replace(one.fitted_on, model=model_id, prompt=prompt_id),
+        )
+        for one in made
+    )
+    return first, all_of_them
 
 
 @pytest.fixture
@@ -74,6 +101,32 @@ async def test_the_server_uses_the_calibrator_of_the_opened_project(
         assert (said["status"], said["calibrator"], said["reason"]) == ("informative", fitting.id, "")
         assert 0 < said["low"] <= said["probability"] <= said["high"] < 1
         assert (await client.request("assay/status"))["calibrators"][0] == fitting.id
+
+
+async def test_what_was_asked_for_has_a_calibrator_for_all_alternatives_and_what_comes_by_itself_one_for_first_choices(
+    tiny_gguf: Path, tmp_path: Path, folder: Path
+) -> None:
+    first, several = for_first_choices_and_for_all(tiny_gguf)
+    save(first, folder / "first.json")
+    save(several, folder / "all.json")
+    uri = (tmp_path / "a.py").as_uri()
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(root=tmp_path, options={"alternatives": 4, "speculate": False})
+        client.open(uri, "def f(x):\n    return x")
+        asked = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12, invoked=True)]
+        (alone,) = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12)]
+        told = await client.request("assay/explain", {"id": asked[-1]["id"]})
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"alternatives": 3, "remember": False}}})
+        fewer = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12, invoked=True)]
+    assert len(asked) > 1
+    assert {one["confidence"]["calibrator"] for one in asked} == {several.id} == {told["calibrator"]["id"]}
+    assert sum(math.exp(one["measures"]["agreement"]) for one in asked) < 1 + 1e-9
+    probabilities = [one["confidence"]["probability"] for one in asked]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert alone["confidence"]["calibrator"] == first.id
+    assert "agreement" not in alone["measures"]
+    assert [one["confidence"]["calibrator"] for one in fewer] == [first.id, *[None] * (len(fewer) - 1)]
+    assert all("is for one of 4 alternatives, and here 3 were drawn" in one["confidence"]["reason"] for one in fewer[1:])
 
 
 async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while_the_server_runs(

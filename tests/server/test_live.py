@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_gguf import scripted, write_tiny_gguf
+
+from assay.inference.completion import complete_several
+from assay.inference.opening import open_model
 
 from .client import Client, RpcError, client_of, place, span
 
@@ -116,6 +122,21 @@ async def test_who_asks_gets_different_suggestions_the_likeliest_first(tiny_gguf
         texts = [item["insertText"] for item in items]
         assert 1 < len(texts) <= 4
         assert len(set(texts)) == len(texts)
+
+
+async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: Path) -> None:
+    forked = replace(scripted(b" answer", b"\n", b"?", b" answer ", b"\n"), pieces=(b" answer", b" answer "))
+    path = write_tiny_gguf(tmp_path / "forked.gguf", forked)
+    with open_model(path) as model:
+        drawn = complete_several(model, "x?", "", count=2)
+    assert {generation.text for generation in drawn} == {" answer", " answer "}
+    async with client_of(path) as client:
+        await client.initialize(options={"alternatives": 2})
+        client.open(URI, "x?")
+        (item,) = await client.complete(URI, 0, 2, invoked=True)
+        assert item["insertText"] == " answer"
+        (said,) = item["command"]["arguments"]
+        assert math.exp(said["measures"]["agreement"]) < 1
 
 
 async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(

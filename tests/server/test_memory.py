@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.calibration.agreement import ALONE, distinct
 from assay.calibration.measures import measures_of
 from assay.inference.completion import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
@@ -40,7 +42,7 @@ def test_the_same_place_is_answered_with_the_same_generations() -> None:
     made = (generation("value = 1"), generation("other"))
     memory = Memory()
     memory.keep(URI, ABOVE, BELOW, "line", made)
-    assert memory.find(URI, ABOVE, BELOW, "line") == Found(made, typed="", exact=True)
+    assert memory.find(URI, ABOVE, BELOW, "line") == Found(made, typed="", exact=True, drawn=2)
 
 
 def test_typing_along_taking_it_back_and_accepting_a_word_are_answered_with_the_rest() -> None:
@@ -48,7 +50,7 @@ def test_typing_along_taking_it_back_and_accepting_a_word_are_answered_with_the_
     made = generation("value = other(1)")
     for typed in ["v", "va", "v", "", "value", "value =", "value = other(1", "value = ot", "v"]:
         assert memory.find(URI, ABOVE + typed, BELOW, "line") == Found(
-            (left,) if (left := remainder(made, typed)) else (), typed, not typed
+            (left,) if (left := remainder(made, typed)) else (), typed, not typed, 1
         )
     assert memory.find(URI, ABOVE + "w", BELOW, "line") is None
     assert memory.find(URI, ABOVE + "value ==", BELOW, "line") is None
@@ -62,9 +64,34 @@ def test_of_several_those_that_agree_with_what_was_typed_are_left_in_their_order
     assert texts(memory.find(URI, ABOVE + "o", BELOW, "line")) == ["ther"]
 
 
+def test_all_that_were_drawn_are_there_until_something_is_typed_those_with_one_text_and_without_a_text_too() -> None:
+    memory = remembering("value = 2", "", "value = 2", "other")
+    found = memory.find(URI, ABOVE, BELOW, "line")
+    assert texts(found) == ["value = 2", "", "value = 2", "other"]
+    found = memory.find(URI, ABOVE + "v", BELOW, "line")
+    assert texts(found) == ["alue = 2", "alue = 2"]
+    assert found is not None
+    assert found.drawn == 4
+
+
+def test_agreement_is_that_among_what_is_left_by_its_remaining_tokens_and_one_alone_has_none() -> None:
+    memory = remembering("value = 2", "vector", "value = 10", "other")
+    found = memory.find(URI, ABOVE + "val", BELOW, "line")
+    assert found is not None
+    left = distinct(found.generations, found.drawn)
+    totals = [measures_of(one)["total_logprob"] for one, _ in left]
+    whole = math.log(math.fsum(map(math.exp, totals)))
+    assert totals[0] > totals[1]
+    assert [(drawn.rank, drawn.count) for _, drawn in left] == [(1, 4), (2, 4)]
+    assert [drawn.agreement for _, drawn in left] == pytest.approx([total - whole for total in totals])
+    alone = memory.find(URI, ABOVE + "ve", BELOW, "line")
+    assert alone is not None
+    assert [drawn for _, drawn in distinct(alone.generations, alone.drawn)] == [ALONE]
+
+
 def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed() -> None:
-    for memory in (remembering(), remembering("", "  ")):
-        assert memory.find(URI, ABOVE, BELOW, "line") == Found((), "", exact=True)
+    for memory, drawn in ((remembering(), 0), (remembering("", "  "), 2), (remembering("", "value"), 2)):
+        assert memory.find(URI, ABOVE, BELOW, "line") == Found((), "", exact=True, drawn=drawn)
         assert memory.find(URI, ABOVE + "x", BELOW, "line") is None
 
 
@@ -72,7 +99,7 @@ def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed
 def test_behind_a_text_that_the_model_ended_there_is_nothing_and_behind_another_nobody_knows(end: StopReason) -> None:
     ended = end in (StopReason.LINE, StopReason.BLOCK, StopReason.SUFFIX, StopReason.END)
     found = remembering("value", "other", end=end).find(URI, ABOVE + "value", BELOW, "line")
-    assert found == (Found((), "value", exact=False) if ended else None)
+    assert found == (Found((), "value", exact=False, drawn=2) if ended else None)
 
 
 def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
@@ -81,7 +108,7 @@ def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
     found = memory.find(URI, shifted + "va", BELOW, "line")
     assert texts(found) == ["lue"]
     for prefix, suffix in [(shifted, BELOW), (ABOVE[500:], BELOW), (ABOVE, BELOW + "x"), (ABOVE, BELOW[:-9])]:
-        assert memory.find(URI, prefix, suffix, "line") == Found((generation("value"),), "", exact=False)
+        assert memory.find(URI, prefix, suffix, "line") == Found((generation("value"),), "", exact=False, drawn=1)
     near = ABOVE[: -module.BEFORE] + "x" + ABOVE[-module.BEFORE + 1 :]
     assert near != ABOVE
     assert memory.find(URI, near, BELOW, "line") is None

@@ -275,7 +275,7 @@ def test_a_wrong_value_is_named_and_its_default_is_used_while_the_others_hold(na
     ("written", "why", "then"),
     [
         ({"kind": "page"}, 'assay.kind can\'t be "page": it may be "auto", "line", "block" or "function".', '"auto"'),
-        ({"alternatives": True}, "assay.alternatives can't be true: it may be a whole number from 1 to 8.", "3"),
+        ({"alternatives": True}, "assay.alternatives can't be true: it may be a whole number from 1 to 8.", "4"),
         ({"delay": 9000}, 'assay.delay can\'t be 9000: it may be "adaptive" or a number of milliseconds from 0 to 5,000.', '"adaptive"'),
         ({"disabledLanguages": ["c", 3]}, 'assay.disabledLanguages can\'t be ["c", 3]: 3 in it is not a language.', "[]"),
         (

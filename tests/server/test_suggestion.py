@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
 from tiny_gguf import END, scripted, write_tiny_gguf
 
+from assay.calibration.agreement import ALONE, Drawn
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fit import fit
 from assay.calibration.registry import Entry, Registry
@@ -40,9 +41,9 @@ def generation(text: str = "x = 1", *logprobs: float) -> Generation:
     return Generation(text, tokens, StopReason.LINE, Timings(3.0, 4.0, 10, 0))
 
 
-def suggested(made: Generation, registry: Registry = NOTHING, *, language: str = "python") -> Suggestion | None:
+def suggested(made: Generation, registry: Registry = NOTHING, *, language: str = "python", drawn: Drawn = ALONE) -> Suggestion | None:
     ids = {"model_id": MODEL, "prompt_id": PROMPT}
-    return suggest(made, task="line", kind="line", range=HERE, language=language, registry=registry, **ids)
+    return suggest(made, task="line", kind="line", range=HERE, language=language, registry=registry, drawn=drawn, **ids)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n"])
@@ -89,6 +90,22 @@ def test_the_calibrator_that_fits_gives_the_number_and_another_language_none(cal
     assert made.confidence.reason == ""
     assert other.confidence.status == "uncalibrated"
     assert other.confidence.reason == "no calibrator for this model, prompt, event and task is for the language java, only for python"
+
+
+def test_one_of_several_has_its_agreement_and_a_number_only_from_a_calibrator_that_was_fitted_on_as_many(calibrator: Calibrator) -> None:
+    several = replace(calibrator, features=("agreement",), ranges=((-9.0, 0.0),), fitted_on=replace(calibrator.fitted_on, alternatives=4))
+    first, both = Entry("user", Path("first.json"), calibrator), Entry("user", Path("all.json"), several)
+    second = Drawn(2, 4, -2.0)
+    made = suggested(generation(), Registry((first, both), ()), drawn=second)
+    assert made is not None
+    assert made.measures["agreement"] == -2.0
+    assert (made.confidence.status, made.confidence.calibrator) == ("informative", several.id)
+    for drawn, used in ((second, None), (Drawn(1, 4, -0.2), calibrator.id)):
+        made = suggested(generation(), Registry((first,), ()), drawn=drawn)
+        assert made is not None
+        assert made.confidence.calibrator == used
+        assert (made.confidence.probability is None) == (used is None)
+        assert ("was fitted on first choices, and this is number 2" in made.confidence.reason) == (used is None)
 
 
 def test_a_generation_behind_shifted_tokens_has_no_number(calibrator: Calibrator) -> None:
