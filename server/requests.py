@@ -164,7 +164,8 @@ class Requests:
         choice = choose(registry, **shown.asked_of_calibrators)
         seen: tuple[Seen, ...] = ()
         loaded = self._live.process.model
-        same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live)
+        drawn = shown.asked_of_calibrators["drawn"]
+        same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live, drawn)
         if with_context and same and not self._live.scheduler.busy:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
                 seen = tuple(_seen(await self._live.context(shown.want)))
