@@ -1,0 +1,124 @@
+"""What calibrators promise of the rest of a suggestion while its beginning is typed: the table of docs/calibration.md.
+
+    python benchmarks/typed_along.py [--per-project N] [--workers N] [--cache DIR]
+
+At each place of `assay eval calibration` four alternatives are drawn, as for who asks. Then the first one to six characters of what really
+stands there are typed (how many is drawn, by the place), and the server's memory is asked what is left. Each text that is left is judged
+by the shipped calibrator that the registry chooses for it: one that is alone by that for first choices, else by that for one of four.
+"Whole tokens": what was typed ends where a token of the text does; else the token that it ends in counts with its whole uncertainty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from alternatives import promised_and_seen
+
+from assay.calibration.agreement import distinct
+from assay.calibration.confidence import confidence
+from assay.calibration.folds import numbered
+from assay.calibration.measures import measures_of
+from assay.calibration.registry import Origin, Registry, choose, read_registry
+from assay.inference.completion import Settings, complete_several, task_of
+from assay.inference.model import Model
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.line_completion import FileTasks, LineTask, tasks_of
+from assay.offline_eval.projects import default_cache, measured_projects
+from assay.server.memory import Memory
+
+ROOT = Path(__file__).parents[1]
+DRAWN = 4
+MOST_TYPED = 6
+URI = "file:///typed.py"
+SHIPPED: tuple[Origin, Path] = ("shipped", ROOT / "calibration" / "shipped")
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A text that is left. probability: None without a number; whole: whether its first token is a whole one."""
+
+    project: str
+    alone: bool
+    rank: int
+    whole: bool
+    probability: float | None
+    right: bool
+
+
+_worker: tuple[Model, Registry] | None = None
+
+
+def start() -> None:
+    global _worker
+    _worker = ModelChoice().on_one_thread().open(), read_registry([SHIPPED])
+
+
+def left_in(file: FileTasks) -> list[Left]:
+    """What is left at the places of one file."""
+    assert _worker is not None
+    return [one for task in file.tasks for one in left_at(*_worker, file, task)]
+
+
+def left_at(model: Model, registry: Registry, file: FileTasks, place: LineTask) -> Iterator[Left]:
+    start, end = place.gap.start, place.gap.end
+    before, truth, after = file.text[:start], file.text[start:end], file.text[end:]
+    if len(truth) < 3:
+        return
+    typed = truth[: random.Random(place.id).randint(1, min(MOST_TYPED, len(truth) - 2))]
+    settings = Settings()
+    made = complete_several(model, before, after, settings=settings, count=DRAWN)
+    memory = Memory()
+    memory.keep(URI, before, after, "line", made)
+    found = memory.find(URI, before + typed, after, "line")
+    if found is None:
+        return
+    prompt, task = settings.fingerprint(model.layout, model.context_length), task_of(before + typed, after, "line")
+    tokens = {token.text for one in made for token in one.tokens}
+    for generation, drawn in distinct(found.generations, found.drawn):
+        calibrator = choose(registry, model.fingerprint.id, prompt, "exact_match", task, "python", drawn=drawn).calibrator
+        said = confidence(calibrator, measures_of(generation) | drawn.measures) if calibrator else None
+        yield Left(
+            file.project,
+            len(found.generations) == 1,
+            drawn.rank,
+            generation.tokens[0].text in tokens,
+            said.probability if said else None,
+            generation.text.rstrip() == truth[len(typed) :].rstrip(),
+        )
+
+
+def row(found: list[Left]) -> str:
+    numbers = [(one.probability, one.right, one.project) for one in found if one.probability is not None]
+    if len(numbers) < 2:
+        return f"{len(numbers)} with a number"
+    p, right, projects = zip(*numbers, strict=True)
+    return f"{promised_and_seen(np.array(p), np.array(right), numbered(projects))} | {len(found) - len(numbers)} without a number"
+
+
+def main() -> None:
+    """Make and judge what is left, and print the rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--per-project", metavar="N", type=int, default=60)
+    parser.add_argument("--workers", metavar="N", type=int, default=2)
+    parser.add_argument("--cache", metavar="DIR", type=Path, default=default_cache())
+    arguments = parser.parse_args()
+    files = [file for project in measured_projects() for file in tasks_of(project, arguments.cache, arguments.per_project, seed=0)]
+    with ProcessPoolExecutor(arguments.workers, get_context("spawn"), start) as pool:
+        found = [one for several in pool.map(left_in, files) for one in several]
+    print("left | n | promised | right | right - promised, points | calibration error | ECE (floor) | Kuiper's p")
+    for whole, tokens in ((True, "whole tokens"), (False, "a part of a token first")):
+        of_these = [one for one in found if one.whole == whole]
+        print(f"one alone, {tokens} | {row([one for one in of_these if one.alone])}")
+        print(f"first of several, {tokens} | {row([one for one in of_these if not one.alone and one.rank == 1])}")
+        print(f"others, {tokens} | {row([one for one in of_these if not one.alone and one.rank > 1])}")
+
+
+if __name__ == "__main__":
+    main()
