@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from itertools import count, islice
 from typing import Literal
 
 from .secrets import is_secret_path
@@ -95,7 +95,7 @@ class Snippet:
 
 def windows_of(path: str, text: str) -> Iterator[Window]:
     """A file's windows, in order; each is made when it is asked for, in about 0.1 ms. None has more than 8,000 characters."""
-    coming, lines = chain(io.StringIO(text, newline=""), [""]), list[str]()
+    coming, lines = io.StringIO(text, newline=""), list[str]()
     for first in count(0, _STEP):
         lines = [*lines[_STEP:], *islice(coming, _LINES if first == 0 else _STEP)]
         if first > 0 and len(lines) <= _STEP:

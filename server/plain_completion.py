@@ -1,14 +1,16 @@
 """A suggestion as an item of the ordinary completion menu, for editors without inline completion. Pure.
 
-What editors do with an item, read in their sources, decides its fields:
+What editors do with an item decides its fields. What is said of eglot and Helix was read in versions of their sources of some years ago,
+and newer ones may do more:
 
 * The range begins at the word before the cursor, and new text, filter text and label all begin with that word. Kate replaces the whole
   word whatever the range says, and filters by label; the others filter the filter text by what stands between the range's start and the
-  cursor (Neovim, nvim-cmp, VS Code) or by the word (Helix).
+  cursor (Neovim, nvim-cmp, VS Code) or by the word (Helix, eglot).
 * Neovim's own completion inserts the first line of a plain text and drops the rest: only a snippet is inserted whole there. It puts the
   current line's indentation before each line of one, so that this must not be in it. Kate, eglot, Helix and nvim-cmp insert plain text as
   it is.
-* Neovim, Kate and eglot show `detail` in the menu, others `labelDetails`: the band is in both.
+* Neovim, Kate and eglot show `detail` in the menu, Helix beside it with the documentation, others `labelDetails`: the band is in both.
+* The protocol's trigger kind tells nothing: "invoked" is both typing a word and asking for the list.
 """
 
 from __future__ import annotations
