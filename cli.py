@@ -147,7 +147,7 @@ def _add_serve(commands: Subparsers) -> None:
     _add_model_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
-        from .server.language_server import serve
+        from .server.serving import serve
 
         try:
             return serve(_model_choice(arguments), tcp_port=arguments.tcp)

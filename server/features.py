@@ -21,7 +21,7 @@ from .extent import kind_at
 from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from .plain_completion import Cursor, completion_list
 from .positions import Position, Range
-from .requests import Ask
+from .request import Ask
 from .secrets import is_secret_path
 from .suggestion import Suggestion
 from .sync import InlineAsked

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ..calibration.agreement import ALONE, Drawn, distinct
 from ..calibration.registry import Registry, choose
-from ..inference.completion import Kind, Surroundings, task_of
+from ..inference.completion import Kind, task_of
 from ..inference.model import Generation
 from .calibrators import Calibrators
 from .engine import Place, suggestion_of
@@ -25,10 +23,11 @@ from .explain import Explanation, Seen, explanation
 from .extent import kind_at
 from .live import LiveModel, Made
 from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
-from .outcomes import Ending, Outcome, Spent, hash_of
-from .policy import Decision, decide, draw_of
+from .outcomes import Ending, Outcome
+from .policy import decide, draw_of
 from .positions import Position, Range
 from .remainder import NEWLINE
+from .request import Ask, Record
 from .request_log import RequestLog
 from .scheduler import Priority, Superseded, Want, typed_since
 from .settings import LiveSettings
@@ -45,24 +44,6 @@ _PREPARED = 4
 _LATEST = 0.2
 # Of the time that a request may take, so much is the model's: what it has written by then still arrives.
 _FOR_THE_MODEL = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What an editor asks.
-
-    place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
-    that no model is shown; cut: whether the document begins before the place's prefix; menu: it is for the ordinary list of completions.
-    """
-
-    uri: str
-    place: Place
-    invoked: bool
-    root: Path | None = None
-    surroundings: Surroundings = field(default_factory=Surroundings)
-    secret: bool = False
-    cut: bool = False
-    menu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +90,7 @@ class Requests:
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
-        record, max_ms = _Record(ask, self._add), self._settings().max_ms
+        record, max_ms = Record(ask, self._add), self._settings().max_ms
         try:
             async with asyncio.timeout(max_ms / 1e3) as record.limit:
                 return await self._answer(ask, current, record)
@@ -130,7 +111,7 @@ class Requests:
     def nothing(self, uri: str, reason: str, *, invoked: bool) -> None:
         """Note a request that there is no place to answer at."""
         nowhere = Position(0, 0)
-        _Record(Ask(uri, Place("", "", Range(nowhere, nowhere)), invoked), self._add).end(Ending.EMPTY, reason)
+        Record(Ask(uri, Place("", "", Range(nowhere, nowhere)), invoked), self._add).end(Ending.EMPTY, reason)
 
     def typed(self, at_s: float) -> None:
         """A document was edited."""
@@ -186,7 +167,7 @@ class Requests:
             settings.max_ms * _FOR_THE_MODEL,
         )
 
-    async def _answer(self, ask: Ask, current: Callable[[], bool], record: _Record) -> tuple[Suggestion, ...]:
+    async def _answer(self, ask: Ask, current: Callable[[], bool], record: Record) -> tuple[Suggestion, ...]:
         settings, place = self._settings(), ask.place
         # Of that list the client alone decides when it comes, and does not tell typing from asking.
         rules = Rules(settings.automatic or ask.menu, settings.in_comments, settings.in_strings, settings.disabled_languages)
@@ -253,7 +234,7 @@ class Requests:
 
         return "line" if not has_evidence(place.kind) and has_evidence("line") else place.kind
 
-    async def _made(self, ask: Ask, record: _Record) -> Made:
+    async def _made(self, ask: Ask, record: Record) -> Made:
         want, now = self.want(ask), time.monotonic()
         self._judge_last(want, now)
         made = self._live.remembered(want)
@@ -309,68 +290,6 @@ class Requests:
             return
         self._recent = after(self._recent, "ignored", at_s)
         self._last = None
-
-
-class _Record:
-    """What will be logged of one request."""
-
-    def __init__(self, ask: Ask, add: Callable[[Outcome], None]) -> None:
-        self.limit = asyncio.timeout(None)
-        # What was not there yet, where the time is over.
-        self.awaited = "the model had nothing ready"
-        self.model: str | None = None
-        self.prompt: str | None = None
-        self._ask = ask
-        self._add = add
-        self._began = time.perf_counter()
-        self._made: Made | None = None
-        self._waited_ms = 0.0
-
-    def made(self, made: Made, waited_ms: float = 0.0) -> None:
-        """Something was found or made. waited_ms: on purpose."""
-        self._made, self._waited_ms = made, waited_ms
-
-    def decided(self, suggestion: Suggestion, decision: Decision) -> None:
-        """A suggestion is shown or hidden."""
-        self.end(
-            Ending.PRODUCED if decision.shown else Ending.HIDDEN,
-            decision.reason,
-            id=suggestion.id,
-            propensity=decision.propensity,
-            confidence=suggestion.confidence,
-            measures=suggestion.measures,
-        )
-
-    def end(self, ending: Ending, reason: str = "", **more: Any) -> tuple[()]:
-        """Log the request's end; gives what is shown where nothing is."""
-        place, made = self._ask.place, self._made
-        first = made.generations[0] if made is not None and made.generations else None
-        model = made is not None and made.source == "model" and first is not None
-        self._add(
-            Outcome(
-                ending,
-                **{"id": uuid.uuid4().hex[:12], **more},
-                time=datetime.now(UTC),
-                document=hash_of(self._ask.uri),
-                language=place.language,
-                trigger="invoked" if self._ask.invoked else "automatic",
-                kind=made.kind if made is not None else place.kind,
-                spent=Spent(
-                    (time.perf_counter() - self._began) * 1e3,
-                    self._waited_ms,
-                    max(0.0, made.waited_ms - self._waited_ms) if made is not None else 0.0,
-                    first.timings.prompt_ms if model and first is not None else 0.0,
-                    first.timings.generate_ms if model and first is not None else 0.0,
-                ),
-                task=None if made is None else task_of(place.prefix, place.suffix, made.kind),
-                source=None if made is None else made.source,
-                reason=reason,
-                model=self.model,
-                prompt=self.prompt,
-                tokens=0 if made is None else made.tokens,
-            )
-        )
-        return ()
 
 
 _FAILURES: dict[type[Exception], str] = {

@@ -22,8 +22,9 @@ from assay.server.live import LiveModel, Made
 from assay.server.memory import Memory
 from assay.server.outcomes import Ending
 from assay.server.positions import Position, Range
+from assay.server.request import Ask
 from assay.server.request_log import RequestLog
-from assay.server.requests import Ask, Requests, _identity
+from assay.server.requests import Requests, _identity
 from assay.server.settings import DEFAULTS, LiveSettings
 
 AT = Range(Position(0, 2), Position(0, 2))

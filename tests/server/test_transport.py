@@ -21,7 +21,7 @@ from assay.server.transport import FramingError, StreamTransport, ThreadTranspor
 SERVE = [sys.executable, "-m", "assay", "serve"]
 SERVE_TCP = """import sys
 from assay.inference.opening import ModelChoice
-from assay.server.language_server import serve
+from assay.server.serving import serve
 sys.exit(serve(ModelChoice(sys.argv[1]), tcp_port=0))"""
 
 
