@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -10,6 +11,10 @@ from ..inference.model import Generation, Token
 # Atomic: the two characters of one newline never count as two newlines.
 NEWLINE = re.compile(r"(?>\r\n|\r|\n)")
 _HELD_BACK = (" ", "\t")
+# Of the other tokens' probability, the part that begins as a token does is multiplied by this for each byte: 0.48 (0.26 to 0.75; 1,431
+# beginnings of the embedded model's tokens in 155 files of CPython's library, benchmarks/typed_tokens.py). With it 74 % are promised where
+# the first byte stands there, and 79 % come true; without it 64 %.
+_AGREES = 0.48
 
 
 def remainder(generation: Generation, typed: str) -> Generation | None:
@@ -18,10 +23,9 @@ def remainder(generation: Generation, typed: str) -> Generation | None:
     Newlines of every kind are alike. The tokens are those that remain, what ended the text included, so that `measures_of` gives the
     measures of exactly what is left, `typed` being given as it would have been to the model.
 
-    A token that typed ends inside of loses the bytes that were typed and keeps its numbers. The probability of its rest, given its
-    beginning, is its own over that of all tokens that begin so, which is not known: its own is a lower bound. The bytes of U+FFFD in the
-    text are not known: from the first of these on all tokens stay, as they do where they do not spell the text. So the total
-    log-probability is never higher than the true one, and never falls as more is typed.
+    A token that typed ends inside of loses the bytes that were typed, and has the numbers of what is left of it (`_rest`). The bytes of
+    U+FFFD in the text are not known: from the first of these on all tokens stay, as they do where they do not spell the text. So the total
+    log-probability never falls as more is typed.
     """
     if not typed:
         return generation
@@ -51,11 +55,38 @@ def _bytes_before(generation: Generation, end: int) -> int:
 
 
 def _behind(tokens: tuple[Token, ...], size: int) -> tuple[Token, ...]:
-    """The tokens behind so many bytes; of one that these end inside of, the rest of its bytes."""
+    """The tokens behind so many bytes; of one that these end inside of, its rest."""
     for index, token in enumerate(tokens):
         if size == 0:
             return tokens[index:]
         if size < len(token.text):
-            return (replace(token, text=token.text[size:]), *tokens[index + 1 :])
+            return (_rest(token, size), *tokens[index + 1 :])
         size -= len(token.text)
     return ()
+
+
+def _rest(token: Token, size: int) -> Token:
+    """The rest of a token behind the `size` bytes that were typed of it.
+
+    Given its beginning, its probability is p / (p + (1 - p) s), s the share of all others that begin so. That share is not known; each
+    byte but a space leaves `_AGREES` of them in the mean, so that a byte adds -log(_AGREES) to the log odds, to those against the best
+    other token as well. The entropy among the others is left as it is.
+    """
+    gained = -math.log(_AGREES) * len(token.text[:size].lstrip(b" "))
+    text, p = token.text[size:], math.exp(token.logprob)
+    if gained == 0 or not 0 < p < 1:
+        return replace(token, text=text)
+    # log p' = log p - log(p + (1 - p) exp(-gained))
+    logprob = token.logprob - math.log(p + (1 - p) * math.exp(-gained))
+    margin = None if token.best_other_logprob is None else token.logprob - token.best_other_logprob + gained
+    entropy = token.entropy
+    if entropy is not None:
+        left = math.exp(logprob)
+        others = max(0.0, entropy - _entropy_of_two(p)) / (1 - p)
+        entropy = _entropy_of_two(left) + (1 - left) * others
+    return replace(token, text=text, logprob=logprob, best_other_logprob=None if margin is None else logprob - margin, entropy=entropy)
+
+
+def _entropy_of_two(p: float) -> float:
+    """Nats, of an event with probability p."""
+    return -(p * math.log(p) + (1 - p) * math.log1p(-p)) if 0 < p < 1 else 0.0
