@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ACCEPTED = "assay.accepted"
+REJECTED = "assay.rejected"
 STATUS = "assay/status"
 EXPLAIN = "assay/explain"
 CONTEXT = "assay/context"
@@ -141,6 +142,13 @@ async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
     found = await ls.requests.explain(shown, with_context=False)
     start = shown.suggestion.range.start
     ls.accepted.add(shown.ask.uri, range_of(start, shown.suggestion.text, ls.protocol.documents.encoding), found)
+
+
+def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The user dismissed a suggestion: the argument is as for `accepted`."""
+    name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
+    if isinstance(name, str):
+        ls.requests.rejected(name)
 
 
 def status(ls: AssayServer, _: Any) -> dict[str, Any]:

@@ -358,6 +358,11 @@ async def accepted(ls: AssayServer, *arguments: Any) -> None:
     await features.accepted(ls, arguments)
 
 
+def rejected(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that its user dismissed a suggestion."""
+    features.rejected(ls, arguments)
+
+
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
@@ -383,6 +388,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(features.EXPLAIN)(features.explain)
     server.feature(features.CONTEXT)(features.context)
     server.command(features.ACCEPTED)(accepted)
+    server.command(features.REJECTED)(rejected)
     return server
 
 

@@ -104,7 +104,9 @@ class LiveModel:
         tokens = sum(len(generation.tokens) for generation in answer.generations)
         source: Source = "running" if answer.joined else "model"
         timed_out = first.stopped_by is StopReason.TIME and not first.text.strip()
-        left = self.memory.find(want.uri, want.prefix, want.suffix, answer.kind)
+        # What a limit cut off was not kept, so that of this text the memory has something older or nothing.
+        remembered = answer.typed or _is_whole(answer.generations)
+        left = self.memory.find(want.uri, want.prefix, want.suffix, answer.kind) if remembered else None
         generations = left.generations if left is not None else answer.generations if not answer.typed else ()
         drawn = len(answer.generations) if left is None else left.drawn
         return Made(generations, answer.kind, answer.typed, source, answer.waited_ms, tokens, timed_out, drawn)
@@ -140,7 +142,7 @@ class LiveModel:
 
     def _keep(self, want: Want, generations: tuple[Generation, ...]) -> None:
         """Remember what was made. What a time limit cut off would be written anew, and further, another time."""
-        if all(generation.stopped_by not in (StopReason.TIME, StopReason.CANCELLED) for generation in generations):
+        if _is_whole(generations):
             self.memory.keep(want.uri, want.prefix, want.suffix, want.kind, generations)
 
     def _forget(self) -> None:
@@ -155,3 +157,8 @@ class LiveModel:
                 continue
             self._forget()
             await self.process.reload(f"{file} has changed and is loaded again")
+
+
+def _is_whole(generations: tuple[Generation, ...]) -> bool:
+    """Whether each ended by itself or by a budget, and not because its time was over or nobody wanted it."""
+    return all(generation.stopped_by not in (StopReason.TIME, StopReason.CANCELLED) for generation in generations)

@@ -14,7 +14,7 @@ from .remainder import NEWLINE, end_of, remainder
 
 # Characters before and behind a place that must be as they were. An edited line changes what the embedded model writes at 37 % of places
 # where it is less than 125 characters above, at 16 % between 750 and 1,000, at 15 % up to 1,500 and at 10 % beyond; behind the cursor at
-# 9 to 15 %, however far up to 800 characters (224 to 240 places of CPython's library each). `Found.exact` tells where nothing was edited.
+# 9 to 15 %, however far up to 800 characters (224 to 240 places of CPython's library each).
 BEFORE, AFTER = 1_000, 300
 # Characters that may have been typed since: 256 tokens, the most that a budget allows, have 1,000 of CPython's library, and at most 1,267
 # (the embedded model's tokens, 60 files). A search passes no more than the longest text that it knows has.
@@ -41,12 +41,11 @@ class Found:
     """What the model wrote that still fits a place.
 
     generations: what is left of them, in their order; empty where it is known to add nothing. typed: what was typed since they were made;
-    exact: nothing, and all of the text around the cursor that was given is as it was. drawn: how many generations were made there.
+    drawn: how many were made there.
     """
 
     generations: tuple[Generation, ...]
     typed: str
-    exact: bool
     drawn: int
 
 
@@ -95,14 +94,17 @@ class Memory:
     def keep(self, uri: str, prefix: str, suffix: str, kind: Kind, generations: tuple[Generation, ...]) -> None:
         """Remember what the model made between prefix and suffix, or by an empty tuple that it made nothing.
 
-        prefix: at least 1,000 characters, or all that stands before the place; suffix: at least 300, or all behind it.
+        prefix: at least 1,000 characters, or all that stands before the place; suffix: at least 300, or all behind it. Where several are
+        made of a text that one was made of before, that one stays the first: it may stand on the screen.
         """
-        place = (uri, kind, _before(prefix, len(prefix)), suffix[:AFTER])
-        if place in self._entries:
+        place, text_hash = (uri, kind, _before(prefix, len(prefix)), suffix[:AFTER]), hash((prefix, suffix))
+        if (older := self._entries.get(place)) is not None:
+            if older.text_hash == text_hash and 0 < len(older.generations) < len(generations):
+                generations = _behind_first(older.generations[0], generations)
             self._drop(place)
         size = sum(map(sys.getsizeof, place[2:])) + sum(sys.getsizeof(g.text) + _TOKEN_SIZE * len(g.tokens) for g in generations)
         self._kept += 1
-        entry = _Entry(place, generations, self._kept, hash((prefix, suffix)), size)
+        entry = _Entry(place, generations, self._kept, text_hash, size)
         self._entries[place] = entry
         self._by_tail.setdefault((uri, kind), {}).setdefault(_tail(prefix), []).append(entry)
         self._size += size
@@ -122,22 +124,18 @@ class Memory:
             gained = _gained(entry.place[3], suffix)
             left = None if gained is None else entry.left(typed, gained)
             if left is not None and (found is None or _goes_on(found.generations, left)):
-                place, found = (
-                    entry.place,
-                    Found(left, typed, not typed and entry.text_hash == hash((prefix, suffix)), len(entry.generations)),
-                )
+                place, found = entry.place, Found(left, typed, len(entry.generations))
             if found is not None and not _cut_short(found.generations):
                 break
         if place is not None:
             self._entries.move_to_end(place)
         return found
 
-    def forget(self, uri: str | None = None) -> None:
-        """Forget what was made in a document, or everything."""
-        for place in [place for place in self._entries if uri in (None, place[0])]:
-            self._drop(place)
-        if not self._entries:
-            self._longest = 0
+    def forget(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+        self._by_tail.clear()
+        self._size = self._longest = 0
 
     def _nearby(self, uri: str, prefix: str, kind: Kind) -> list[tuple[_Entry, str]]:
         """The entries whose place stands before the cursor or before what may have been typed since, and that; the newest first."""
@@ -172,6 +170,15 @@ class Memory:
             del by_tail[tail]
         if not by_tail:
             del self._by_tail[place[:2]]
+
+
+def _behind_first(first: Generation, drawn: tuple[Generation, ...]) -> tuple[Generation, ...]:
+    """As many as were drawn, with this one in front: in place of the one that has its text, or else of the last.
+
+    Side by side the model's sums are rounded otherwise than alone, so that near a tie another text comes first.
+    """
+    same = next((index for index, generation in enumerate(drawn) if generation.text == first.text), len(drawn) - 1)
+    return (first, *drawn[:same], *drawn[same + 1 :])
 
 
 def _before(text: str, end: int) -> str:

@@ -29,7 +29,7 @@ from .positions import Position, Range
 from .remainder import NEWLINE
 from .request import Ask, Record
 from .request_log import RequestLog
-from .scheduler import Priority, Superseded, Want, typed_since
+from .scheduler import Priority, Superseded, Want
 from .settings import LiveSettings
 from .suggestion import Suggestion
 from .trigger import Recent, Refusal, Rules, after, delay_ms, refusal
@@ -77,7 +77,6 @@ class Requests:
         self._shown: OrderedDict[str, Shown] = OrderedDict()
         self._recent = Recent()
         self._answer_ms: float | None = None
-        self._last: Shown | None = None
 
     def use(self, live: LiveModel, log: RequestLog) -> None:
         """Go on with another model or another log. What editors show, and how the user types, stays known."""
@@ -123,7 +122,6 @@ class Requests:
         if found is None:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
-        self._last = None
         settings, place = self._settings(), found.ask.place
         if settings.speculate:
             prefix, cut = place.prefix + found.suggestion.text, found.ask.cut
@@ -133,6 +131,11 @@ class Requests:
                 ask = replace(ask, place=replace(ask.place, kind=self._kind_with_evidence(ask)))
             self._live.prepare(replace(self.want(ask), priority=Priority.SPECULATIVE, count=1))
         return found
+
+    def rejected(self, suggestion_id: str) -> None:
+        """The user dismissed a suggestion, says the editor: the next ones that come by themselves wait longer."""
+        if suggestion_id in self._shown:
+            self._recent = after(self._recent, "rejected", time.monotonic())
 
     def find(self, suggestion_id: str) -> Shown | None:
         """A suggestion that was given out lately."""
@@ -188,15 +191,14 @@ class Requests:
         record.model = loaded.fingerprint.id
         record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
         asked = replace(ask, place=replace(place, kind=made.kind))
-        # What comes by itself was not drawn among others, but for what was prepared: the memory may have that, too.
+        # What comes by itself is the model's first choice, and was not drawn among others, though the memory may have such, too.
+        drawn_here = distinct(made.generations, made.drawn) if ask.invoked else [(first, ALONE) for first in made.generations[:1]]
         possible = (
-            Shown(suggestion, generation, asked, self.want(ask), _asked_of_calibrators(asked.place, loaded, self._live, place_in_draw))
-            for generation, drawn in distinct(made.generations, made.drawn)
-            for place_in_draw in [drawn if ask.invoked else Drawn(drawn.rank)]
-            if (suggestion := self._suggestion(asked, generation, loaded, registry, project, place_in_draw)) is not None
+            Shown(suggestion, generation, asked, self.want(ask), _asked_of_calibrators(asked.place, loaded, self._live, drawn))
+            for generation, drawn in drawn_here
+            if (suggestion := self._suggestion(asked, generation, loaded, registry, project, drawn)) is not None
         )
-        # What comes by itself is one; the model's own first choice is the first.
-        found = list(islice(_differing(possible), settings.alternatives if ask.invoked else 1))
+        found = list(islice(_differing(possible), settings.alternatives))
         if not current():
             raise Superseded
         if not found:
@@ -236,13 +238,12 @@ class Requests:
 
     async def _made(self, ask: Ask, record: Record) -> Made:
         want, now = self.want(ask), time.monotonic()
-        self._judge_last(want, now)
         made = self._live.remembered(want)
-        if made is not None and (not ask.invoked or len(made.generations) >= (1 if made.typed else want.count)):
+        if made is not None and (not ask.invoked or _is_enough(made, want)):
             record.made(made)
             return made
         settings = self._settings()
-        wait_ms = delay_ms(self._recent, now, invoked=ask.invoked, remembered=False, answer_ms=self._answer_ms, setting=settings.delay)
+        wait_ms = delay_ms(self._recent, now, invoked=ask.invoked, answer_ms=self._answer_ms, setting=settings.delay)
         if (ends := record.limit.when()) is not None:
             record.limit.reschedule(ends + wait_ms / 1e3)
         made = await self._live.make(replace(want, delay_s=wait_ms / 1e3))
@@ -279,17 +280,6 @@ class Requests:
             self._shown[each.suggestion.id] = each
         while len(self._shown) > _KEPT:
             self._shown.popitem(last=False)
-        self._last = found[0]
-
-    def _judge_last(self, want: Want, at_s: float) -> None:
-        """What became of the suggestion that was last shown: typed along, or not. (Of a rejection only the editor can tell.)"""
-        if self._last is None:
-            return
-        typed = typed_since(self._last.want, want)
-        if typed is not None and self._last.suggestion.text.startswith(typed):
-            return
-        self._recent = after(self._recent, "ignored", at_s)
-        self._last = None
 
 
 _FAILURES: dict[type[Exception], str] = {
@@ -297,6 +287,13 @@ _FAILURES: dict[type[Exception], str] = {
     ModelProcessDied: "the model's process ended while it worked on this",
     ModelRequestFailed: "the model answered with an error",
 }
+
+
+def _is_enough(made: Made, want: Want) -> bool:
+    """Whether who invoked suggestions need not wait for more of them than are remembered."""
+    if made.typed:
+        return bool(made.generations)
+    return not made.generations or len(made.generations) >= want.count
 
 
 def _differing(possible: Iterator[Shown]) -> Iterator[Shown]:

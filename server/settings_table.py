@@ -150,8 +150,8 @@ SETTINGS: tuple[Setting, ...] = (
         "delay",
         or_word("adaptive", number(0, 5000, "milliseconds")),
         "adaptive",
-        "How long after a keystroke the model is asked; `adaptive` waits little where the answer is at hand and longer after rejections. "
-        "An invoked suggestion never waits.",
+        "How long after a keystroke the model is asked; `adaptive` waits 5 ms, longer where the model is slower than the typing and where "
+        "suggestions were dismissed. What is invoked or at hand never waits.",
     ),
     Setting("inComments", switch(), True, "Whether suggestions come without being asked for in comments."),
     Setting("inStrings", switch(), True, "Whether suggestions come without being asked for in string literals."),

@@ -11,7 +11,7 @@ from typing import Literal
 from ..inference.completion import rest_of_line
 from .zones import zone_at
 
-What = Literal["typed", "accepted", "rejected", "ignored"]
+What = Literal["typed", "accepted", "rejected"]
 
 # An editor sends what one key did (a bracket and its partner, a line's end and the next one's indentation) as several changes within a few
 # milliseconds. Asked in between, the model would work on a text that is gone at once. All beyond that the user pays.
@@ -33,9 +33,8 @@ _BY_HAND_MS = 20.0
 _LATEST = 0.1
 
 # What became of a suggestion moves the wait a share of the way to a goal (milliseconds, added to the wait): recent ones count most, three
-# rejections in a row come to 173 ms, and two acceptances end any row. Being ignored is the usual fate, as typing on is no verdict, so it
-# has a nearer goal and never lowers the wait.
-_GOALS: dict[What, tuple[float, float]] = {"accepted": (-100.0, 0.5), "rejected": (_LONGEST_MS, 0.25), "ignored": (100.0, 0.1)}
+# rejections in a row come to 173 ms, and two acceptances end any row. Typing on is the usual fate and no verdict.
+_GOALS: dict[What, tuple[float, float]] = {"accepted": (-100.0, 0.5), "rejected": (_LONGEST_MS, 0.25)}
 # The time in which that fades to 37 %, as in Copilot's NES (`DEBOUNCE_DECAY_TIME_MS`).
 _FADES_S = 600.0
 
@@ -125,7 +124,7 @@ def refusal(prefix: str, suffix: str, language: str, *, invoked: bool, rules: Ru
 
 
 def after(recent: Recent, what: What, at_s: float) -> Recent:
-    """The state after a keystroke, or after a suggestion was accepted, rejected or ignored (typed over, or left)."""
+    """The state after a keystroke, or after a suggestion was accepted or rejected (dismissed; typing on is neither)."""
     if what == "typed":
         gap_ms = math.inf if recent.typed_at_s is None else (at_s - recent.typed_at_s) * 1000
         interval_ms = recent.interval_ms
@@ -134,8 +133,7 @@ def after(recent: Recent, what: What, at_s: float) -> Recent:
         return replace(recent, interval_ms=interval_ms, typed_at_s=at_s)
     goal, share = _GOALS[what]
     now = recent.reluctance(at_s)
-    moved = now + share * (goal - now)
-    return replace(recent, reluctance_ms=max(now, moved) if what == "ignored" else moved, fared_at_s=at_s)
+    return replace(recent, reluctance_ms=now + share * (goal - now), fared_at_s=at_s)
 
 
 def delay_ms(
@@ -143,26 +141,22 @@ def delay_ms(
     at_s: float,
     *,
     invoked: bool,
-    remembered: bool,
     answer_ms: float | None = None,
     setting: float | Literal["adaptive"] = "adaptive",
 ) -> float:
-    """Milliseconds to wait from a keystroke until the model is asked, if no other keystroke comes before.
+    """Milliseconds to wait from a keystroke until the model is asked, if no other keystroke comes before. (What is at hand needs no model.)
 
-    0 where the user asks or the answer is at hand; else what the user set. "adaptive" asks as good as at once where the answer will
+    0 where the user asks; else what the user set. "adaptive" asks as good as at once where the answer will
     likely come before the next keystroke, and waits for the end of a row of keystrokes where it would likely come too late. It waits
     longer, up to 300 ms, for a user who lately rejected suggestions, and shorter for one who accepted them. A generation that still fits
-    what was typed needs no new request, so it is no matter for this. What a suggestion that nobody wanted has cost is the model's work, and
-    what waiting costs every suggestion pays: their fate counts by the square of the part of the usual gap that an answer takes, so that a
-    model that needs a third of it waits a tenth as long as one that needs all of it.
+    what was typed needs no new request, so it is no matter for this.
 
     answer_ms: what the model usually takes, the prompt included; None before it is known.
     """
-    if invoked or remembered:
+    if invoked:
         return 0.0
     if setting != "adaptive":
         return float(setting)
     row_ms = _GAPS * recent.interval_ms
     wait_ms = row_ms if answer_ms is not None and answer_ms > row_ms else _SHORTEST_MS
-    cost = 1.0 if answer_ms is None else min(1.0, answer_ms / recent.interval_ms)
-    return min(_LONGEST_MS, max(_SHORTEST_MS, wait_ms + cost**2 * recent.reluctance(at_s)))
+    return min(_LONGEST_MS, max(_SHORTEST_MS, wait_ms + recent.reluctance(at_s)))

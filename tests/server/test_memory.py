@@ -42,16 +42,14 @@ def test_the_same_place_is_answered_with_the_same_generations() -> None:
     made = (generation("value = 1"), generation("other"))
     memory = Memory()
     memory.keep(URI, ABOVE, BELOW, "line", made)
-    assert memory.find(URI, ABOVE, BELOW, "line") == Found(made, typed="", exact=True, drawn=2)
+    assert memory.find(URI, ABOVE, BELOW, "line") == Found(made, typed="", drawn=2)
 
 
 def test_typing_along_taking_it_back_and_accepting_a_word_are_answered_with_the_rest() -> None:
     memory = remembering("value = other(1)")
     made = generation("value = other(1)")
     for typed in ["v", "va", "v", "", "value", "value =", "value = other(1", "value = ot", "v"]:
-        assert memory.find(URI, ABOVE + typed, BELOW, "line") == Found(
-            (left,) if (left := remainder(made, typed)) else (), typed, not typed, 1
-        )
+        assert memory.find(URI, ABOVE + typed, BELOW, "line") == Found((left,) if (left := remainder(made, typed)) else (), typed, 1)
     assert memory.find(URI, ABOVE + "w", BELOW, "line") is None
     assert memory.find(URI, ABOVE + "value ==", BELOW, "line") is None
     assert memory.find(URI, ABOVE[:-1], BELOW, "line") is None
@@ -91,7 +89,7 @@ def test_agreement_is_that_among_what_is_left_by_its_remaining_tokens_and_one_al
 
 def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed() -> None:
     for memory, drawn in ((remembering(), 0), (remembering("", "  "), 2), (remembering("", "value"), 2)):
-        assert memory.find(URI, ABOVE, BELOW, "line") == Found((), "", exact=True, drawn=drawn)
+        assert memory.find(URI, ABOVE, BELOW, "line") == Found((), "", drawn=drawn)
         assert memory.find(URI, ABOVE + "x", BELOW, "line") is None
 
 
@@ -99,7 +97,7 @@ def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed
 def test_behind_a_text_that_the_model_ended_there_is_nothing_and_behind_another_nobody_knows(end: StopReason) -> None:
     ended = end in (StopReason.LINE, StopReason.BLOCK, StopReason.SUFFIX, StopReason.END)
     found = remembering("value", "other", end=end).find(URI, ABOVE + "value", BELOW, "line")
-    assert found == (Found((), "value", exact=False, drawn=2) if ended else None)
+    assert found == (Found((), "value", drawn=2) if ended else None)
 
 
 def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
@@ -108,7 +106,7 @@ def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
     found = memory.find(URI, shifted + "va", BELOW, "line")
     assert texts(found) == ["lue"]
     for prefix, suffix in [(shifted, BELOW), (ABOVE[500:], BELOW), (ABOVE, BELOW + "x"), (ABOVE, BELOW[:-9])]:
-        assert memory.find(URI, prefix, suffix, "line") == Found((generation("value"),), "", exact=False, drawn=1)
+        assert memory.find(URI, prefix, suffix, "line") == Found((generation("value"),), "", drawn=1)
     near = ABOVE[: -module.BEFORE] + "x" + ABOVE[-module.BEFORE + 1 :]
     assert near != ABOVE
     assert memory.find(URI, near, BELOW, "line") is None
@@ -237,16 +235,29 @@ def test_asking_often_at_one_place_leaves_the_others_known() -> None:
     assert texts(memory.find(URI, ABOVE, BELOW, "line")) == ["value"]
 
 
-def test_forgetting_a_document_leaves_the_others_and_forgetting_all_none() -> None:
+def test_forgetting_leaves_nothing() -> None:
     memory = remembering("value")
     memory.keep("file:///b.py", ABOVE, BELOW, "line", (generation("value"),))
-    memory.forget(URI)
-    assert memory.find(URI, ABOVE + "v", BELOW, "line") is None
-    assert memory.find("file:///b.py", ABOVE + "v", BELOW, "line") is not None
     memory.forget()
-    assert memory.find("file:///b.py", ABOVE + "v", BELOW, "line") is None
+    for uri in (URI, "file:///b.py"):
+        assert memory.find(uri, ABOVE + "v", BELOW, "line") is None
     memory.keep(URI, ABOVE, BELOW, "line", (generation("value"),))
     assert memory.find(URI, ABOVE + "v", BELOW, "line") is not None
+
+
+@given(st.lists(st.sampled_from(["value", "va", "other", ""]), min_size=2, max_size=5))
+def test_what_stands_on_the_screen_stays_the_first_of_those_that_are_made_later(drawn: list[str]) -> None:
+    memory = remembering("value")
+    memory.keep(URI, ABOVE, BELOW, "line", tuple(map(generation, drawn)))
+    found = memory.find(URI, ABOVE, BELOW, "line")
+    assert texts(found)[0] == "value"
+    assert len(texts(found)) == len(drawn)
+    assert set(texts(found)) - {"value"} <= set(drawn)
+    if "value" in drawn:
+        assert sorted(texts(found)) == sorted(drawn)
+    memory.keep(URI, ABOVE, "(" + BELOW, "line", (generation("else"),))
+    memory.keep(URI, ABOVE, "(" + BELOW, "line", (generation("new"),))
+    assert texts(memory.find(URI, ABOVE, "(" + BELOW, "line")) == ["new"]
 
 
 def test_who_was_given_something_else_at_every_keystroke_is_still_answered_by_the_first() -> None:

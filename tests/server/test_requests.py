@@ -106,3 +106,37 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
         assert live.memory.find("u", "def f(x):", "", "function") is not None
+
+
+def made_of(text: str) -> Generation:
+    return Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.LINE, Timings(1.0, 1.0, 10, 0))
+
+
+async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answering_gguf: Path) -> None:
+    place = Place("def f(x):\n    y = x + 1\n    ", "\n    return y\n", AT, language="python")
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False)) as (requests, live, log, _):
+        await live.loaded()
+        said_already, other = made_of("return y"), made_of("z = g(y)")
+        live.memory.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
+        assert await texts(requests, Ask("u", place, invoked=False)) == []
+        assert log.latest()[-1].ending is Ending.EMPTY
+        assert await texts(requests, Ask("u", place, invoked=True)) == ["z = g(y)"]
+
+
+async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf) as (requests, live, log, _):
+        await live.loaded()
+        live.memory.keep(ASK.uri, ASK.place.prefix, "", "line", (made_of(" "),))
+        assert await texts(requests, ASK) == []
+        assert (log.latest()[-1].ending, log.latest()[-1].source) == (Ending.EMPTY, "memory")
+
+
+async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False)) as (requests, live, log, _):
+        await live.loaded()
+        (first,) = await requests.answer(replace(ASK, invoked=False), lambda: True)
+        requests.rejected("another")
+        for _number in range(3):
+            requests.rejected(first.id)
+        assert await texts(requests, replace(ASK, invoked=False, uri="file:///b.py"))
+        assert log.latest()[-2].spent.waited < 20 < 150 < log.latest()[-1].spent.waited
