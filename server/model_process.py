@@ -28,8 +28,10 @@ _TO_START_AGAIN = "To start it again, change the model or its options in the set
 _CLOSE_S = 2.0
 # A server that comes back is found soon, and one that is away costs a process now and then.
 _TRY_AGAIN_S = 5.0
-# Longer than one chunk of a prompt may take, behind which the model looks at its clock.
-_HUNG_S = 5.0
+# How long a process that owes an answer may be silent. Longer than anything takes between two looks of the model at its clock, at which
+# it says that it lives: a chunk of a prompt that a slow processor reads, or the first one on a GPU, for which kernels are compiled. Too
+# long costs a minute without suggestions, too short every suggestion of a slow model, which is loaded again and again.
+_HUNG_S = 60.0
 
 
 class ModelUnavailable(Exception):
@@ -110,7 +112,7 @@ class ModelProcess:
         """What the model puts there, as `inference.completion.complete_several`; on_text: told the first text as it grows.
 
         Cancelling the awaiting task returns at once and stops the model at its next token. A process that owes an answer for longer than
-        max_ms and some seconds, and says nothing, is ended, whether anybody still waits or not. Raises ModelUnavailable, ModelProcessDied,
+        max_ms, and says nothing for a minute, is ended, whether anybody still waits or not. Raises ModelUnavailable, ModelProcessDied,
         ModelRequestFailed.
         """
         request = {"op": "complete", "question": question_to_json(question), "tell": on_text is not None}
@@ -271,6 +273,8 @@ class ModelProcess:
                 size = int.from_bytes(await stream.readexactly(HEADER_BYTES), "big")
                 answer = parse(await stream.readexactly(size))
                 self._heard = time.monotonic()
+                if "alive" in answer:
+                    continue
                 if "text" in answer:
                     if (tell := self._told.get(answer["id"])) is not None:
                         tell(answer["text"])

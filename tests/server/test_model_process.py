@@ -168,6 +168,21 @@ async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_
         await process.close()
 
 
+async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 2.5)
+    with serving(Speech(pause_s=1.0)) as address:  # 4 s and more, in which the model looks for a cancel
+        process = ModelProcess(ModelChoice(address))
+        await process.start()
+        try:
+            await process.loaded()
+            pid = process.pid
+            request = {"op": "complete", "question": question_to_json(Question("a", "")), "tell": False}
+            assert (await process._ask(request, limit_s=0.0))[0]["text"] == "abc"
+            assert (process.pid, process.state) == (pid, "ready")
+        finally:
+            await process.close()
+
+
 async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(answering_gguf, path)
