@@ -56,12 +56,14 @@ class LiveModel:
     ) -> None:
         """choice: the model; settings: what it is shown; on_state: as `ModelProcess`; on_note: told what people should know of its file;
         on_busy: as `Scheduler`; remember: whether answers come from what was written before."""
-        self.process = ModelProcess(choice, on_state=on_state)
+        self.process = ModelProcess(choice, on_state=self._note_state)
         self.settings = settings
         self.memory = Memory()
         self.scheduler = Scheduler(self._make, self._keep, on_busy)
         self._file = None if backend_of(choice.where) == "server" else Path(choice.where or EMBEDDED)
+        self._on_state = on_state
         self._on_note = on_note
+        self._model_id = ""
         self._remember = remember
         self._following: asyncio.Task[None] | None = None
 
@@ -142,6 +144,13 @@ class LiveModel:
         """Remember what was made. What a time limit cut off would be written anew, and further, another time."""
         if all(generation.stopped_by not in (StopReason.TIME, StopReason.CANCELLED) for generation in generations):
             self.memory.keep(want.uri, want.prefix, want.suffix, want.kind, generations)
+
+    def _note_state(self, state: State) -> None:
+        """A process that is started again may load another model: its file was replaced, or its server serves another one."""
+        if (loaded := self.process.model) is not None and loaded.fingerprint.id != self._model_id:
+            self._model_id = loaded.fingerprint.id
+            self.memory.forget()  # and not the requests: those that wait for the model are asked of this one
+        self._on_state(state)
 
     def _forget(self) -> None:
         """Forget what was written, and what is being written."""
