@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ..inference.completion import Kind, Settings
 from ..inference.model import Generation, StopReason
@@ -20,6 +21,10 @@ from .outcomes import Source
 from .scheduler import Scheduler, Want
 from .wire import Question
 
+logger = logging.getLogger(__name__)
+
+# What goes wrong at one look at a file may do so at each, and each time is logged.
+_FOLLOW_AGAIN_S = 10.0
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -158,9 +163,20 @@ class LiveModel:
         self.memory.forget()
 
     async def _follow(self, file: Path) -> None:
-        async for change in changes(file):
-            if change == "gone":
+        while True:
+            try:
+                async for change in changes(file):
+                    await self._take_change(file, change)
+            except Exception:
+                logger.exception("The model %s can't be watched for changes; it is tried again in %g s.", file, _FOLLOW_AGAIN_S)
+            await asyncio.sleep(_FOLLOW_AGAIN_S)
+
+    async def _take_change(self, file: Path, change: Literal["gone", "changed"]) -> None:
+        try:
+            if change == "changed":
+                self._forget()
+                await self.process.reload(f"{file} has changed and is loaded again")
+            else:
                 self._on_note(f"The model {file} is gone. What is loaded of it goes on working; it is loaded again when it is back.")
-                continue
-            self._forget()
-            await self.process.reload(f"{file} has changed and is loaded again")
+        except Exception:  # not for the watch: begun anew, it would miss what changes meanwhile
+            logger.exception("A change of the model %s could not be taken in.", file)
