@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ..inference.completion import Kind, Settings
 from ..inference.model import Generation, StopReason
@@ -20,6 +21,10 @@ from .outcomes import Source
 from .scheduler import Scheduler, Want
 from .wire import Question
 
+logger = logging.getLogger(__name__)
+
+# What goes wrong at one look at a file may do so at each, and each time is logged.
+_FOLLOW_AGAIN_S = 10.0
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -56,12 +61,14 @@ class LiveModel:
     ) -> None:
         """choice: the model; settings: what it is shown; on_state: as `ModelProcess`; on_note: told what people should know of its file;
         on_busy: as `Scheduler`; remember: whether answers come from what was written before."""
-        self.process = ModelProcess(choice, on_state=on_state)
+        self.process = ModelProcess(choice, on_state=self._note_state)
         self.settings = settings
         self.memory = Memory()
         self.scheduler = Scheduler(self._make, self._keep, on_busy)
         self._file = None if backend_of(choice.where) == "server" else Path(choice.where or EMBEDDED)
+        self._on_state = on_state
         self._on_note = on_note
+        self._model_id = ""
         self._remember = remember
         self._following: asyncio.Task[None] | None = None
 
@@ -145,18 +152,36 @@ class LiveModel:
         if _is_whole(generations):
             self.memory.keep(want.uri, want.prefix, want.suffix, want.kind, generations)
 
+    def _note_state(self, state: State) -> None:
+        """A process that is started again may load another model: its file was replaced, or its server serves another one."""
+        if (loaded := self.process.model) is not None and loaded.fingerprint.id != self._model_id:
+            self._model_id = loaded.fingerprint.id
+            self.memory.forget()  # and not the requests: those that wait for the model are asked of this one
+        self._on_state(state)
+
     def _forget(self) -> None:
         """Forget what was written, and what is being written."""
         self.scheduler.clear()
         self.memory.forget()
 
     async def _follow(self, file: Path) -> None:
-        async for change in changes(file):
-            if change == "gone":
+        while True:
+            try:
+                async for change in changes(file):
+                    await self._take_change(file, change)
+            except Exception:
+                logger.exception("The model %s can't be watched for changes; it is tried again in %g s.", file, _FOLLOW_AGAIN_S)
+            await asyncio.sleep(_FOLLOW_AGAIN_S)
+
+    async def _take_change(self, file: Path, change: Literal["gone", "changed"]) -> None:
+        try:
+            if change == "changed":
+                self._forget()
+                await self.process.reload(f"{file} has changed and is loaded again")
+            else:
                 self._on_note(f"The model {file} is gone. What is loaded of it goes on working; it is loaded again when it is back.")
-                continue
-            self._forget()
-            await self.process.reload(f"{file} has changed and is loaded again")
+        except Exception:  # not for the watch: begun anew, it would miss what changes meanwhile
+            logger.exception("A change of the model %s could not be taken in.", file)
 
 
 def _is_whole(generations: tuple[Generation, ...]) -> bool:

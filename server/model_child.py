@@ -20,6 +20,8 @@ from .wire import fingerprint_to_json, frame, generation_to_json, question_from_
 _GRACE_S = 1.0
 # More often than a person types, and seldom enough that telling costs the model nothing.
 _TELL_EVERY_S = 0.004
+# Often enough beside what the server takes for hung, and seldom enough to cost nothing.
+_ALIVE_EVERY_S = 1.0
 
 
 class _Requests:
@@ -70,8 +72,10 @@ class _Host:
         self._send = send
         self._model: Model | None = None
         self._load_ms = 0.0
+        self._alive = 0.0
 
     def answer(self, request: dict[str, Any]) -> Any:
+        self._alive = time.monotonic()
         match request["op"]:
             case "load":
                 return self._load(request)
@@ -111,6 +115,10 @@ class _Host:
         number = request["id"]
         told = 0.0
 
+        def unwanted() -> bool:
+            self._say_alive()
+            return self._requests.cancelled(number)
+
         def tell(text: str) -> None:
             nonlocal told
             if (now := time.perf_counter()) - told >= _TELL_EVERY_S:
@@ -119,7 +127,7 @@ class _Host:
 
         generations = complete_several(
             self._loaded(),
-            cancel=lambda: self._requests.cancelled(number),
+            cancel=unwanted,
             on_text=tell if request["tell"] else None,
             **question_from_json(request["question"]),
         )
@@ -134,7 +142,18 @@ class _Host:
         model = self._loaded()
         context = context_at(model, **question)
         prompt = prompt_of(model, context)
-        return context_json(context, lambda text: count_tokens(model, text), prompt, prompt_text(model, prompt))
+
+        def count(text: str) -> int:
+            self._say_alive()
+            return count_tokens(model, text)
+
+        return context_json(context, count, prompt, prompt_text(model, prompt))
+
+    def _say_alive(self) -> None:
+        """Called wherever the model looks up from its work: the server hears of it, now and then, that this process does not hang."""
+        if (now := time.monotonic()) - self._alive >= _ALIVE_EVERY_S:
+            self._alive = now
+            self._send({"alive": True})
 
     def _loaded(self) -> Any:
         if self._model is None:

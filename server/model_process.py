@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 from ..inference.completion import OnText
 from ..inference.model import Fingerprint, Generation, Layout
-from ..inference.opening import ModelChoice
+from ..inference.opening import ModelChoice, backend_of
 from .wire import HEADER_BYTES, Question, fingerprint_from_json, frame, generation_from_json, parse, question_to_json
 
 State = Literal["loading", "ready", "failed", "closed"]
@@ -23,9 +24,14 @@ _COMMAND = ("-P", "-m", "assay.server.model_child")  # -P: a workspace's json.py
 _RESTARTS = 3
 _RESTART_WINDOW_S = 60.0
 _BACKOFF_S = (0.0, 0.5, 2.0)
+_TO_START_AGAIN = "To start it again, change the model or its options in the settings, or restart the language server."
 _CLOSE_S = 2.0
-# Longer than one chunk of a prompt may take, behind which the model looks at its clock.
-_HUNG_S = 5.0
+# A server that comes back is found soon, and one that is away costs a process now and then.
+_TRY_AGAIN_S = 5.0
+# How long a process that owes an answer may be silent. Longer than anything takes between two looks of the model at its clock, at which
+# it says that it lives: a chunk of a prompt that a slow processor reads, or the first one on a GPU, for which kernels are compiled. Too
+# long costs a minute without suggestions, too short every suggestion of a slow model, which is loaded again and again.
+_HUNG_S = 60.0
 
 
 class ModelUnavailable(Exception):
@@ -69,6 +75,8 @@ class ModelProcess:
         self._heard = 0.0
         self._hung = ""
         self._reloading = False
+        # When a request may begin to load a model that could not be; of a file's only a change of the file does.
+        self._again_at = math.inf
         self._turn = asyncio.Lock()
         self._settled = asyncio.Event()
         self._closing = asyncio.Event()
@@ -104,7 +112,7 @@ class ModelProcess:
         """What the model puts there, as `inference.completion.complete_several`; on_text: told the first text as it grows.
 
         Cancelling the awaiting task returns at once and stops the model at its next token. A process that owes an answer for longer than
-        max_ms and some seconds, and says nothing, is ended, whether anybody still waits or not. Raises ModelUnavailable, ModelProcessDied,
+        max_ms, and says nothing for a minute, is ended, whether anybody still waits or not. Raises ModelUnavailable, ModelProcessDied,
         ModelRequestFailed.
         """
         request = {"op": "complete", "question": question_to_json(question), "tell": on_text is not None}
@@ -117,8 +125,16 @@ class ModelProcess:
 
     async def _ask_in_turn(self, request: dict[str, Any], max_ms: float | None, on_text: OnText | None = None) -> Any:
         async with self._turn:
+            self._try_again_if_due()
             await self.loaded()
             return await self._ask(request, on_text, None if max_ms is None else max_ms / 1e3 + _HUNG_S)
+
+    def _try_again_if_due(self) -> None:
+        """Begin to load a server's model that could not be loaded. The state stays "failed", and is told once, until it is loaded."""
+        now = time.monotonic()
+        if self.state == "failed" and now >= self._again_at and self._life is not None and self._life.done():
+            self._again_at = now + _TRY_AGAIN_S
+            self._life = asyncio.create_task(self._live())
 
     async def reload(self, reason: str) -> None:
         """Start a new process for the model, as soon as the request that runs is answered; also after the old one was given up."""
@@ -161,7 +177,8 @@ class ModelProcess:
                 return
             now = time.monotonic()
             if len(deaths) == _RESTARTS and now - deaths[0] < _RESTART_WINDOW_S:
-                self._enter("failed", f"the model's process died {_RESTARTS + 1} times within {_RESTART_WINDOW_S:.0f} s, last {end}")
+                often = f"the model's process died {_RESTARTS + 1} times within {_RESTART_WINDOW_S:.0f} s, last {end}"
+                self._enter("failed", f"{often}. {_TO_START_AGAIN}")
                 return
             deaths.append(now)
             self._enter("loading", _again(end))
@@ -207,9 +224,14 @@ class ModelProcess:
         except ModelProcessDied:
             return
         except Exception as error:  # a model that can't be opened, an option that can't be sent
-            self._enter("failed", str(error))
+            reason = str(error)
+            if backend_of(self._choice.where) == "server":
+                self._again_at = time.monotonic() + _TRY_AGAIN_S
+                reason += f" It is tried again when a suggestion is asked for, every {_TRY_AGAIN_S:.0f} s at most."
+            self._enter("failed", reason)
             self._hang_up()
             return
+        self._again_at = math.inf
         self._loaded = LoadedModel(fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["load_ms"])
         self._enter("ready", "")
 
@@ -251,6 +273,8 @@ class ModelProcess:
                 size = int.from_bytes(await stream.readexactly(HEADER_BYTES), "big")
                 answer = parse(await stream.readexactly(size))
                 self._heard = time.monotonic()
+                if "alive" in answer:
+                    continue
                 if "text" in answer:
                     if (tell := self._told.get(answer["id"])) is not None:
                         tell(answer["text"])

@@ -2,7 +2,7 @@
 
 Requests: {"id", "op": "load" | "complete" | "context" | "info", …}, {"op": "cancel", "id"}, {"op": "close"}.
 Answers: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before the answer to a "complete" may come
-any number of {"id", "text"}: what the model has written so far.
+any number of {"id", "text"}: what the model has written so far. Between answers may come {"alive": true}: the model is slow, not hung.
 """
 
 from __future__ import annotations

@@ -15,10 +15,15 @@ from typing import Any
 import pytest
 from tiny_gguf import scripted, write_tiny_gguf
 
-from assay.inference.completion import complete_several
-from assay.inference.opening import open_model
+from assay.inference.completion import Settings, complete_several
+from assay.inference.opening import ModelChoice, open_model
+from assay.server import live as live_module
+from assay.server import model_watch
+from assay.server.live import LiveModel
+from assay.server.model_process import State
+from assay.server.scheduler import Priority, Want
 
-from .client import Client, RpcError, client_of, place, span
+from .client import TIMEOUT_S, Client, RpcError, client_of, place, span
 
 URI = "file:///project/a.py"
 
@@ -321,6 +326,80 @@ async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
         assert (await client.ready())["model"]["id"] != before
         (item,) = await client.complete(URI, 0, 2)
         assert item["insertText"] == " answer"
+
+
+async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_given_as_the_new_ones(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 3600.0)  # as long as the watch has not looked
+    path, states = tmp_path / "model.gguf", list[State]()
+    shutil.copy(answering_gguf, path)
+    live = LiveModel(ModelChoice(str(path)), Settings(), on_state=states.append)
+    await live.start()
+    try:
+        before = (await live.loaded()).fingerprint.id
+        want = Want(URI, "x?", "", "line", Priority.INVOKED)
+        assert (await live.make(want)).generations[0].text == " answer"
+        for other in (False, True):
+            assert live.remembered(want) is not None
+            if other:
+                write_tiny_gguf(tmp_path / "new", scripted(b" another", b"\n"))
+                (tmp_path / "new").replace(path)
+            assert live.process.pid is not None
+            os.kill(live.process.pid, signal.SIGKILL)
+            while live.process.state == "ready":
+                await asyncio.sleep(0.01)
+            assert ((await live.loaded()).fingerprint.id != before) == other
+        assert live.remembered(want) is None
+        assert (await live.make(want)).generations[0].text == " another"
+        assert states == ["ready", "loading", "ready", "loading", "ready"]
+    finally:
+        await live.close()
+
+
+async def test_a_models_file_is_followed_on_after_an_error(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    path, notes = tmp_path / "model.gguf", list[str]()
+    shutil.copy(answering_gguf, path)
+
+    def note(message: str) -> None:
+        notes.append(message)
+        raise ConnectionResetError("the editor is away")
+
+    async def told(count: int) -> None:
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(notes) < count or caplog.text.count("the editor is away") < count:
+                await asyncio.sleep(0.02)
+
+    live = LiveModel(ModelChoice(str(path)), Settings(), on_state=lambda _: None, on_note=note)
+    await live.start()
+    try:
+        await live.loaded()
+        path.unlink()
+        await told(1)
+        shutil.copy(answering_gguf, path)
+        async with asyncio.timeout(TIMEOUT_S):
+            while "has changed" not in live.process.reason:
+                await asyncio.sleep(0)
+        await live.loaded()
+        path.unlink()
+        await told(2)
+    finally:
+        await live.close()
+
+
+async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
+    live = LiveModel(ModelChoice("a\0.gguf"), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            while caplog.text.count("can't be watched") < 2:
+                await asyncio.sleep(0.02)
+    finally:
+        await live.close()
 
 
 async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, tmp_path: Path) -> None:

@@ -7,15 +7,19 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from llama_server import free_port
 
 from assay.inference.opening import ModelChoice
 from assay.server import model_process, model_watch
 from assay.server.model_process import ModelProcess, ModelProcessDied, ModelUnavailable, State
 from assay.server.wire import Question, frame, question_to_json, read_frame
+
+from ..inference.completion_server import Speech, serving
 
 CHILD = [sys.executable, "-P", "-m", "assay.server.model_child"]
 
@@ -164,6 +168,21 @@ async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_
         await process.close()
 
 
+async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 2.5)
+    with serving(Speech(pause_s=1.0)) as address:  # 4 s and more, in which the model looks for a cancel
+        process = ModelProcess(ModelChoice(address))
+        await process.start()
+        try:
+            await process.loaded()
+            pid = process.pid
+            request = {"op": "complete", "question": question_to_json(Question("a", "")), "tell": False}
+            assert (await process._ask(request, limit_s=0.0))[0]["text"] == "abc"
+            assert (process.pid, process.state) == (pid, "ready")
+        finally:
+            await process.close()
+
+
 async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(answering_gguf, path)
@@ -253,6 +272,47 @@ async def test_whatever_keeps_a_process_from_starting_is_told_to_each_request(ch
         await process.close()
 
 
+async def test_a_server_that_is_away_is_tried_again_by_later_requests_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_process, "_TRY_AGAIN_S", 0.0)
+    port, states = free_port(), list[State]()
+    process = ModelProcess(ModelChoice(f"http://127.0.0.1:{port}"), on_state=states.append)
+    await process.start()
+    try:
+        with pytest.raises(ModelUnavailable, match=r"can't be reached .* tried again when a suggestion is asked for"):
+            await process.loaded()
+        sent = process.requests_sent
+        while process.requests_sent < sent + 2:  # each is a load
+            with pytest.raises(ModelUnavailable):
+                await process.complete(Question("a", ""))
+            await asyncio.sleep(0.05)
+        assert states == ["failed"]
+        with serving(Speech(), port):
+            while process.state == "failed":
+                with suppress(ModelUnavailable):
+                    await process.complete(Question("a", ""))
+                await asyncio.sleep(0.05)
+            assert (await process.complete(Question("a", "")))[0].text == "abc"
+        assert states == ["failed", "ready"]
+    finally:
+        await process.close()
+
+
+async def test_a_server_that_is_away_is_not_tried_at_each_request() -> None:
+    process = ModelProcess(ModelChoice(f"http://127.0.0.1:{free_port()}"))
+    await process.start()
+    try:
+        with pytest.raises(ModelUnavailable):
+            await process.loaded()
+        assert process._life is not None
+        await asyncio.wait({process._life})
+        for _ in range(20):
+            with pytest.raises(ModelUnavailable):
+                await process.complete(Question("a", ""))
+            assert process._life.done()
+    finally:
+        await process.close()
+
+
 @pytest.mark.slow
 async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(answering_gguf: Path) -> None:
     states: list[State] = []
@@ -268,9 +328,11 @@ async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(a
             os.kill(process.pid, signal.SIGKILL)
             with pytest.raises(ModelProcessDied, match="SIGKILL"):
                 await asking
-        with pytest.raises(ModelUnavailable, match="died 4 times within 60 s, last was ended by SIGKILL"):
+        with pytest.raises(ModelUnavailable, match=r"died 4 times within 60 s, last was ended by SIGKILL\. To start it again, change"):
             await process.complete(Question("a?", ""))
         assert states == ["ready", "loading", "ready", "loading", "ready", "loading", "ready", "failed"]
+        await process.reload("its file has changed")
+        assert (await process.complete(Question("a?", "")))[0].text == " answer"
     finally:
         await process.close()
 
