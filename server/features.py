@@ -151,9 +151,8 @@ def status(ls: AssayServer, _: Any) -> dict[str, Any]:
 def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool) -> Ask:
     """What is asked at a place of a document."""
     settings = ls.settings
-    prefix, suffix = ls.protocol.notebooks.around(document, at, ls.live.window)
+    prefix, suffix, cut = ls.protocol.notebooks.around(document, at, ls.live.window)
     file = path_of(document.uri)
-    cut = document.offset(at) > len(prefix)
     kind = kind_at(prefix, suffix, document.language, cut=cut) if settings.kind == "auto" else settings.kind
     place = Place(prefix, suffix, Range(at, at), kind, document.language, settings.event, file)
     # A text that is in no folder that is worked on may become one of the first.

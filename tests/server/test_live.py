@@ -357,6 +357,18 @@ async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answ
         assert context["prefix"]["text"] == "x = 1\ny?"
 
 
+async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_that_began_there(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"inStrings": False})
+        cells = [{"kind": 2, "document": f"cell:{n}"} for n in range(2)]
+        long = '"""' + "some words of a text\n" * 2_000 + '"""\n'
+        texts = [{"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate((long, "import os\nx?"))]
+        notebook = {"uri": "file:///n.ipynb", "notebookType": "jupyter-notebook", "version": 1, "cells": cells}
+        client.notify("notebookDocument/didOpen", {"notebookDocument": notebook, "cellTextDocuments": texts})
+        (item,) = await client.complete("cell:1", 1, 2)
+        assert item["insertText"] == " answer"
+
+
 async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(
     answering_gguf: Path, tiny_gguf: Path
 ) -> None:
