@@ -66,7 +66,7 @@ class Notebooks:
         return self._notebook_of.get(uri)
 
     def around(self, document: Document, position: Position, window: Window) -> tuple[str, str, bool]:
-        """The text before and after a position of a document, as much of it as the window shows, and whether it begins before what is shown.
+        """The text before and after a position, as much of it as the window shows, and whether there is more before what is shown.
 
         In a code cell the code cells of the same language before and behind it, parted by line feeds, belong to that text.
         """
