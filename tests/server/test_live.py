@@ -362,7 +362,9 @@ async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_th
         await client.initialize(options={"inStrings": False})
         cells = [{"kind": 2, "document": f"cell:{n}"} for n in range(2)]
         long = '"""' + "some words of a text\n" * 2_000 + '"""\n'
-        texts = [{"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate((long, "def f():\n    x?"))]
+        texts = [
+            {"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate((long, "def f():\n    x?"))
+        ]
         notebook = {"uri": "file:///n.ipynb", "notebookType": "jupyter-notebook", "version": 1, "cells": cells}
         client.notify("notebookDocument/didOpen", {"notebookDocument": notebook, "cellTextDocuments": texts})
         (item,) = await client.complete("cell:1", 1, 6)
