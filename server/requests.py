@@ -19,7 +19,7 @@ from ..inference.completion import Kind, task_of
 from ..inference.model import Generation
 from .calibrators import Calibrators
 from .engine import Place, suggestion_of
-from .explain import Explanation, Seen, explanation
+from .explain import Explanation, Seen, explanation, seen_in
 from .extent import kind_at
 from .live import LiveModel, Made
 from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
@@ -149,7 +149,7 @@ class Requests:
         same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live, drawn)
         if with_context and same and not self._live.scheduler.busy:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
-                seen = tuple(_seen(await self._live.context(shown.want)))
+                seen = seen_in(await self._live.context(shown.want))
         return explanation(shown.suggestion, shown.generation, choice, seen)
 
     def want(self, ask: Ask, delay_s: float = 0.0) -> Want:
@@ -332,12 +332,3 @@ def _identity(ask: Ask, made: Made, generation: Generation) -> str:
 _TAIL = 200
 # What stands behind the cursor once an editor has put it there is taken from the end of a generation (`memory.py`).
 _CLOSED_BY_EDITORS = ")]}>\"'` \t\n"
-
-
-def _seen(context: dict[str, Any]) -> Iterator[Seen]:
-    """The pieces of `context_json`, without their texts."""
-    for piece in context["extra"]:
-        yield Seen("a piece of", piece["tokens"], piece["path"])
-    for name, part in (("head", "the head of the file"), ("prefix", "the text before the cursor"), ("suffix", "the text behind it")):
-        if context[name]["text"]:
-            yield Seen(part, context[name]["tokens"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,6 @@ from assay.server.calibrators import Calibrators
 from assay.server.engine import Place
 from assay.server.live import LiveModel, Made
 from assay.server.memory import Memory
-from assay.server.outcomes import Ending
 from assay.server.positions import Position, Range
 from assay.server.request import Ask
 from assay.server.request_log import RequestLog
@@ -37,10 +37,10 @@ async def texts(requests: Requests, ask: Ask) -> list[str]:
 
 @asynccontextmanager
 async def requests_to(
-    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS
+    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None
 ) -> AsyncIterator[tuple[Requests, LiveModel, RequestLog, ThreadPoolExecutor]]:
     """Requests, their model, their log, and the thread that reads calibrators."""
-    executor, log = ThreadPoolExecutor(1), RequestLog()
+    executor, log = ThreadPoolExecutor(1), RequestLog(log_file)
     calibrators = Calibrators(executor)
     live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
     await live.start()
@@ -54,7 +54,7 @@ async def requests_to(
 
 async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
     settings, may_read = DEFAULTS, threading.Event()
-    async with requests_to(answering_gguf, lambda: settings) as (requests, _, log, executor):
+    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log.jsonl") as (requests, _, log, executor):
         assert await texts(requests, ASK)
         settings = replace(DEFAULTS, max_ms=300)
         executor.submit(may_read.wait)
@@ -62,7 +62,9 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
             assert await texts(requests, replace(ASK, root=tmp_path)) == []
         finally:
             may_read.set()
-        assert (log.latest()[-1].ending, log.latest()[-1].reason) == (Ending.TIMED_OUT, "the calibrators were not read after 300 ms")
+        log.close()
+        ended = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()][-1]
+        assert (ended["outcome"], ended["reason"]) == ("timed_out", "the calibrators were not read after 300 ms")
         assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
 
 
