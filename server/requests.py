@@ -40,6 +40,8 @@ _KEPT = 200
 _SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
 # How many different generations are prepared for the next keystroke, the one that is shown included.
 _PREPARED = 4
+# Who asks for an explanation waits no longer for the model to say what it was shown: it may be at work on what is asked next.
+_SEEN_MS = 500.0
 # How much the latest answer moves what is known of how long the model takes.
 _LATEST = 0.2
 # Of the time that a request may take, so much is the model's: what it has written by then still arrives.
@@ -140,16 +142,16 @@ class Requests:
 
     async def explain(self, shown: Shown, *, with_context: bool = True) -> Explanation:
         """Why a suggestion has the confidence that it has. with_context: and what the model is shown at its place, in the text as it was
-        then; nothing where the model is at work, or it or its context is another by now."""
+        then; nothing where the model has no time for it in half a second, or it or its context is another by now."""
         registry, _ = await self._calibrators.of(shown.ask.root)
         choice = choose(registry, **shown.asked_of_calibrators)
         seen: tuple[Seen, ...] = ()
         loaded = self._live.process.model
         drawn = shown.asked_of_calibrators["drawn"]
         same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live, drawn)
-        if with_context and same and not self._live.scheduler.busy:
+        if with_context and same:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
-                seen = seen_in(await self._live.context(shown.want))
+                seen = seen_in(await self._live.context(replace(shown.want, max_ms=_SEEN_MS)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
 
     def want(self, ask: Ask, delay_s: float = 0.0) -> Want:

@@ -108,3 +108,13 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
         assert live.memory.find("u", "def f(x):", "", "function") is not None
+
+
+async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_next(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        first, *_ = await requests.answer(ASK, lambda: True)
+        shown = requests.find(first.id)
+        assert shown is not None
+        live.prepare(replace(shown.want, prefix="y?"), again=True)
+        assert live.scheduler.busy
+        assert [seen.part for seen in (await requests.explain(shown)).seen] == ["the text before the cursor"]
