@@ -76,7 +76,7 @@ def show_prompt(place: str, *, from_stdin: bool, kind: Kind, model: ModelChoice,
         prompt = prompt_of(opened, context)
         told = context_json(context, lambda shown: count_tokens(opened, shown), prompt, prompt_text(opened, prompt))
     if as_json:
-        print_json({"context": told})
+        print_json(told)
     else:
         said = context_text(told)
         print(harmless(said) if sys.stdout.isatty() else said)

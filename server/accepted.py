@@ -22,7 +22,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Edit:
+class Edit:
     """From start to old_end stood what now goes from start to new_end."""
 
     start: Position
@@ -51,7 +51,7 @@ class Accepted:
         if not any(place.uri == uri for place in self._places):
             return
         for change in changes:
-            edit = _edit(change, self._encoding)
+            edit = edit_of(change, self._encoding)
             followed = (_followed(place, uri, edit) for place in self._places)
             self._places = deque((place for place in followed if place is not None), maxlen=self._places.maxlen)
 
@@ -72,33 +72,29 @@ def range_of(start: Position, text: str, encoding: Encoding) -> Range:
     return Range(start, Position(start.line + breaks, width if breaks else start.character + width))
 
 
-def moved(range: Range, change: Change, encoding: Encoding) -> Range | None:
-    """Where a range is after an edit; None where the edit replaced all of it, or the whole document.
+def edit_of(change: Change, encoding: Encoding) -> Edit | None:
+    """What an edit does to lines and columns; None for one of the whole document."""
+    if change.range is None:
+        return None
+    return Edit(change.range.start, change.range.end, range_of(change.range.start, change.text, encoding).end)
+
+
+def _followed(place: _Place, uri: str, edit: Edit | None) -> _Place | None:
+    if place.uri != uri:
+        return place
+    if edit is None:
+        return None
+    found = moved(place.range, edit)
+    return place if found is place.range else None if found is None else _Place(uri, found, place.explanation)
+
+
+def moved(range: Range, edit: Edit) -> Range | None:
+    """Where a range is after an edit; None where the edit replaced all of it.
 
     An edit before it shifts it, and so does what is put in right at its start; one behind it, or right at its end, leaves it alone. Inside
     it an edit's text becomes part of it; of an edit across its start or its end, what is left of the range remains. (An edit that makes one
     line end of a carriage return and a line feed is taken for one that leaves two.)
     """
-    edit = _edit(change, encoding)
-    return None if edit is None else _moved(range, edit)
-
-
-def _edit(change: Change, encoding: Encoding) -> _Edit | None:
-    if change.range is None:
-        return None
-    return _Edit(change.range.start, change.range.end, range_of(change.range.start, change.text, encoding).end)
-
-
-def _followed(place: _Place, uri: str, edit: _Edit | None) -> _Place | None:
-    if place.uri != uri:
-        return place
-    if edit is None:
-        return None
-    found = _moved(place.range, edit)
-    return place if found is place.range else None if found is None else _Place(uri, found, place.explanation)
-
-
-def _moved(range: Range, edit: _Edit) -> Range | None:
     if edit.start >= range.end or (edit.old_end.line < range.start.line and edit.old_end.line == edit.new_end.line):
         return range
     if edit.old_end <= range.start:
@@ -110,7 +106,7 @@ def _moved(range: Range, edit: _Edit) -> Range | None:
     return Range(start, end) if start < end else None
 
 
-def _shifted(position: Position, edit: _Edit) -> Position:
+def _shifted(position: Position, edit: Edit) -> Position:
     """Where a position at or behind the edit's old end is now."""
     if position.line == edit.old_end.line:
         return Position(edit.new_end.line, edit.new_end.character + position.character - edit.old_end.character)

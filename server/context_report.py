@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..inference.completion import Context
@@ -14,22 +14,19 @@ def context_json(
     count: Callable[[str], int],
     prompt: Prompt,
     prompt_text: str | None,
-    left_out: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
     """The pieces of a context with their tokens, and the prompt that is made of them.
 
     `{"extra": [{"path", "tokens", "text"}], "head", "prefix", "suffix": {"tokens", "text"}, "leftOut": [{"path", "reason"}], "prompt":
     {"layout", "tokens", "text"}}`. A piece counts for itself, so that the prompt has a few tokens more: those that control, and paths.
-    Its tokens are null where a server cuts them, its text where only the server knows it. left_out: path and reason of other files that
-    were not looked at; those that found no room are added, with the reason "budget".
+    Its tokens are null where a server cuts them, its text where only the server knows it. leftOut has the pieces that found no room.
     """
     document = context.document
     pieces = {"head": document.head, "prefix": document.prefix, "suffix": document.suffix}
-    reasons = [*left_out, *((path, "budget") for path in context.left_out)]
     return {
         "extra": [{"path": path, "tokens": count(text), "text": text} for path, text in context.extra],
         **{name: {"tokens": count(text), "text": text} for name, text in pieces.items()},
-        "leftOut": [{"path": path, "reason": reason} for path, reason in reasons],
+        "leftOut": [{"path": path, "reason": "budget"} for path in context.left_out],
         "prompt": {"layout": prompt.layout, "tokens": len(prompt.tokens) or None, "text": prompt_text},
     }
 

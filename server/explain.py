@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from ..calibration.harmless import harmless
 from ..calibration.measures import LOWEST
 from ..calibration.metrics.intervals import Interval
 from ..calibration.registry import Choice, Entry, Origin
-from ..inference.completion import Context
 from ..inference.model import Generation, Token
 from .suggestion import Suggestion, SuggestionKind
 
@@ -133,16 +132,13 @@ def least_certain(tokens: Sequence[Token], count: int = LOWEST) -> tuple[Uncerta
     )
 
 
-def seen_in(context: Context, count: Callable[[str], int] | None = None) -> tuple[Seen, ...]:
-    """What the model saw of a context, without its texts, those of other files first; count: how many tokens a text has, if known."""
-    shown = context.document
-    parts = [
-        *(("a piece of", path, text) for path, text in context.extra),
-        ("the head of the file", None, shown.head),
-        ("the text before the cursor", None, shown.prefix),
-        ("the text behind it", None, shown.suffix),
-    ]
-    return tuple(Seen(part, count(text) if count else None, path) for part, path, text in parts if text)
+def seen_in(told: dict[str, Any]) -> tuple[Seen, ...]:
+    """The pieces of what `context_json` gives, without their texts, those of other files first; empty ones are left out."""
+    own = (("head", "the head of the file"), ("prefix", "the text before the cursor"), ("suffix", "the text behind it"))
+    return (
+        *(Seen("a piece of", piece["tokens"], piece["path"]) for piece in told["extra"]),
+        *(Seen(part, told[name]["tokens"]) for name, part in own if told[name]["text"]),
+    )
 
 
 def hover_markdown(explanation: Explanation) -> str:

@@ -57,7 +57,6 @@ async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, An
         ls.requests.nothing(asked.text_document.uri, _UNKNOWN, invoked=invoked)
         return nothing
     at = document.clamp(Position(asked.position.line, asked.position.character))
-    ask = ask_at(ls, document, at, invoked=invoked)
     replaced, before = Range(at, at), ""
     if (selected := asked.context.selected_completion_info) is not None:
         # The menu's selected item counts as typed: what is suggested goes on behind it, and puts it in, too.
@@ -67,11 +66,8 @@ async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, An
             ls.requests.nothing(document.uri, "What is selected in the menu does not end at the cursor, on its line.", invoked=invoked)
             return nothing
         before = selected.text
-        standing = document.offset(at) - document.offset(replaced.start)
-        prefix = ask.place.prefix[: len(ask.place.prefix) - standing] + before
-        ask = replace(ask, place=replace(ask.place, prefix=prefix, range=replaced))
-    suggestions = await _answer(ls, document, ask)
-    return {"items": [_inline_item(suggestion, before, replaced) for suggestion in suggestions]}
+    suggestions = await _answer(ls, document, ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=before))
+    return {"items": [_inline_item(replace(suggestion, text=before + suggestion.text)) for suggestion in suggestions]}
 
 
 async def completion(ls: AssayServer, params: types.CompletionParams) -> types.CompletionList:
@@ -141,7 +137,7 @@ async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
         return
     found = await ls.requests.explain(shown, with_context=False)
     start = shown.suggestion.range.start
-    ls.accepted.add(shown.ask.uri, range_of(start, shown.suggestion.text, ls.protocol.documents.encoding), found)
+    ls.accepted.add(shown.ask.uri, range_of(start, shown.ask.selected + shown.suggestion.text, ls.protocol.documents.encoding), found)
 
 
 def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:
@@ -156,25 +152,27 @@ def status(ls: AssayServer, _: Any) -> dict[str, Any]:
     return ls.status()
 
 
-def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool) -> Ask:
-    """What is asked at a place of a document."""
-    settings = ls.settings
-    prefix, suffix = ls.protocol.notebooks.around(document, at, ls.live.window)
+def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool, replaced: Range | None = None, selected: str = "") -> Ask:
+    """What is asked at a place of a document, as if `selected` stood in `replaced`, which ends there."""
+    settings, replaced = ls.settings, replaced or Range(at, at)
+    prefix, suffix, cut = ls.protocol.notebooks.around(document, at, ls.live.window)
+    prefix = prefix[: max(0, len(prefix) - (document.offset(at) - document.offset(replaced.start)))] + selected
     file = path_of(document.uri)
-    cut = document.offset(at) > len(prefix)
     kind = kind_at(prefix, suffix, document.language, cut=cut) if settings.kind == "auto" else settings.kind
-    place = Place(prefix, suffix, Range(at, at), kind, document.language, settings.event, file)
+    place = Place(prefix, suffix, replaced, kind, document.language, settings.event, file)
     # A text that is in no folder that is worked on may become one of the first.
     root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    return Ask(document.uri, place, invoked, root, _surroundings(ls, document, at), is_secret_path(file or _path_in(document.uri)), cut)
+    surroundings = _surroundings(ls, document, at.line, place)
+    return Ask(document.uri, place, invoked, root, surroundings, is_secret_path(file or _path_in(document.uri)), cut, selected=selected)
 
 
-def _surroundings(ls: AssayServer, document: Document, at: Position) -> Surroundings:
+def _surroundings(ls: AssayServer, document: Document, line: int, place: Place) -> Surroundings:
     budget = ls.live.settings
     head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
     if not budget.extra_tokens:
         return Surroundings(head)
-    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, at, budget.extra_tokens * _CHARACTERS_PER_TOKEN))
+    characters = budget.extra_tokens * _CHARACTERS_PER_TOKEN
+    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, line, place.prefix, place.suffix, characters))
 
 
 async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Suggestion]:
@@ -186,11 +184,11 @@ async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Sug
     return await ls.requests.answer(ask, current)
 
 
-def _inline_item(suggestion: Suggestion, before: str, replaced: Range) -> dict[str, Any]:
+def _inline_item(suggestion: Suggestion) -> dict[str, Any]:
     """An InlineCompletionItem."""
     return {
-        "insertText": before + suggestion.text,
-        "range": replaced.as_json(),
+        "insertText": suggestion.text,
+        "range": suggestion.range.as_json(),
         "command": {"title": "Suggestion accepted", "command": ACCEPTED, "arguments": [suggestion.as_json()]},
     }
 

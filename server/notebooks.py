@@ -65,14 +65,15 @@ class Notebooks:
         """The URI of the notebook that a document is a cell of, None when it is none."""
         return self._notebook_of.get(uri)
 
-    def around(self, document: Document, position: Position, window: Window) -> tuple[str, str]:
-        """The text before and after a position of a document, as much of it as the window shows.
+    def around(self, document: Document, position: Position, window: Window) -> tuple[str, str, bool]:
+        """The text before and after a position, as much of it as the window shows, and whether there is more before what is shown.
 
         In a code cell the code cells of the same language before and behind it, parted by line feeds, belong to that text.
         """
         before, after = self._neighbours(document)
         if not before and not after:
-            return document.around(position, window)
+            prefix, suffix = document.around(position, window)
+            return prefix, suffix, document.offset(position) > len(prefix)
         offset = sum(cell.length + len(_BETWEEN_CELLS) for cell in before) + document.offset(position)
         size = offset - window.start(offset)
         parts = [document.before(position, size)]
@@ -84,7 +85,8 @@ class Notebooks:
             missing -= len(parts[-1])
         prefix = "".join(reversed(parts))
         behind = (_BETWEEN_CELLS + cell.text for cell in after)
-        return prefix[len(prefix) - size :], _start(document.after(position, window.after), behind, window.after)
+        suffix = _start(document.after(position, window.after), behind, window.after)
+        return prefix[len(prefix) - size :], suffix, size < offset
 
     def head(self, document: Document, limit: int) -> str:
         """`Document.head` of that same text: its first lines, whole, as many as fit into so many characters."""

@@ -14,11 +14,8 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
-from typing import Literal
 
 from .secrets import is_secret_path
-
-Reason = Literal["same_file", "other_workspace", "secret", "other_language"]
 
 # A screenful: about 900 characters of code, so that a budget of a few hundred tokens holds pieces of more than one file.
 _LINES = 24
@@ -113,15 +110,10 @@ def words_of(text: str) -> int:
     return words
 
 
-def why_not(here: OpenText, other: OpenText) -> Reason | None:
-    """Why a model that completes `here` may not see `other`; None where it may: another file of its workspace and language, no secret."""
-    if other.uri == here.uri:
-        return "same_file"
-    if other.root is None or other.root != here.root:
-        return "other_workspace"
-    if is_secret_path(other.path):
-        return "secret"
-    return None if _related(here.language, other.language) else "other_language"
+def may_be_shown(here: OpenText, other: OpenText) -> bool:
+    """Whether a model that completes `here` may see `other`: another file of its workspace and language, no secret."""
+    in_workspace = other.uri != here.uri and other.root is not None and other.root == here.root
+    return in_workspace and not is_secret_path(other.path) and _related(here.language, other.language)
 
 
 def chosen(words: int, windows: Sequence[Window], budget_characters: int) -> tuple[Snippet, ...]:
@@ -195,7 +187,7 @@ class OpenFiles:
 
 
 def _candidates(here: OpenText, others: Sequence[OpenText]) -> list[OpenText]:
-    return sorted((other for other in others if why_not(here, other) is None), key=lambda other: other.path)[:_MOST_FILES]
+    return sorted((other for other in others if may_be_shown(here, other)), key=lambda other: other.path)[:_MOST_FILES]
 
 
 def _related(one: str, other: str) -> bool:

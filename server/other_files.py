@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from .documents import Document, Documents
 from .open_files import MOST_CHARACTERS, Cursor, OpenFiles, OpenText
-from .positions import Position
 from .workspace import Roots, path_of, root_of
 
 # Between two steps, each of at most 1 ms: messages come first.
@@ -32,11 +31,11 @@ class OtherFiles:
             return ""
         return path.relative_to(root).as_posix() if root is not None else path.name
 
-    def pieces(self, document: Document, at: Position, budget_characters: int) -> tuple[tuple[str, str], ...]:
-        """Path and text of the pieces of other open documents that are most like the text around a place."""
+    def pieces(self, document: Document, line: int, prefix: str, suffix: str, budget_characters: int) -> tuple[tuple[str, str], ...]:
+        """Path and text of the pieces of other open documents that are most like the text around a place in this line of a document."""
         here, others = self._text(document), [self._text(other) for other in self._documents]
-        around = document.before(at, _AROUND) + document.after(at, _AROUND // 3)
-        found = self._files.snippets(Cursor(here, at.line, around), others, budget_characters)
+        around = prefix[-_AROUND:] + suffix[: _AROUND // 3]
+        found = self._files.snippets(Cursor(here, line, around), others, budget_characters)
         self._index_later(here)
         return tuple((snippet.path, snippet.text) for snippet in found)
 

@@ -24,7 +24,8 @@ class Ask:
     """What an editor asks.
 
     place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
-    that no model is shown; cut: whether the document begins before the place's prefix; menu: it is for the ordinary list of completions.
+    that no model is shown; cut: whether the document begins before the place's prefix; menu: it is for the ordinary list of completions;
+    selected: the end of the prefix that is put in with a suggestion, because it is only selected in a menu.
     """
 
     uri: str
@@ -35,6 +36,7 @@ class Ask:
     secret: bool = False
     cut: bool = False
     menu: bool = False
+    selected: str = ""
 
 
 class Record:

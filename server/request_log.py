@@ -69,10 +69,6 @@ class RequestLog:
             self._pending.append(outcome)
             self._news.notify()
 
-    def latest(self) -> tuple[Outcome, ...]:
-        """The outcomes in memory, the newest last."""
-        return tuple(self._latest)
-
     def summary(self) -> dict[str, Any]:
         """For `assay/status`: {outcomes, shown_ms, log}.
 

@@ -19,7 +19,7 @@ from ..inference.completion import Kind, task_of
 from ..inference.model import Generation
 from .calibrators import Calibrators
 from .engine import Place, suggestion_of
-from .explain import Explanation, Seen, explanation
+from .explain import Explanation, Seen, explanation, seen_in
 from .extent import kind_at
 from .live import LiveModel, Made
 from .model_process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
@@ -40,6 +40,8 @@ _KEPT = 200
 _SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
 # How many different generations are prepared for the next keystroke, the one that is shown included.
 _PREPARED = 4
+# Who asks for an explanation waits no longer for the model to say what it was shown: it may be at work on what is asked next.
+_SEEN_MS = 500.0
 # How much the latest answer moves what is known of how long the model takes.
 _LATEST = 0.2
 # Of the time that a request may take, so much is the model's: what it has written by then still arrives.
@@ -143,16 +145,16 @@ class Requests:
 
     async def explain(self, shown: Shown, *, with_context: bool = True) -> Explanation:
         """Why a suggestion has the confidence that it has. with_context: and what the model is shown at its place, in the text as it was
-        then; nothing where the model is at work, or it or its context is another by now."""
+        then; nothing where the model has no time for it in half a second, or it or its context is another by now."""
         registry, _ = await self._calibrators.of(shown.ask.root)
         choice = choose(registry, **shown.asked_of_calibrators)
         seen: tuple[Seen, ...] = ()
         loaded = self._live.process.model
         drawn = shown.asked_of_calibrators["drawn"]
         same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live, drawn)
-        if with_context and same and not self._live.scheduler.busy:
+        if with_context and same:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
-                seen = tuple(_seen(await self._live.context(shown.want)))
+                seen = seen_in(await self._live.context(replace(shown.want, max_ms=_SEEN_MS)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
 
     def want(self, ask: Ask, delay_s: float = 0.0) -> Want:
@@ -329,12 +331,3 @@ def _identity(ask: Ask, made: Made, generation: Generation) -> str:
 _TAIL = 200
 # What stands behind the cursor once an editor has put it there is taken from the end of a generation (`memory.py`).
 _CLOSED_BY_EDITORS = ")]}>\"'` \t\n"
-
-
-def _seen(context: dict[str, Any]) -> Iterator[Seen]:
-    """The pieces of `context_json`, without their texts."""
-    for piece in context["extra"]:
-        yield Seen("a piece of", piece["tokens"], piece["path"])
-    for name, part in (("head", "the head of the file"), ("prefix", "the text before the cursor"), ("suffix", "the text behind it")):
-        if context[name]["text"]:
-            yield Seen(part, context[name]["tokens"])

@@ -1,16 +1,14 @@
-"""Which files are never shown to a model beside another: those that hold secrets by their name, and those that git ignores."""
+"""Which files are never shown to a model: those that hold secrets by their name.
+
+Beside another file only those are shown that the editor has open, and an open file counts as seen by the user, whether git ignores it or
+not: so git is not asked.
+"""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-from collections.abc import Mapping, Sequence
 from fnmatch import translate
-from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
-
-# A repository with a slow file system must not keep files from being chosen for longer.
-GIT_TIMEOUT_S = 5.0
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
 # Patterns of names, in lower case, with why a file of such a name is a secret. Better one harmless file too many than one key: a file
 # that is held back is only missed as context.
@@ -99,39 +97,3 @@ def is_secret_path(path: PurePath | str) -> bool:
     if not _SECRET_FOLDERS.isdisjoint(folders):
         return True
     return _SHOWN_NAME.match(name) is None and _SECRET_NAME.match(name) is not None
-
-
-def ignored_by_git(paths: Sequence[Path]) -> frozenset[Path]:
-    """Those of the absolute paths that git ignores; none where git is not there, does not answer in time, or knows no such repository.
-
-    A file that is tracked is not ignored, whatever .gitignore says. One process for each repository that they are of: milliseconds at
-    best, so never to be called on an event loop.
-    """
-    by_repository: dict[Path, dict[bytes, Path]] = {}
-    for path in paths:
-        real = path.resolve()  # git refuses a whole batch for one path behind a link
-        if (repository := _repository_of(real)) is not None:
-            by_repository.setdefault(repository, {})[os.fsencode(real)] = path
-    return frozenset(path for repository, inside in by_repository.items() for path in _ignored_in(repository, inside))
-
-
-def _repository_of(path: Path) -> Path | None:
-    return next((folder for folder in path.parents if (folder / ".git").exists()), None)
-
-
-def _ignored_in(repository: Path, paths: Mapping[bytes, Path]) -> list[Path]:
-    # A workspace's own configuration may name a program that git is to ask which files changed: none of a workspace's code is run.
-    command = ["git", "-C", str(repository), "-c", "core.fsmonitor=false", "check-ignore", "--stdin", "-z"]
-    try:
-        done = subprocess.run(
-            command,
-            input=b"".join(path + b"\0" for path in paths),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=GIT_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    # 0: some are, 1: none is; anything else says that git could not tell.
-    return [paths[name] for name in done.stdout.split(b"\0") if name in paths] if done.returncode == 0 else []

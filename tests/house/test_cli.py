@@ -114,9 +114,9 @@ def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: 
     assert ran.stdout.endswith(f"\n\n<|fim_prefix|>{text}<|fim_suffix|> * height\n<|fim_middle|>\n")
     assert "confidence" not in ran.stdout + ran.stderr
     told = json.loads(assay("complete", "a.py:5:17", "--show-prompt", "--json", "--model", tiny_gguf, cwd=tmp_path).stdout)
-    assert set(told) == {"context"}
-    assert told["context"]["prefix"]["text"] == text
-    assert told["context"]["prompt"]["text"] in ran.stdout
+    assert set(told) == {"extra", "head", "prefix", "suffix", "leftOut", "prompt"}
+    assert told["prefix"]["text"] == text
+    assert told["prompt"]["text"] in ran.stdout
 
 
 def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: Path, tmp_path: Path) -> None:

@@ -188,17 +188,15 @@ def test_budgets_of_nothing_leave_a_fingerprint_as_it_was() -> None:
 def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
     context = Context(Shown("import os\n", "x = ", "\n"), "main.py", EXTRA[:1], ("b.py",))
     prompt = tiny.fim(context.document.before, context.document.suffix, context.extra, context.path)
-    told: dict[str, Any] = context_json(
-        context, lambda text: len(tiny.tokenize(text)), prompt, prompt_text(tiny, prompt), [(".env", "secret")]
-    )
+    told: dict[str, Any] = context_json(context, lambda text: len(tiny.tokenize(text)), prompt, prompt_text(tiny, prompt))
     assert told["head"] == {"tokens": len(tiny.tokenize("import os\n")), "text": "import os\n"}
     assert told["extra"] == [{"path": "lib/a.py", "tokens": len(tiny.tokenize("A = 1\n")), "text": "A = 1\n"}]
-    assert told["leftOut"] == [{"path": ".env", "reason": "secret"}, {"path": "b.py", "reason": "budget"}]
+    assert told["leftOut"] == [{"path": "b.py", "reason": "budget"}]
     assert told["prompt"]["tokens"] == len(prompt.tokens)
     assert told["prompt"]["text"].endswith("import os\n\nx = <|fim_suffix|>\n<|fim_middle|>")
     said = context_text(told)
     assert said.endswith(told["prompt"]["text"])
-    assert "left out: .env (secret)" in said
+    assert "left out: b.py (budget)" in said
 
 
 def test_a_prompt_that_only_a_server_can_spell_is_told_by_its_pieces() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.confidence import uncalibrated
-from assay.server.accepted import Accepted, moved, range_of
+from assay.server.accepted import Accepted, edit_of, moved, range_of
 from assay.server.documents import Change
 from assay.server.explain import Explanation
 from assay.server.positions import Encoding, Position, Range, offset_at, position_at
@@ -48,7 +48,9 @@ def test_a_range_followed_through_edits_is_that_of_the_marked_text(data: st.Data
         new = data.draw(TEXTS)
         edit = Change(new, Range(position_at(text, start, encoding), position_at(text, end, encoding)))
         assert range_ is not None
-        range_ = moved(range_, edit, encoding)
+        did = edit_of(edit, encoding)
+        assert did is not None
+        range_ = moved(range_, did)
         text = text[:start] + new + text[end:]
         marks = marks_after(marks, start, end, len(new))
         if True not in marks:
@@ -72,7 +74,10 @@ def test_a_text_with_windows_line_ends_ends_on_its_last_line() -> None:
 
 
 def test_a_new_text_for_the_whole_document_drops_every_range() -> None:
-    assert moved(span(0, 0, 0, 3), Change("abc"), "utf-16") is None
+    accepted = Accepted("utf-16")
+    accepted.add(URI, span(0, 0, 0, 3), told())
+    accepted.change(URI, [Change("abc")])
+    assert len(accepted) == 0
 
 
 def test_a_hover_finds_the_suggestion_on_its_lines_and_on_no_other() -> None:

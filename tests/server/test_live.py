@@ -285,9 +285,33 @@ async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path
         params = place(URI, 0, 3) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
         (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]
         assert (item["insertText"], item["range"]) == ("print? answer", span(0, 0, 0, 3))
+        (suggestion,) = item["command"]["arguments"]
+        assert (suggestion["text"], suggestion["range"]) == (item["insertText"], item["range"])
         selected["text"] = "\ud800?"  # half a character, which only JSON's escapes can say
         (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]
         assert item["insertText"] == "\ud800? answer"
+
+
+async def test_an_item_of_the_menu_that_is_selected_decides_what_is_asked_and_is_part_of_what_is_accepted(
+    answering_gguf: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"inStrings": False, "log": {"requests": str(log)}})
+        client.open(URI, 'x = "')
+        selected = {"range": span(0, 4, 0, 5), "text": "y\n?"}
+        params = place(URI, 0, 5) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
+        (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]
+        client.change(URI, 2, {"range": item["range"], "text": item["insertText"]})
+        await client.request("workspace/executeCommand", {"command": "assay.accepted", "arguments": item["command"]["arguments"]})
+        found = [await client.request("textDocument/hover", place(URI, line, 0)) is not None for line in range(2)]
+        assert found == [True, True]
+        client.open("file:///project/b.py", "de")
+        selected = {"range": span(0, 0, 0, 2), "text": "def f():"}
+        params = place("file:///project/b.py", 0, 2) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
+        await client.request("textDocument/inlineCompletion", params)
+        await client.leave()
+    assert log_of(log)[-1]["kind"] == "function"
 
 
 async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_gguf: Path, tiny_gguf: Path) -> None:
@@ -434,6 +458,20 @@ async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answ
         assert item["insertText"] == " answer"
         context = await client.request("assay/context", {"textDocument": {"uri": "cell:1"}, "position": {"line": 0, "character": 2}})
         assert context["prefix"]["text"] == "x = 1\ny?"
+
+
+async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_that_began_there(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"inStrings": False})
+        cells = [{"kind": 2, "document": f"cell:{n}"} for n in range(2)]
+        long = '"""' + "some words of a text\n" * 2_000 + '"""\n'
+        texts = [
+            {"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate((long, "def f():\n    x?"))
+        ]
+        notebook = {"uri": "file:///n.ipynb", "notebookType": "jupyter-notebook", "version": 1, "cells": cells}
+        client.notify("notebookDocument/didOpen", {"notebookDocument": notebook, "cellTextDocuments": texts})
+        (item,) = await client.complete("cell:1", 1, 6)
+        assert item["insertText"] == " answer"
 
 
 async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(

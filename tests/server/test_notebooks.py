@@ -78,7 +78,9 @@ def typed(name: str, text: str, line: int = 0, character: int = 0) -> dict[str, 
 def around(of: Protocol, name: str, line: int = 0, character: int = 0) -> tuple[str, str]:
     document = of.documents.get(f"cell:{name}")
     assert document is not None
-    return of.notebooks.around(document, Position(line, character), WHOLE)
+    prefix, suffix, cut = of.notebooks.around(document, Position(line, character), WHOLE)
+    assert not cut
+    return prefix, suffix
 
 
 def a_notebook() -> tuple[Protocol, list[str]]:
@@ -128,7 +130,7 @@ def test_a_cell_is_seen_as_the_same_place_in_one_document_of_all_cells(
     window = Window(before, after, step)
     whole = "\n".join(texts)
     offset = len("".join(text + "\n" for text in texts[:number])) + offset_at(texts[number], position, "utf-16")
-    expected = whole[window.start(offset) : offset], whole[offset : offset + after]
+    expected = whole[window.start(offset) : offset], whole[offset : offset + after], window.start(offset) > 0
     assert notebooks.around(document, position, window) == expected
     assert notebooks.head(document, limit) == Document("u", "python", 1, whole, "utf-16").head(limit)
 
@@ -175,7 +177,8 @@ def test_cells_that_come_as_plain_documents_work_as_such() -> None:
     )
     document = made.documents.get(uri)
     assert document is not None
-    assert made.notebooks.around(document, Position(0, 1), WHOLE) == ("x", "")
+    assert made.notebooks.around(document, Position(0, 1), WHOLE) == ("x", "", False)
+    assert made.notebooks.around(document, Position(0, 1), Window(before=0, after=0, step=1)) == ("", "", True)
     assert not shown
 
 
@@ -246,7 +249,7 @@ def test_whatever_cells_notebooks_share_every_document_can_be_looked_at(steps: l
         with suppress(OutOfSync):
             getattr(notebooks, step[0])(*step[1:])
         for document in documents:
-            prefix, suffix = notebooks.around(document, Position(0, 0), WHOLE)
+            prefix, suffix, _ = notebooks.around(document, Position(0, 0), WHOLE)
             assert suffix.startswith(document.text)
             assert prefix == "" or prefix.endswith("\n")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny_gguf import scripted, write_tiny_gguf
@@ -20,7 +22,6 @@ from assay.server.calibrators import Calibrators
 from assay.server.engine import Place
 from assay.server.live import LiveModel, Made
 from assay.server.memory import Memory
-from assay.server.outcomes import Ending
 from assay.server.positions import Position, Range
 from assay.server.request import Ask
 from assay.server.request_log import RequestLog
@@ -37,10 +38,10 @@ async def texts(requests: Requests, ask: Ask) -> list[str]:
 
 @asynccontextmanager
 async def requests_to(
-    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS
+    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None
 ) -> AsyncIterator[tuple[Requests, LiveModel, RequestLog, ThreadPoolExecutor]]:
     """Requests, their model, their log, and the thread that reads calibrators."""
-    executor, log = ThreadPoolExecutor(1), RequestLog()
+    executor, log = ThreadPoolExecutor(1), RequestLog(log_file)
     calibrators = Calibrators(executor)
     live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
     await live.start()
@@ -54,7 +55,7 @@ async def requests_to(
 
 async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
     settings, may_read = DEFAULTS, threading.Event()
-    async with requests_to(answering_gguf, lambda: settings) as (requests, _, log, executor):
+    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log.jsonl") as (requests, _, log, executor):
         assert await texts(requests, ASK)
         settings = replace(DEFAULTS, max_ms=300)
         executor.submit(may_read.wait)
@@ -62,7 +63,9 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
             assert await texts(requests, replace(ASK, root=tmp_path)) == []
         finally:
             may_read.set()
-        assert (log.latest()[-1].ending, log.latest()[-1].reason) == (Ending.TIMED_OUT, "the calibrators were not read after 300 ms")
+        log.close()
+        ended = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()][-1]
+        assert (ended["outcome"], ended["reason"]) == ("timed_out", "the calibrators were not read after 300 ms")
         assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
 
 
@@ -108,35 +111,52 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
         assert live.memory.find("u", "def f(x):", "", "function") is not None
 
 
+def ended(log: RequestLog, file: Path) -> list[dict[str, Any]]:
+    """How the requests ended; the log is closed then."""
+    log.close()
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
 def made_of(text: str) -> Generation:
     return Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.LINE, Timings(1.0, 1.0, 10, 0))
 
 
-async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answering_gguf: Path) -> None:
+async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answering_gguf: Path, tmp_path: Path) -> None:
     place = Place("def f(x):\n    y = x + 1\n    ", "\n    return y\n", AT, language="python")
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False)) as (requests, live, log, _):
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         await live.loaded()
         said_already, other = made_of("return y"), made_of("z = g(y)")
         live.memory.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
         assert await texts(requests, Ask("u", place, invoked=False)) == []
-        assert log.latest()[-1].ending is Ending.EMPTY
         assert await texts(requests, Ask("u", place, invoked=True)) == ["z = g(y)"]
+    assert [each["outcome"] for each in ended(log, tmp_path / "log")] == ["empty", "produced"]
 
 
-async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path) -> None:
-    async with requests_to(answering_gguf) as (requests, live, log, _):
+async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path, tmp_path: Path) -> None:
+    async with requests_to(answering_gguf, log_file=tmp_path / "log") as (requests, live, log, _):
         await live.loaded()
         live.memory.keep(ASK.uri, ASK.place.prefix, "", "line", (made_of(" "),))
         assert await texts(requests, ASK) == []
-        assert (log.latest()[-1].ending, log.latest()[-1].source) == (Ending.EMPTY, "memory")
+    assert [(each["outcome"], each["source"]) for each in ended(log, tmp_path / "log")] == [("empty", "memory")]
 
 
-async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_gguf: Path) -> None:
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False)) as (requests, live, log, _):
+async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_gguf: Path, tmp_path: Path) -> None:
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         await live.loaded()
         (first,) = await requests.answer(replace(ASK, invoked=False), lambda: True)
         requests.rejected("another")
         for _number in range(3):
             requests.rejected(first.id)
         assert await texts(requests, replace(ASK, invoked=False, uri="file:///b.py"))
-        assert log.latest()[-2].spent.waited < 20 < 150 < log.latest()[-1].spent.waited
+    before, after = [each["timings_ms"]["waited"] for each in ended(log, tmp_path / "log")]
+    assert before < 20 < 150 < after
+
+
+async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_next(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        first, *_ = await requests.answer(ASK, lambda: True)
+        shown = requests.find(first.id)
+        assert shown is not None
+        live.prepare(replace(shown.want, prefix="y?"), again=True)
+        assert live.scheduler.busy
+        assert [seen.part for seen in (await requests.explain(shown)).seen] == ["the text before the cursor"]
