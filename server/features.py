@@ -20,7 +20,7 @@ from .explain import hover_markdown
 from .extent import kind_at
 from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from .plain_completion import Cursor, completion_list
-from .positions import Position, Range
+from .positions import Position, Range, bare_lines
 from .request import Ask
 from .secrets import is_secret_path
 from .suggestion import Suggestion
@@ -67,7 +67,8 @@ async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, An
             return nothing
         before = selected.text
     suggestions = await _answer(ls, document, ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=before))
-    return {"items": [_inline_item(replace(suggestion, text=before + suggestion.text)) for suggestion in suggestions]}
+    whole = [replace(suggestion, text=before + suggestion.text) for suggestion in suggestions] if before else suggestions
+    return {"items": [inline_item(each, line_feeds=ls.is_neovim) for each in whole]}
 
 
 async def completion(ls: AssayServer, params: types.CompletionParams) -> types.CompletionList:
@@ -91,7 +92,7 @@ async def completion(ls: AssayServer, params: types.CompletionParams) -> types.C
         language=document.language,
         evidence=evidence,
         accepted=ACCEPTED,
-        as_snippet=ls.inserts_snippets_only,
+        as_snippet=ls.is_neovim,
     )
 
 
@@ -184,10 +185,10 @@ async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Sug
     return await ls.requests.answer(ask, current)
 
 
-def _inline_item(suggestion: Suggestion) -> dict[str, Any]:
-    """An InlineCompletionItem."""
+def inline_item(suggestion: Suggestion, *, line_feeds: bool) -> dict[str, Any]:
+    """An InlineCompletionItem. line_feeds: its lines end so, whatever the document's do: the editor mends that."""
     return {
-        "insertText": suggestion.text,
+        "insertText": "\n".join(bare_lines(suggestion.text)) if line_feeds else suggestion.text,
         "range": suggestion.range.as_json(),
         "command": {"title": "Suggestion accepted", "command": ACCEPTED, "arguments": [suggestion.as_json()]},
     }

@@ -43,8 +43,8 @@ _BUSY_AFTER_S = 0.2
 # The id under which the ordinary list of completions is registered with a client that lets that change.
 _PLAIN = "assay/plainCompletion"
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
-# Neovim's own completion inserts the first line alone of what is no snippet.
-_SNIPPETS_ONLY = ("Neovim",)
+# Neovim's own completion inserts the first line alone of what is no snippet, and its inline completion parts lines at line feeds alone.
+_NEOVIM = "Neovim"
 
 
 class AssayServer(LanguageServer):
@@ -71,7 +71,7 @@ class AssayServer(LanguageServer):
         self._has_inline = False
         self._registers = False
         self._registered = False
-        self.inserts_snippets_only = False
+        self.is_neovim = False
         self._initial: Any = None
         self._problems: tuple[str, ...] = ()
         self._told: set[str] = set()
@@ -93,7 +93,7 @@ class AssayServer(LanguageServer):
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
         self.protocol.inline_completions = partial(features.inline_completion, self)
-        self.inserts_snippets_only = params.client_info is not None and params.client_info.name in _SNIPPETS_ONLY
+        self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
         text = params.capabilities.text_document
         self._has_inline = text is not None and text.inline_completion is not None
         self._registers = text is not None and text.completion is not None and bool(text.completion.dynamic_registration)

@@ -84,7 +84,8 @@ def _item(
         text_edit=types.TextEdit(
             types.Range(types.Position(start.line, column), types.Position(end.line, end.character)), text if snippet is None else snippet
         ),
-        command=types.Command(title="Suggestion accepted", command=accepted, arguments=[suggestion.as_json()]),
+        # Neovim can't send back what has numbers with a fraction, or null: the id is enough.
+        command=types.Command(title="Suggestion accepted", command=accepted, arguments=[{"id": suggestion.id}]),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -179,7 +180,9 @@ class Requests:
         refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
         if ask.secret:
             refused = Refusal.SECRET
-        self._on_silent(refused.sentence if refused in _SILENT else None)
+        by_itself = refusal(place.prefix, place.suffix, place.language, invoked=False, rules=rules, cut=ask.cut) if ask.invoked else refused
+        silent = refused if refused is Refusal.SECRET else by_itself
+        self._on_silent(silent.sentence if silent in _SILENT else None)
         if refused is not None:
             return record.end(Ending.EMPTY, refused.sentence)
         if settings.kind == "auto":
@@ -206,7 +209,7 @@ class Requests:
         if not found:
             return record.end(Ending.EMPTY, "nothing to suggest")
         if ask.invoked:
-            found.sort(key=lambda each: -(each.suggestion.confidence.probability or 0.0))
+            found.sort(key=_likelihood, reverse=True)
         first, draw = found[0], draw_of(_identity(ask, made, found[0].generation))
         decision = decide(
             first.suggestion.confidence,
@@ -291,11 +294,16 @@ _FAILURES: dict[type[Exception], str] = {
 }
 
 
+def _likelihood(shown: Shown) -> tuple[float, float]:
+    """By what suggestions for one place are ordered: their probability, or where they have none their share of what was drawn."""
+    return shown.suggestion.confidence.probability or 0.0, shown.suggestion.measures.get("agreement", -math.inf)
+
+
 def _is_enough(made: Made, want: Want) -> bool:
     """Whether who invoked suggestions need not wait for more of them than are remembered."""
     if made.typed:
         return bool(made.generations)
-    return not made.generations or len(made.generations) >= want.count
+    return not made.generations or made.drawn == want.count
 
 
 def _differing(possible: Iterator[Shown]) -> Iterator[Shown]:

@@ -105,7 +105,7 @@ def refusal(prefix: str, suffix: str, language: str, *, invoked: bool, rules: Ru
     Who invokes a suggestion gets one everywhere but in a language that is turned off: that setting is about the language, all others about
     being interrupted. (Secret files are told by their path, which is not looked at here.) cut: as `zone_at`.
     """
-    if language in rules.disabled_languages:
+    if language.casefold() in map(str.casefold, rules.disabled_languages):
         return Refusal.LANGUAGE
     if invoked:
         return None

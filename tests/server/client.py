@@ -94,6 +94,7 @@ class Client:
         root: Path | None = None,
         configuration: bool = False,
         registers: bool = False,
+        name: str = "tests",
     ) -> dict[str, Any]:
         capabilities: dict[str, Any] = {
             "textDocument": {"inlineCompletion": {}},
@@ -106,7 +107,7 @@ class Client:
             capabilities["workspace"] = {"configuration": True}
         if registers:
             capabilities["textDocument"]["completion"] = {"dynamicRegistration": True}
-        params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities}
+        params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities, "clientInfo": {"name": name}}
         result: dict[str, Any] = await self.request("initialize", params | {"initializationOptions": options})
         self.notify("initialized", {})
         return result

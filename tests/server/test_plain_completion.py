@@ -110,7 +110,7 @@ def test_what_a_menu_shows_of_a_suggestion() -> None:
     assert item.command is not None
     assert item.command.command == "assay.accepted"
     assert item.command.arguments is not None
-    assert item.command.arguments[0]["text"] == "rn x"
+    assert [*item.command.arguments[0]] == ["id"]
 
 
 def test_without_a_number_the_menu_shows_none() -> None:

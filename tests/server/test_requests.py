@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 from tiny_gguf import scripted, write_tiny_gguf
 
+from assay.calibration.confidence import uncalibrated
 from assay.inference.completion import Settings
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.calibrators import Calibrators
 from assay.server.engine import Place
+from assay.server.features import inline_item
 from assay.server.live import LiveModel, Made
 from assay.server.memory import Memory
 from assay.server.positions import Position, Range
@@ -27,6 +29,7 @@ from assay.server.request import Ask
 from assay.server.request_log import RequestLog
 from assay.server.requests import Requests, _identity
 from assay.server.settings import DEFAULTS, LiveSettings
+from assay.server.suggestion import Suggestion
 
 AT = Range(Position(0, 2), Position(0, 2))
 ASK = Ask("file:///a.py", Place("x?", "", AT, language="python"), invoked=True)
@@ -160,3 +163,10 @@ async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_ne
         live.prepare(replace(shown.want, prefix="y?"), again=True)
         assert live.scheduler.busy
         assert [seen.part for seen in (await requests.explain(shown)).seen] == ["the text before the cursor"]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_neovim_is_given_lines_as_it_parts_them(ends: str) -> None:
+    suggestion = Suggestion("0" * 12, f"if x:{ends}    y()", AT, "block", uncalibrated("exact_match"), {}, {})
+    assert inline_item(suggestion, line_feeds=True)["insertText"] == "if x:\n    y()"
+    assert inline_item(suggestion, line_feeds=False)["insertText"] == suggestion.text
