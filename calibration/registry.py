@@ -181,7 +181,7 @@ def choose(
     asked = {"model": model_id, "prompt": prompt_id, "event": event, "task": task, "language": language, "project": file}
     differing = [(entry, _differences(entry, asked)) for entry in registry.entries]
     fitting = [(entry, _unfit(entry, drawn)) for entry, differences in differing if not differences]
-    unfit = sorted([(entry, reason) for entry, reason in fitting if reason], key=lambda pair: pair[0].calibrator.fitted_on.alternatives)
+    unfit = [(entry, reason) for entry, reason in fitting if reason]
     matching = sorted([entry for entry, reason in fitting if not reason], key=_for_first_choices)
     chosen = next((e for e in matching if e.calibrator.status != "insufficient"), matching[0] if matching else None)
     if chosen:
