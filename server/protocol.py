@@ -178,6 +178,13 @@ class Protocol(LanguageServerProtocol):
         if self.writer is not None:
             self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
+    def _execute_handler(self, msg_id: str | int, *arguments: Any, **more: Any) -> None:
+        """As pygls does, which never lets go of the futures of notifications and commands: 1.4 KiB for each suggestion that is accepted."""
+        super()._execute_handler(msg_id, *arguments, **more)
+        futures: dict[Any, Any] = self._request_futures
+        if (running := futures.get(msg_id)) is not None:
+            running.add_done_callback(lambda _: futures.pop(msg_id) if futures.get(msg_id) is running else None)
+
     def _open(self, document: sync.TextDocument) -> None:
         self.documents.open(document.uri, document.language_id, document.version, document.text)
         self._found(document.uri)

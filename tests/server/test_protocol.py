@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -67,3 +68,20 @@ def test_a_malformed_notification_says_where() -> None:
         message["params"]["textDocument"]["version"] = version
         with pytest.raises(ValueError, match=where):
             sync.structure(message)
+
+
+async def test_nothing_is_kept_of_a_command_or_a_notification_that_is_done() -> None:
+    class Answers(list[bytes]):
+        def write(self, data: bytes) -> None:
+            self.append(data)
+
+    protocol, answers = build_server(ModelChoice()).protocol, Answers()
+    protocol.initialized = True
+    protocol.set_writer(answers)
+    for number in range(5):
+        params = {"command": "assay.accepted", "arguments": []}
+        protocol.receive(json.dumps({"jsonrpc": "2.0", "id": number, "method": "workspace/executeCommand", "params": params}).encode())
+    while len(answers) < 5:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not protocol._request_futures
