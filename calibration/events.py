@@ -1,7 +1,7 @@
 """Events: what became of suggestions in an editor, one row each in the log of events (docs/formats.md). No code is in them but in `Text`.
 
-A *showing* is one generation on a screen: it begins when a suggestion of it is first given to the editor, goes on through what the user types
-along it, and ends in exactly one `Ending`. Its id is the id of the first suggestion that the editor got of it.
+A *showing* is one generation on a screen: it begins when a suggestion of it is first given to the editor, goes on through what the user
+types along it, and ends in exactly one `Ending`. Its id is the id of the first suggestion that the editor got of it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Shown(_Event, frozen=True, tag="shown"):
 
 
 class Ended(_Event, frozen=True, tag="ended"):
-    """A showing ended. characters: of its whole text, of which so many were accepted and so many typed; visible_ms: how long it stood there."""
+    """A showing ended. characters: of its whole text, of which so many were accepted and so many typed; visible_ms: how long it was seen."""
 
     ending: Ending
     by: By
@@ -87,7 +87,7 @@ class Ended(_Event, frozen=True, tag="ended"):
 class Kept(_Event, frozen=True, tag="kept"):
     """How much of a showing's text stands in the document, whether it was accepted, or typed by the user later, or would have been.
 
-    after_s: seconds since it ended, None at a save. share: 0 to 1, of its tokens; None where that is not known any more: why says what happened.
+    after_s: seconds since it ended, None at a save. share: 0 to 1, of its tokens; None where that can't be known: why says what happened.
     """
 
     after_s: int | None
