@@ -41,7 +41,9 @@ def test_a_share_is_a_share_and_of_nothing_nothing(inserted: str, current: str) 
 
 
 @given(WORDS, WORDS, st.data())
-def test_what_is_deleted_of_a_text_never_raises_the_share_that_is_in_it(inserted: list[str], current: list[str], data: st.DataObject) -> None:
+def test_what_is_deleted_of_a_text_never_raises_the_share_that_is_in_it(
+    inserted: list[str], current: list[str], data: st.DataObject
+) -> None:
     start = data.draw(st.integers(0, len(current)))
     end = data.draw(st.integers(start, len(current)))
     assert share(" ".join(inserted), " ".join(current[:start] + current[end:])) <= share(" ".join(inserted), " ".join(current))
