@@ -22,7 +22,7 @@ from ..inference.opening import ModelChoice
 from . import features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
-from .documents import Change
+from .documents import Splice
 from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
@@ -65,7 +65,7 @@ class AssayServer(LanguageServer):
         self.lag: LoopLag | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
-        self.accepted = Accepted("utf-16")
+        self.accepted = Accepted()
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.tasks: set[asyncio.Task[None]] = set()
         self._has_inline = False
@@ -89,9 +89,9 @@ class AssayServer(LanguageServer):
         self._initial = params.initialization_options
         self.settings, self._problems = parse_settings(self._initial)
         self.roots = roots_of(params)
-        self.accepted = Accepted(self.protocol.documents.encoding)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
+        self.protocol.on_lost = self.accepted.forget
         self.protocol.inline_completions = partial(features.inline_completion, self)
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
         text = params.capabilities.text_document
@@ -275,9 +275,9 @@ class AssayServer(LanguageServer):
 
         return RequestLog(self.settings.log_requests, on_trouble=trouble, before=before)
 
-    def _edited(self, uri: str, changes: Sequence[Change]) -> None:
+    def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
-        self.accepted.change(uri, changes)
+        self.accepted.change(uri, splices)
 
     def _closed(self, uri: str) -> None:
         self.accepted.forget(uri)
