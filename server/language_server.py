@@ -17,19 +17,21 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from .. import __version__
+from ..calibration.events import Began
 from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
 from . import features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
 from .documents import Splice
+from .event_writer import EventWriter
 from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
 from .other_files import OtherFiles
 from .positions import Encoding
 from .protocol import Protocol
-from .request_log import RequestLog
+from .request_counts import RequestCounts
 from .requests import Requests
 from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
 from .workspace import Roots, roots_of
@@ -53,7 +55,7 @@ class AssayServer(LanguageServer):
     protocol: Protocol
     live: LiveModel
     requests: Requests
-    log: RequestLog
+    events: EventWriter
 
     def __init__(self, model: ModelChoice) -> None:
         super().__init__(
@@ -83,6 +85,8 @@ class AssayServer(LanguageServer):
         self._busy_timer: asyncio.TimerHandle | None = None
         self._begun = False
         self._loads = 0
+        self._client = types.ClientInfo("")
+        self.counts = RequestCounts()
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take what the client says of itself, and start to load what does not wait for its settings."""
@@ -93,6 +97,7 @@ class AssayServer(LanguageServer):
         self.protocol.on_close = self._closed
         self.protocol.on_lost = self.accepted.forget
         self.protocol.inline_completions = partial(features.inline_completion, self)
+        self._client = params.client_info or self._client
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
         text = params.capabilities.text_document
         self._has_inline = text is not None and text.inline_completion is not None
@@ -102,9 +107,12 @@ class AssayServer(LanguageServer):
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
+        self.events = self._made_events()
         self._make_model()
         self._measure_lag()
         if not self._asks_for_settings:
+            # who is asked may answer that nothing is to be logged
+            self._log_events()
             self._start_model()
 
     async def take_settings(self, sent: Any = None) -> None:
@@ -146,10 +154,7 @@ class AssayServer(LanguageServer):
         self.settings, self._problems = parse_settings(self._initial, self._answer)
         for problem in problems_not_told(self._problems, self._told):
             self.show(types.MessageType.Warning, f"Assay: {problem}")
-        if before.log_requests != self.settings.log_requests:
-            closing, self.log = self.log, self._opened_log(self.log)
-            self.requests.use(self.live, self.log)
-            await asyncio.to_thread(closing.close)
+        self._log_events()
         if reload_needed(before, self.settings):
             await self.live.close()
             if self._closing:
@@ -202,7 +207,10 @@ class AssayServer(LanguageServer):
             "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
             "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
             "settings": list(self._problems),
-            **self.log.summary(),
+            **self.counts.summary(),
+            "log": None
+            if self.events.path is None
+            else {"path": str(self.events.path), "dropped": self.events.dropped, "trouble": self.events.trouble},
             "loop_lag": self.lag.take() if self.lag is not None else None,
         }
 
@@ -226,7 +234,7 @@ class AssayServer(LanguageServer):
         self.others.close()
         if hasattr(self, "live"):
             await self.live.close()
-            await asyncio.to_thread(self.log.close)
+            await asyncio.to_thread(self.events.close)
         await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
 
@@ -255,10 +263,9 @@ class AssayServer(LanguageServer):
             remember=self.settings.remember,
         )
         if hasattr(self, "requests"):
-            self.requests.use(self.live, self.log)
+            self.requests.use(self.live)
             return
-        self.log = self._opened_log()
-        self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
+        self.requests = Requests(self.live, self.calibrators, self.counts, self.events, lambda: self.settings, self._on_silent)
 
     def _start_model(self) -> None:
         self._begun = True
@@ -267,13 +274,20 @@ class AssayServer(LanguageServer):
         if self.protocol.initialized and self._asks_for_settings:
             self.report_loading()
 
-    def _opened_log(self, before: RequestLog | None = None) -> RequestLog:
+    def _made_events(self) -> EventWriter:
         loop = asyncio.get_running_loop()
 
         def trouble(message: str) -> None:
-            loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: {message}")
+            loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: events can't be logged: {message}")
 
-        return RequestLog(self.settings.log_requests, on_trouble=trouble, before=before)
+        return EventWriter(on_trouble=trouble)
+
+    def _log_events(self) -> None:
+        """Log to where the settings say. Each log says who began to write to it."""
+        before = self.events.path
+        self.events.use(self.settings.log_target)
+        if self.events.path != before:
+            self.events.add(Began(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
     def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
