@@ -74,7 +74,7 @@ class Shown(_Event, frozen=True, tag="shown"):
 
 
 class Ended(_Event, frozen=True, tag="ended"):
-    """A showing ended. characters: of its whole text, of which so many were accepted and so many typed; visible_ms: how long it was seen."""
+    """A showing ended. characters: of its whole text, of which so many were accepted and so many typed; visible_ms: it was seen."""
 
     ending: Ending
     by: By
