@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import string
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -100,7 +101,7 @@ class AssayServer(LanguageServer):
         self._has_inline = text is not None and text.inline_completion is not None
         self._registers = text is not None and text.completion is not None and bool(text.completion.dynamic_registration)
         if self.plain_completion and not self._registers:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
@@ -168,8 +169,10 @@ class AssayServer(LanguageServer):
 
     async def _register_completion(self) -> None:
         if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
-        one = types.Registration(_PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions())
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
+        one = types.Registration(
+            _PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions(trigger_characters=self._triggers)
+        )
         await self.client_register_capability_async(types.RegistrationParams([one]))
 
     async def _unregister_completion(self) -> None:
@@ -239,6 +242,11 @@ class AssayServer(LanguageServer):
     def plain_completion(self) -> bool:
         """Whether suggestions belong into the ordinary list of completions."""
         return self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not self._has_inline)
+
+    @property
+    def _triggers(self) -> list[str]:
+        """After which characters the ordinary list is asked for: those of a word editors know themselves, but for Neovim."""
+        return [*" ([{.,:=+-*/<>", *(string.ascii_letters + string.digits + "_" if self.is_neovim else "")]
 
     @property
     def begun(self) -> bool:
