@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import string
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
 from .other_files import OtherFiles
+from .pause import Pause
 from .positions import Encoding
 from .protocol import Protocol
 from .request_counts import RequestCounts
@@ -69,6 +71,7 @@ class AssayServer(LanguageServer):
         self.calibrators = Calibrators(self.executor)
         self.accepted = Accepted()
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
+        self.pause = Pause(self._tell_status)
         self.tasks: set[asyncio.Task[None]] = set()
         self._has_inline = False
         self._registers = False
@@ -103,7 +106,7 @@ class AssayServer(LanguageServer):
         self._has_inline = text is not None and text.inline_completion is not None
         self._registers = text is not None and text.completion is not None and bool(text.completion.dynamic_registration)
         if self.plain_completion and not self._registers:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
@@ -171,8 +174,10 @@ class AssayServer(LanguageServer):
 
     async def _register_completion(self) -> None:
         if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
-        one = types.Registration(_PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions())
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
+        one = types.Registration(
+            _PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions(trigger_characters=self._triggers)
+        )
         await self.client_register_capability_async(types.RegistrationParams([one]))
 
     async def _unregister_completion(self) -> None:
@@ -199,6 +204,8 @@ class AssayServer(LanguageServer):
             "state": process.state,
             "reason": process.reason,
             "busy": self.live.scheduler.busy,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
             "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
             "process": process.pid,
             "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
@@ -232,6 +239,7 @@ class AssayServer(LanguageServer):
         if self.lag is not None:
             self.lag.stop()
         self.others.close()
+        self.pause.close()
         if hasattr(self, "live"):
             await self.live.close()
             await asyncio.to_thread(self.events.close)
@@ -242,6 +250,11 @@ class AssayServer(LanguageServer):
     def plain_completion(self) -> bool:
         """Whether suggestions belong into the ordinary list of completions."""
         return self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not self._has_inline)
+
+    @property
+    def _triggers(self) -> list[str]:
+        """After which characters the ordinary list is asked for: those of a word editors know themselves, but for Neovim."""
+        return [*" ([{.,:=+-*/<>", *(string.ascii_letters + string.digits + "_" if self.is_neovim else "")]
 
     @property
     def begun(self) -> bool:
@@ -265,7 +278,16 @@ class AssayServer(LanguageServer):
         if hasattr(self, "requests"):
             self.requests.use(self.live)
             return
-        self.requests = Requests(self.live, self.calibrators, self.counts, self.events, lambda: self.settings, self._on_silent)
+        self.requests = Requests(
+            self.live,
+            self.calibrators,
+            self.counts,
+            self.events,
+            lambda: self.settings,
+            self._on_silent,
+            on_hidden=self._tell_status,
+            paused_until=lambda: self.pause.until,
+        )
 
     def _start_model(self) -> None:
         self._begun = True
@@ -323,10 +345,21 @@ class AssayServer(LanguageServer):
 
     def _tell_status(self) -> None:
         process = self.live.process
-        told = {"state": process.state, "reason": process.reason, "busy": self.live.scheduler.busy, "silent": self._silent}
+        told = {
+            "state": process.state,
+            "reason": process.reason,
+            "busy": self.live.scheduler.busy,
+            "silent": self._silent,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
+        }
         if told != self._told_status:
             self._told_status = told
             self.protocol.notify(STATUS_CHANGED, told)
+
+    def _paused(self) -> str | None:
+        until = self.pause.until
+        return None if until is None else until.isoformat(timespec="seconds")
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -377,6 +410,11 @@ def rejected(ls: AssayServer, *arguments: Any) -> None:
     features.rejected(ls, arguments)
 
 
+def pause(ls: AssayServer, *arguments: Any) -> str | None:
+    """The command by which the user has no suggestions for some minutes, but those that are invoked."""
+    return features.pause(ls, arguments)
+
+
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
@@ -403,6 +441,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(features.CONTEXT)(features.context)
     server.command(features.ACCEPTED)(accepted)
     server.command(features.REJECTED)(rejected)
+    server.command(features.PAUSE)(pause)
     return server
 
 
