@@ -93,7 +93,7 @@ class FollowUp:
     def saved(self, uri: str) -> None:
         """A document was saved."""
         self._watch.saved(uri)
-        self._arm()
+        self._look()
 
     def close(self) -> None:
         """The server ends: end what is on the screen, and say that nobody looks any more. Calling it again does nothing."""
@@ -137,6 +137,9 @@ class FollowUp:
 
     def _tick(self) -> None:
         self._timer = None
+        self._look()
+
+    def _look(self) -> None:
         now = time.monotonic()
         self._say(self._watch.look(now, time.time()))
         self._take(self._showings.tick(now))

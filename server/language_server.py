@@ -63,7 +63,6 @@ class AssayServer(LanguageServer):
     live: LiveModel
     requests: Requests
     events: EventWriter
-    follow_up: FollowUp
 
     def __init__(self, model: ModelChoice) -> None:
         super().__init__(
@@ -76,6 +75,7 @@ class AssayServer(LanguageServer):
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
         self.accepted = Accepted()
+        self.follow_up = FollowUp(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.pause = Pause(self._tell_status)
         self.tasks: set[asyncio.Task[None]] = set()
@@ -117,7 +117,6 @@ class AssayServer(LanguageServer):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
         self.events = self._made_events()
-        self.follow_up = FollowUp(self.protocol.documents, self.events.add)
         self.protocol.on_open = self.follow_up.opened
         self._make_model()
         self._measure_lag()
