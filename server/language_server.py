@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import string
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,12 +24,14 @@ from ..inference.opening import ModelChoice
 from . import features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
-from .documents import Change
+from .documents import Splice
 from .event_writer import EventWriter
+from .follow_up import FollowUp
 from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
 from .other_files import OtherFiles
+from .pause import Pause
 from .positions import Encoding
 from .protocol import Protocol
 from .request_counts import RequestCounts
@@ -49,6 +52,10 @@ _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32
 _NEOVIM = "Neovim"
 
 
+# Files and folders of whatever name.
+_RENAMED = types.FileOperationRegistrationOptions([types.FileOperationFilter(types.FileOperationPattern("**"), scheme="file")])
+
+
 class AssayServer(LanguageServer):
     """One editor's server."""
 
@@ -67,8 +74,10 @@ class AssayServer(LanguageServer):
         self.lag: LoopLag | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
-        self.accepted = Accepted("utf-16")
+        self.accepted = Accepted()
+        self.follow_up = FollowUp(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
+        self.pause = Pause(self._tell_status)
         self.tasks: set[asyncio.Task[None]] = set()
         self._has_inline = False
         self._registers = False
@@ -93,9 +102,9 @@ class AssayServer(LanguageServer):
         self._initial = params.initialization_options
         self.settings, self._problems = parse_settings(self._initial)
         self.roots = roots_of(params)
-        self.accepted = Accepted(self.protocol.documents.encoding)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
+        self.protocol.on_lost = self._lost
         self.protocol.inline_completions = partial(features.inline_completion, self)
         self._client = params.client_info or self._client
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
@@ -103,11 +112,12 @@ class AssayServer(LanguageServer):
         self._has_inline = text is not None and text.inline_completion is not None
         self._registers = text is not None and text.completion is not None and bool(text.completion.dynamic_registration)
         if self.plain_completion and not self._registers:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
         self.events = self._made_events()
+        self.protocol.on_open = self.follow_up.opened
         self._make_model()
         self._measure_lag()
         if not self._asks_for_settings:
@@ -171,8 +181,10 @@ class AssayServer(LanguageServer):
 
     async def _register_completion(self) -> None:
         if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
-        one = types.Registration(_PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions())
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
+        one = types.Registration(
+            _PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions(trigger_characters=self._triggers)
+        )
         await self.client_register_capability_async(types.RegistrationParams([one]))
 
     async def _unregister_completion(self) -> None:
@@ -199,6 +211,8 @@ class AssayServer(LanguageServer):
             "state": process.state,
             "reason": process.reason,
             "busy": self.live.scheduler.busy,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
             "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
             "process": process.pid,
             "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
@@ -232,8 +246,10 @@ class AssayServer(LanguageServer):
         if self.lag is not None:
             self.lag.stop()
         self.others.close()
+        self.pause.close()
         if hasattr(self, "live"):
             await self.live.close()
+            self.follow_up.close()
             await asyncio.to_thread(self.events.close)
         await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
@@ -242,6 +258,11 @@ class AssayServer(LanguageServer):
     def plain_completion(self) -> bool:
         """Whether suggestions belong into the ordinary list of completions."""
         return self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not self._has_inline)
+
+    @property
+    def _triggers(self) -> list[str]:
+        """After which characters the ordinary list is asked for: those of a word editors know themselves, but for Neovim."""
+        return [*" ([{.,:=+-*/<>", *(string.ascii_letters + string.digits + "_" if self.is_neovim else "")]
 
     @property
     def begun(self) -> bool:
@@ -265,7 +286,17 @@ class AssayServer(LanguageServer):
         if hasattr(self, "requests"):
             self.requests.use(self.live)
             return
-        self.requests = Requests(self.live, self.calibrators, self.counts, self.events, lambda: self.settings, self._on_silent)
+        self.requests = Requests(
+            self.live,
+            self.calibrators,
+            self.counts,
+            self.events,
+            lambda: self.settings,
+            self._on_silent,
+            on_hidden=self._tell_status,
+            paused_until=lambda: self.pause.until,
+            on_answer=self.follow_up.offered,
+        )
 
     def _start_model(self) -> None:
         self._begun = True
@@ -289,11 +320,17 @@ class AssayServer(LanguageServer):
         if self.events.path != before:
             self.events.add(Began(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
-    def _edited(self, uri: str, changes: Sequence[Change]) -> None:
+    def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
-        self.accepted.change(uri, changes)
+        self.accepted.change(uri, splices)
+        self.follow_up.edited(uri, splices)
+
+    def _lost(self, uri: str) -> None:
+        self.accepted.forget(uri)
+        self.follow_up.lost(uri)
 
     def _closed(self, uri: str) -> None:
+        self.follow_up.closed(uri)
         self.accepted.forget(uri)
         self.others.forget(uri)
 
@@ -323,10 +360,21 @@ class AssayServer(LanguageServer):
 
     def _tell_status(self) -> None:
         process = self.live.process
-        told = {"state": process.state, "reason": process.reason, "busy": self.live.scheduler.busy, "silent": self._silent}
+        told = {
+            "state": process.state,
+            "reason": process.reason,
+            "busy": self.live.scheduler.busy,
+            "silent": self._silent,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
+        }
         if told != self._told_status:
             self._told_status = told
             self.protocol.notify(STATUS_CHANGED, told)
+
+    def _paused(self) -> str | None:
+        until = self.pause.until
+        return None if until is None else until.isoformat(timespec="seconds")
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -377,6 +425,38 @@ def rejected(ls: AssayServer, *arguments: Any) -> None:
     features.rejected(ls, arguments)
 
 
+def shown(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that a suggestion is on the screen."""
+    features.shown(ls, arguments)
+
+
+def accepted_part(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that it inserted a part of a suggestion."""
+    features.accepted_part(ls, arguments)
+
+
+def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
+    """The user saved a file."""
+    ls.follow_up.saved(params.text_document.uri)
+
+
+def notebook_saved(ls: AssayServer, params: types.DidSaveNotebookDocumentParams) -> None:
+    """The user saved a notebook."""
+    for cell in ls.protocol.notebooks.cells_of(params.notebook_document.uri):
+        ls.follow_up.saved(cell)
+
+
+def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
+    """The user renamed files or folders."""
+    for file in params.files:
+        ls.follow_up.renamed(file.old_uri, file.new_uri)
+
+
+def pause(ls: AssayServer, *arguments: Any) -> str | None:
+    """The command by which the user has no suggestions for some minutes, but those that are invoked."""
+    return features.pause(ls, arguments)
+
+
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
@@ -398,11 +478,17 @@ def build_server(model: ModelChoice) -> AssayServer:
     # without options pygls does not advertise the capability, and editors never ask
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
     server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
+    server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
+    server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
     server.feature(features.STATUS)(features.status)
     server.feature(features.EXPLAIN)(features.explain)
     server.feature(features.CONTEXT)(features.context)
     server.command(features.ACCEPTED)(accepted)
     server.command(features.REJECTED)(rejected)
+    server.command(features.SHOWN)(shown)
+    server.command(features.ACCEPTED_PART)(accepted_part)
+    server.command(features.PAUSE)(pause)
     return server
 
 

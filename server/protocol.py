@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 import json
 import logging
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -28,7 +29,7 @@ from pygls.exceptions import (
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol, lsp_method
 
 from . import sync
-from .documents import Change, Documents, OutOfSync
+from .documents import Change, Document, Documents, OutOfSync, Splice
 from .notebooks import Notebooks
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+# Lost documents that are remembered, each told once: more than an editor has open.
+_MOST_LOST = 1_000
+# Where something is wrong, as cattrs says it at the end.
+_PATH = re.compile(r"(?<= @ )\$\S*$")
 
 
 class Protocol(LanguageServerProtocol):
@@ -50,9 +56,11 @@ class Protocol(LanguageServerProtocol):
         self.exit_code: int | None = None
         self._ending = False
         self._lost: set[str | None] = set()
-        # Told of each edit before it is made, and of each document that is closed.
-        self.on_edit: Callable[[str, Sequence[Change]], None] = lambda *_: None
+        # Told of each document that was opened, of what edits did to one, and of each that will be closed, or was lost.
+        self.on_open: Callable[[Document], None] = lambda _: None
+        self.on_edit: Callable[[str, Sequence[Splice]], None] = lambda *_: None
         self.on_close: Callable[[str], None] = lambda _: None
+        self.on_lost: Callable[[str], None] = lambda _: None
         # Answers requests for inline completions, in JSON.
         self.inline_completions: Callable[[sync.InlineAsked], Coroutine[Any, Any, dict[str, Any]]] | None = None
 
@@ -114,6 +122,8 @@ class Protocol(LanguageServerProtocol):
         self.notebooks.lose(uri)
         if uri in self._lost:
             return
+        while len(self._lost) >= _MOST_LOST:
+            self._lost.pop()
         self._lost.add(uri)
         name = "the open files" if uri is None else uri
         text = f"Assay lost track of {name}: {why}. No suggestions there until the file is closed and opened again."
@@ -149,9 +159,9 @@ class Protocol(LanguageServerProtocol):
                 if (cells := message.params.change.cells) is not None:
                     self._change_cells(message.params.notebook_document.uri, cells)
             case sync.DidCloseNotebook():
-                self.notebooks.close(message.params.notebook_document.uri)
                 for closed in message.params.cell_text_documents:
                     self._close(closed.uri)
+                self.notebooks.close(message.params.notebook_document.uri)
 
     def _begin(self, number: int | str, asked: sync.InlineAsked) -> None:
         if self.inline_completions is None:
@@ -185,21 +195,25 @@ class Protocol(LanguageServerProtocol):
         if (running := futures.get(msg_id)) is not None:
             running.add_done_callback(lambda _: futures.pop(msg_id) if futures.get(msg_id) is running else None)
 
-    def _open(self, document: sync.TextDocument) -> None:
-        self.documents.open(document.uri, document.language_id, document.version, document.text)
-        self._found(document.uri)
+    def _open(self, opened: sync.TextDocument) -> None:
+        if self.documents.get(opened.uri) is not None:
+            self.on_close(opened.uri)
+        self.on_open(self.documents.open(opened.uri, opened.language_id, opened.version, opened.text))
+        self._found(opened.uri)
 
     def _close(self, uri: str) -> None:
-        self.documents.close(uri)
         self.on_close(uri)
+        self.documents.close(uri)
+        self._lost.discard(uri)
 
     def _edit(self, uri: str, version: int, changes: Sequence[Change]) -> None:
-        self.on_edit(uri, changes)
         try:
-            self.documents.change(uri, version, changes)
+            did = self.documents.change(uri, version, changes)
         except OutOfSync as error:
+            self.on_lost(uri)
             self.lose(uri, str(error))
         else:
+            self.on_edit(uri, did)
             if self.documents.get(uri) is not None:
                 self._found(uri)
 
@@ -311,11 +325,16 @@ def _is_id(value: Any) -> bool:
 
 
 def _faults(error: Exception) -> list[str]:
+    """What is wrong, and where, by the protocol's names and not those of its classes in Python."""
     describe: Callable[..., list[str]] = cattrs.transform_error
     try:
-        return describe(error)
+        return [_PATH.sub(_protocols_names, fault) for fault in describe(error)]
     except Exception:
         return [str(error)]
+
+
+def _protocols_names(path: re.Match[str]) -> str:
+    return re.sub("_([a-z])", lambda letter: letter[1].upper(), path[0])
 
 
 def _uri(data: dict[str, Any]) -> str | None:

@@ -189,7 +189,7 @@ def _wrong(setting: Setting, value: Any, reason: str) -> str:
 
 
 def _unknown(name: str) -> str:
-    said = f"Assay does not know the setting {SECTION}.{clipped(name)} and goes on without it."
+    said = f"There is no setting {SECTION}.{clipped(name)}; Assay goes on without it."
     # Found are also a name without its group and one with underscores. Comparing takes time that grows with the length.
     spellings = {_letters(known.rpartition(".")[2]): known for known in sorted(_NAMES)}
     spellings |= {_letters(known): known for known in (*_GROUPS, *_NAMES)}

@@ -124,8 +124,8 @@ def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ({"model": "f" * 16}, f"no calibrator is for the model ffffffffffffffff, only for {MODEL}"),
-        ({"model": "f" * 16, "language": "java"}, f"no calibrator is for the model ffffffffffffffff, only for {MODEL}"),
+        ({"model": "f" * 16}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
+        ({"model": "f" * 16, "language": "java"}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
         ({"prompt": "0" * 16}, f"no calibrator for this model is for the prompt 0000000000000000, only for {PROMPT}"),
         ({"event": "kept"}, "no calibrator for this model and prompt is for the event kept, only for exact_match"),
         ({"task": "block"}, "no calibrator for this model, prompt and event is for the task block, only for line, line_rest"),

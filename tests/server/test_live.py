@@ -25,6 +25,7 @@ from assay.server.live import LiveModel
 from assay.server.model_process import State
 from assay.server.scheduler import Priority, Want
 
+from . import client as client_module
 from .client import TIMEOUT_S, Client, RpcError, client_of, place, span
 from .logged import bytes_of, events_of, requests_of
 
@@ -226,6 +227,29 @@ async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answe
         assert (await client.initialize())["capabilities"].get("completionProvider") is None
 
 
+@pytest.mark.parametrize(("name", "letters"), [("Neovim", True), ("helix", False)])
+async def test_the_menu_comes_by_itself_where_a_line_may_go_on_and_in_neovim_also_behind_letters(
+    answering_gguf: Path, name: str, letters: bool
+) -> None:
+    async with client_of(answering_gguf) as client:
+        params = {"processId": None, "rootUri": None, "capabilities": {}, "clientInfo": {"name": name}}
+        triggers = set((await client.request("initialize", params))["capabilities"]["completionProvider"]["triggerCharacters"])
+        assert set(" (.=") < triggers
+        assert (set("aZ0_") < triggers) == letters
+
+
+async def test_a_request_that_can_not_even_be_understood_ends_as_failed(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = "import assay.server.features as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
+    monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "x?")
+        with pytest.raises(RpcError) as error:
+            await client.complete(URI, 0, 2)
+        assert error.value.code == -32603
+        assert (await outcomes(client))["failed"] == 1
+
+
 async def test_the_menu_is_registered_and_taken_back_as_the_setting_changes_where_the_editor_allows_it(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         result = await client.initialize(configuration=True, registers=True)
@@ -413,13 +437,31 @@ async def test_a_models_file_is_followed_on_after_an_error(
 
 
 async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(where: Path) -> model_watch.Version:
+        raise RuntimeError(f"no look at {where}")
+
     monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
-    live = LiveModel(ModelChoice("a\0.gguf"), Settings(), on_state=lambda _: None)
+    monkeypatch.setattr(model_watch, "version_of", broken)
+    live = LiveModel(ModelChoice("a.gguf"), Settings(), on_state=lambda _: None)
     await live.start()
     try:
         async with asyncio.timeout(TIMEOUT_S):
             while caplog.text.count("can't be watched") < 2:
                 await asyncio.sleep(0.02)
+    finally:
+        await live.close()
+
+
+async def test_a_name_that_no_file_can_have_is_watched_in_silence(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
+    live = LiveModel(ModelChoice("a\0.gguf"), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        await asyncio.sleep(0.2)
+        assert "can't be watched" not in caplog.text
     finally:
         await live.close()
 

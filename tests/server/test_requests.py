@@ -166,6 +166,22 @@ async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_ne
         assert [seen.part for seen in (await requests.explain(shown)).seen] == ["the text before the cursor"]
 
 
+async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_of_them_stays(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        first, *_ = await requests.answer(ASK, lambda: True)
+        for number in range(40):
+            await requests.answer(replace(ASK, invoked=False, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
+        shown = requests.find(first.id)
+        assert shown is not None
+        assert (shown.ask.place.prefix, shown.want, shown.suggestion) == ("", None, first)
+        told = await requests.explain(shown)
+        assert (told.seen, told.tokens) == ((), 2)
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert requests.accepted(first.id) is shown
+        assert not live.scheduler.busy
+
+
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_neovim_is_given_lines_as_it_parts_them(ends: str) -> None:
     suggestion = Suggestion("0" * 12, f"if x:{ends}    y()", AT, "block", uncalibrated("exact_match"), {}, {})

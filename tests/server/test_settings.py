@@ -206,7 +206,7 @@ def test_any_json_gives_settings_that_are_valid_and_problems_that_can_be_shown(f
         assert setting.read(as_json(value)) == value
     Boundaries(parsed.bands.likely_from, parsed.bands.possible_from)
     for problem in problems:
-        assert re.match(r"(assay\.|Assay |The section assay |There are )", problem)
+        assert re.match(r"(assay\.|There is no setting assay\.|The section assay |There are )", problem)
         assert problem.endswith((".", "?"))
         assert len(problem.encode()) < 2000
         assert not re.search(r"[\x00-\x1f\x7f]", problem)
@@ -334,11 +334,11 @@ def test_an_unknown_name_is_told_with_the_one_that_was_meant(written: str, meant
     for form in forms(written, 1):
         parsed, problems = parse_settings(form)
         assert parsed == DEFAULTS
-        assert problems == (f"Assay does not know the setting assay.{written} and goes on without it. Did you mean assay.{meant}?",)
+        assert problems == (f"There is no setting assay.{written}; Assay goes on without it. Did you mean assay.{meant}?",)
 
 
 def test_a_name_like_no_other_is_told_without_a_guess_and_a_flood_of_them_in_short() -> None:
-    assert parse_settings({"qqqq": 1})[1] == ("Assay does not know the setting assay.qqqq and goes on without it.",)
+    assert parse_settings({"qqqq": 1})[1] == ("There is no setting assay.qqqq; Assay goes on without it.",)
     flood = parse_settings({f"{number:03}" + "q" * 1000: {} for number in range(300)})[1]
     assert len(flood) == 6
     assert flood[-1] == "There are 295 more names among the settings of Assay that it does not know."
