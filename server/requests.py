@@ -21,6 +21,7 @@ from ..inference.completion import Kind, Surroundings, task_of
 from ..inference.model import Generation
 from .calibrators import Calibrators
 from .engine import Place, suggestion_of, unlike_usual
+from .event_writer import EventWriter
 from .explain import Explanation, Seen, explanation, seen_in
 from .extent import kind_at
 from .live import LiveModel, Made
@@ -30,7 +31,7 @@ from .policy import decide, draw_of
 from .positions import Position, Range
 from .remainder import NEWLINE
 from .request import Ask, Record
-from .request_log import RequestLog
+from .request_counts import RequestCounts
 from .scheduler import Priority, Superseded, Want
 from .settings import LiveSettings
 from .suggestion import Suggestion
@@ -77,7 +78,8 @@ class Requests:
         self,
         live: LiveModel,
         calibrators: Calibrators,
-        log: RequestLog,
+        counts: RequestCounts,
+        events: EventWriter,
         settings: Callable[[], LiveSettings],
         on_silent: Callable[[str | None], None] = lambda _: None,
         on_hidden: Callable[[], None] = lambda: None,
@@ -91,7 +93,8 @@ class Requests:
         self.hidden = 0
         self._live = live
         self._calibrators = calibrators
-        self._log = log
+        self._counts = counts
+        self._events = events
         self._settings = settings
         self._shown: OrderedDict[str, Shown] = OrderedDict()
         self._with_texts: deque[str] = deque()
@@ -99,14 +102,12 @@ class Requests:
         self._recent = Recent()
         self._answer_ms: float | None = None
 
-    def use(self, live: LiveModel, log: RequestLog) -> None:
-        """Go on with another model or another log. What editors show, and how the user types, stays known."""
-        if live is not self._live:
-            self._answer_ms = None
-        self._live, self._log = live, log
+    def use(self, live: LiveModel) -> None:
+        """Go on with another model. What editors show, and how the user types, stays known."""
+        self._live, self._answer_ms = live, None
 
     async def answer(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
-        """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log has it.
+        """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log of events has it.
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
@@ -242,7 +243,7 @@ class Requests:
             draw=draw_of(identity),
             invoked=ask.invoked,
         )
-        record.decided(first.suggestion, decision)
+        record.decided(first.suggestion, decision, first.asked_of_calibrators["drawn"].rank)
         if not decision.shown:
             self._hide(identity)
             return ()
@@ -250,7 +251,8 @@ class Requests:
         return tuple(each.suggestion for each in found)
 
     def _add(self, outcome: Outcome) -> None:
-        self._log.add(outcome)
+        self._counts.add(outcome)
+        self._events.add(outcome.as_event())
 
     def _kind_with_evidence(self, ask: Ask) -> Kind:
         """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""

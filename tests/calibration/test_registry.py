@@ -245,11 +245,13 @@ def test_folders_that_are_not_there_are_empty(places: Places) -> None:
     assert read_registry(places) == Registry((), ())
 
 
-def test_the_folders_are_the_projects_the_users_and_the_packages(tmp_path: Path) -> None:
+def test_the_folders_are_the_projects_the_users_and_the_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [origin for origin, _ in folders()] == ["user", "shipped"]
     places = dict(folders(tmp_path))
     assert places["project"] == tmp_path / ".assay" / "calibrators"
-    assert places["user"].parent == Path(platformdirs.user_data_dir("assay", appauthor=False))
+    assert places["user"] == Path(os.environ["ASSAY_DATA_HOME"]) / "calibrators"
+    monkeypatch.delenv("ASSAY_DATA_HOME")
+    assert dict(folders())["user"].parent == Path(platformdirs.user_data_dir("assay", appauthor=False))
     assert places["shipped"].name == "shipped"
 
 

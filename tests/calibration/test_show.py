@@ -23,7 +23,7 @@ def made() -> Calibrator:
 @pytest.fixture
 def project(made: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with one calibrator of its own; the user has none."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
     save(made, tmp_path / "project" / ".assay" / "calibrators" / "own.json")
     return tmp_path / "project"
 
