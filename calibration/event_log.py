@@ -25,6 +25,9 @@ from .events import SCHEMA, Event, Request, Row
 from .files import data_folder
 
 FILE_NAME = "events.sqlite3"
+# What a log is kept to unless the user says otherwise: half a year, and about half a million events.
+DAYS = 180
+MEGABYTES = 256
 # "Assy" in ASCII: tells a log of Assay's from any other SQLite file.
 _APPLICATION = 0x41737379
 # How long a write waits for another process's. Transactions here take milliseconds, only a checkpoint of a slow disk takes long.
@@ -37,6 +40,8 @@ _PAGES = 1000
 _WAL_BYTES = 4 * 2**20
 _DAY_MS = 86_400_000
 _MIB = 2**20
+# The year 5138: no later time is one of a clock, and all before can be written as a date.
+_LAST_MS = 10**14
 
 _SCHEMA = f"""
 PRAGMA auto_vacuum = INCREMENTAL;
@@ -353,6 +358,8 @@ def _whole(value: object) -> object:
 def _row(number: object, time_ms: object, server: object, showing: object, kind: object, body: object) -> Row | str:
     """The row, or why it is passed over."""
     if not (isinstance(number, int) and isinstance(time_ms, int) and isinstance(server, bytes) and isinstance(kind, bytes)):
+        return "damaged"
+    if not 0 <= time_ms < _LAST_MS:
         return "damaged"
     if not (isinstance(body, bytes) and isinstance(showing, bytes | None)):
         return "damaged"

@@ -21,10 +21,11 @@ from .. import __version__
 from ..calibration.events import Began
 from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
-from . import features, notebooks
+from . import confidence_requests, features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
-from .documents import Change
+from .documents import Splice
+from .drift_watch import Drift, watch_drift
 from .event_writer import EventWriter
 from .live import LiveModel
 from .loop_lag import LoopLag
@@ -69,9 +70,14 @@ class AssayServer(LanguageServer):
         self.lag: LoopLag | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
-        self.accepted = Accepted("utf-16")
+        self.accepted = Accepted()
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.pause = Pause(self._tell_status)
+        # The document that was last asked about.
+        self.asked_in = ""
+        self.recalibration: asyncio.Task[Any] | None = None
+        self.drift: Drift | None = None
+        self.drifts_told: set[str] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._has_inline = False
         self._registers = False
@@ -87,7 +93,7 @@ class AssayServer(LanguageServer):
         self._told_status: dict[str, Any] | None = None
         self._busy_timer: asyncio.TimerHandle | None = None
         self._begun = False
-        self._loads = 0
+        self._progresses = 0
         self._client = types.ClientInfo("")
         self.counts = RequestCounts()
 
@@ -96,9 +102,9 @@ class AssayServer(LanguageServer):
         self._initial = params.initialization_options
         self.settings, self._problems = parse_settings(self._initial)
         self.roots = roots_of(params)
-        self.accepted = Accepted(self.protocol.documents.encoding)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
+        self.protocol.on_lost = self.accepted.forget
         self.protocol.inline_completions = partial(features.inline_completion, self)
         self._client = params.client_info or self._client
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
@@ -110,6 +116,7 @@ class AssayServer(LanguageServer):
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
+        self._spawn(watch_drift(self))
         self.events = self._made_events()
         self._make_model()
         self._measure_lag()
@@ -193,8 +200,20 @@ class AssayServer(LanguageServer):
 
     def report_loading(self) -> None:
         """Tell the editor how loading goes."""
-        self._loads += 1
-        self._spawn(_report_loading(self, self.live, f"assay/model/{self._loads}"))
+        self._spawn(_report_loading(self, self.live))
+
+    async def progress_token(self, what: str) -> str | None:
+        """A new token by which the editor shows how something goes; None where it shows none."""
+        window = self.client_capabilities.window
+        if window is None or not window.work_done_progress:
+            return None
+        self._progresses += 1
+        token = f"assay/{what}/{self._progresses}"
+        try:
+            await asyncio.wait_for(self.work_done_progress.create_async(token), _ANSWER_S)
+        except (TimeoutError, JsonRpcException):
+            return None
+        return token
 
     def status(self) -> dict[str, Any]:
         """What `assay/status` answers."""
@@ -212,6 +231,7 @@ class AssayServer(LanguageServer):
             if registries
             else None,
             "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
+            "drift": None if self.drift is None else self.drift.as_json(),
             "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
             "settings": list(self._problems),
             **self.counts.summary(),
@@ -240,6 +260,8 @@ class AssayServer(LanguageServer):
             self.lag.stop()
         self.others.close()
         self.pause.close()
+        if self.recalibration is not None:
+            self.recalibration.cancel()
         if hasattr(self, "live"):
             await self.live.close()
             await asyncio.to_thread(self.events.close)
@@ -311,9 +333,9 @@ class AssayServer(LanguageServer):
         if self.events.path != before:
             self.events.add(Began(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
-    def _edited(self, uri: str, changes: Sequence[Change]) -> None:
+    def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
-        self.accepted.change(uri, changes)
+        self.accepted.change(uri, splices)
 
     def _closed(self, uri: str) -> None:
         self.accepted.forget(uri)
@@ -439,6 +461,9 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(features.STATUS)(features.status)
     server.feature(features.EXPLAIN)(features.explain)
     server.feature(features.CONTEXT)(features.context)
+    server.feature(confidence_requests.DIAL)(confidence_requests.dial)
+    server.feature(confidence_requests.CONFIDENCE)(confidence_requests.confidence)
+    server.feature(confidence_requests.RECALIBRATE)(confidence_requests.recalibrate_now)
     server.command(features.ACCEPTED)(accepted)
     server.command(features.REJECTED)(rejected)
     server.command(features.PAUSE)(pause)
@@ -456,27 +481,18 @@ def _shown(settings: LiveSettings) -> Settings:
     return replace(Settings(), **{name: tokens for name, tokens in budgets.items() if tokens is not None})
 
 
-async def _report_loading(ls: AssayServer, live: LiveModel, token: str) -> None:
-    progress = await _begin_progress(ls, token)
+async def _report_loading(ls: AssayServer, live: LiveModel) -> None:
+    token = await ls.progress_token("model")
+    if token is None:
+        ls.note("Assay: loading the model")
+    else:
+        ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))
     try:
         loaded = await live.loaded()
         message = f"{loaded.fingerprint.name} is loaded ({loaded.load_ms / 1e3:.1f} s)"
     except ModelUnavailable as error:
         message = f"no suggestions: {error}" if live is ls.live else "another model is loaded in its place"
-    if progress:
-        ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))
-    else:
+    if token is None:
         ls.note(f"Assay: {message}")
-
-
-async def _begin_progress(ls: AssayServer, token: str) -> bool:
-    window = ls.client_capabilities.window
-    if window is None or not window.work_done_progress:
-        ls.note("Assay: loading the model")
-        return False
-    try:
-        await asyncio.wait_for(ls.work_done_progress.create_async(token), _ANSWER_S)
-    except (TimeoutError, JsonRpcException):
-        return False
-    ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))
-    return True
+    else:
+        ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))
