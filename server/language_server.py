@@ -24,6 +24,7 @@ from ..inference.opening import ModelChoice
 from . import confidence_requests, features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
+from .dial_report import LABEL
 from .documents import Splice
 from .drift_watch import Drift, watch_drift
 from .event_writer import EventWriter
@@ -219,6 +220,8 @@ class AssayServer(LanguageServer):
         """What `assay/status` answers."""
         process, registries = self.live.process, list(self.calibrators.registries())
         loaded = process.model
+        calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))
+        drift = self.drift if self.settings.event == LABEL else None
         return {
             "state": process.state,
             "reason": process.reason,
@@ -227,11 +230,9 @@ class AssayServer(LanguageServer):
             "paused": self._paused(),
             "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
             "process": process.pid,
-            "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
-            if registries
-            else None,
+            "calibrators": calibrators or None,
             "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
-            "drift": None if self.drift is None else self.drift.as_json(),
+            "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
             "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
             "settings": list(self._problems),
             **self.counts.summary(),
