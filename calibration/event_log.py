@@ -42,6 +42,7 @@ _DAY_MS = 86_400_000
 _MIB = 2**20
 # The year 5138: no later time is one of a clock, and all before can be written as a date.
 _LAST_MS = 10**14
+_NEVER_MS = -(2**63)
 
 _SCHEMA = f"""
 PRAGMA auto_vacuum = INCREMENTAL;
@@ -152,12 +153,13 @@ class EventLog:
             self._db.executemany(_INSERT, rows)
             return self._number("SELECT last_insert_rowid()")
 
-    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int = 0, after: int = 0) -> Iterator[Row]:
+    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int | None = None, after: int = 0) -> Iterator[Row]:
         """All events in the order in which they were written, from a time on, behind a number.
 
         What this version does not know, and what is damaged, is passed over, and counted by the reason: "unknown", "damaged".
         """
         passed_over = Counter() if passed_over is None else passed_over
+        since_ms = _NEVER_MS if since_ms is None else since_ms
         while True:
             with self._told("read"):
                 found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()

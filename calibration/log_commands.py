@@ -50,7 +50,7 @@ def logs_summary(log: Path | None, as_json: bool, *, days: float | None = None, 
     def work() -> int:
         passed_over = Counter[str]()
         with _opened(log) as opened:
-            size, since_ms = opened.size, 0 if days is None else max(0, _now_ms() - int(days * _DAY_MS))
+            size, since_ms = opened.size, None if days is None else _now_ms() - int(days * _DAY_MS)
             found = summary_of(opened.rows(passed_over, since_ms=since_ms), opened.rows(since_ms=since_ms), at_s)
         if as_json:
             more = {"path": str(opened.path), "bytes": size, "at_s": at_s, "passed_over": dict(passed_over)}
