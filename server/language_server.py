@@ -28,6 +28,7 @@ from .dial_report import LABEL
 from .documents import Splice
 from .drift_watch import Drift, watch_drift
 from .event_writer import EventWriter
+from .follow_up import FollowUp
 from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
@@ -53,6 +54,10 @@ _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32
 _NEOVIM = "Neovim"
 
 
+# Files and folders of whatever name.
+_RENAMED = types.FileOperationRegistrationOptions([types.FileOperationFilter(types.FileOperationPattern("**"), scheme="file")])
+
+
 class AssayServer(LanguageServer):
     """One editor's server."""
 
@@ -60,6 +65,7 @@ class AssayServer(LanguageServer):
     live: LiveModel
     requests: Requests
     events: EventWriter
+    follow_up: FollowUp
 
     def __init__(self, model: ModelChoice) -> None:
         super().__init__(
@@ -105,7 +111,7 @@ class AssayServer(LanguageServer):
         self.roots = roots_of(params)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
-        self.protocol.on_lost = self.accepted.forget
+        self.protocol.on_lost = self._lost
         self.protocol.inline_completions = partial(features.inline_completion, self)
         self._client = params.client_info or self._client
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
@@ -119,6 +125,8 @@ class AssayServer(LanguageServer):
         self.executor.submit(self.protocol.warm_up)
         self._spawn(watch_drift(self))
         self.events = self._made_events()
+        self.follow_up = FollowUp(self.protocol.documents, self.events.add)
+        self.protocol.on_open = self.follow_up.opened
         self._make_model()
         self._measure_lag()
         if not self._asks_for_settings:
@@ -265,6 +273,7 @@ class AssayServer(LanguageServer):
             self.recalibration.cancel()
         if hasattr(self, "live"):
             await self.live.close()
+            self.follow_up.close()
             await asyncio.to_thread(self.events.close)
         await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
@@ -310,6 +319,7 @@ class AssayServer(LanguageServer):
             self._on_silent,
             on_hidden=self._tell_status,
             paused_until=lambda: self.pause.until,
+            on_answer=self.follow_up.offered,
         )
 
     def _start_model(self) -> None:
@@ -337,8 +347,14 @@ class AssayServer(LanguageServer):
     def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
         self.accepted.change(uri, splices)
+        self.follow_up.edited(uri, splices)
+
+    def _lost(self, uri: str) -> None:
+        self.accepted.forget(uri)
+        self.follow_up.lost(uri)
 
     def _closed(self, uri: str) -> None:
+        self.follow_up.closed(uri)
         self.accepted.forget(uri)
         self.others.forget(uri)
 
@@ -433,6 +449,33 @@ def rejected(ls: AssayServer, *arguments: Any) -> None:
     features.rejected(ls, arguments)
 
 
+def shown(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that a suggestion is on the screen."""
+    features.shown(ls, arguments)
+
+
+def accepted_part(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that it inserted a part of a suggestion."""
+    features.accepted_part(ls, arguments)
+
+
+def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
+    """The user saved a file."""
+    ls.follow_up.saved(params.text_document.uri)
+
+
+def notebook_saved(ls: AssayServer, params: types.DidSaveNotebookDocumentParams) -> None:
+    """The user saved a notebook."""
+    for cell in ls.protocol.notebooks.cells_of(params.notebook_document.uri):
+        ls.follow_up.saved(cell)
+
+
+def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
+    """The user renamed files or folders."""
+    for file in params.files:
+        ls.follow_up.renamed(file.old_uri, file.new_uri)
+
+
 def pause(ls: AssayServer, *arguments: Any) -> str | None:
     """The command by which the user has no suggestions for some minutes, but those that are invoked."""
     return features.pause(ls, arguments)
@@ -459,6 +502,9 @@ def build_server(model: ModelChoice) -> AssayServer:
     # without options pygls does not advertise the capability, and editors never ask
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
     server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
+    server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
+    server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
     server.feature(features.STATUS)(features.status)
     server.feature(features.EXPLAIN)(features.explain)
     server.feature(features.CONTEXT)(features.context)
@@ -467,6 +513,8 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(confidence_requests.RECALIBRATE)(confidence_requests.recalibrate_now)
     server.command(features.ACCEPTED)(accepted)
     server.command(features.REJECTED)(rejected)
+    server.command(features.SHOWN)(shown)
+    server.command(features.ACCEPTED_PART)(accepted_part)
     server.command(features.PAUSE)(pause)
     return server
 
