@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".typing")
 WRITER = """
 import sys
 from pathlib import Path
+from typing import get_args
 from assay.calibration.event_log import EventLog, New
 from assay.calibration.events import Shown
 with EventLog(Path(sys.argv[1]), create=True) as log:
@@ -36,6 +38,7 @@ with EventLog(Path(sys.argv[1]), create=True) as log:
 KILLED = """
 import random, sys
 from pathlib import Path
+from typing import get_args
 from assay.calibration.event_log import EventLog
 from synthetic_events import new, request
 rolled = random.Random(int(sys.argv[2]))
@@ -53,6 +56,7 @@ with EventLog(Path(sys.argv[1]), create=True) as log:
 FULL = """
 import resource, sys
 from pathlib import Path
+from typing import get_args
 from assay.calibration.event_log import EventLog, EventLogUnavailable
 from synthetic_events import new, request
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
@@ -173,6 +177,7 @@ def test_where_there_is_none_it_says_so_and_makes_neither_file_nor_folder(tmp_pa
         (tmp_path, "not a file"),
         (tmp_path / "pipe", "not a file"),
         (tmp_path / "no" / "none", "there is no log of events"),
+        (tmp_path / ("long" * 100), "can't be opened: File name too long"),
     ):
         with pytest.raises(EventLogError, match=said):
             EventLog(path)
@@ -257,7 +262,8 @@ def test_what_is_forgotten_of_a_document_is_gone_from_the_disk_with_all_that_bec
             name, along = f"showing-{n:04}", f"along-{n:04}"
             document = wanted if n % 3 == 0 else hash_of("file:///other.py")
             log.append([new(request(name, document=document)), new(request(along, document=document), name), new(Shown(by="client"), name)])
-        assert log.forget_documents([wanted]) == 300
+        changed(path, "INSERT INTO events (time_ms, server, kind, body) VALUES (1, '', 'request', ?)", f'{{"document":"{wanted}"')
+        assert log.forget_documents([wanted]) == 301
         assert log.overwritten()
         on_disk = bytes_of(path)
         assert wanted.encode() not in on_disk
@@ -387,3 +393,11 @@ def test_a_writer_that_is_killed_a_hundred_times_loses_nothing_that_it_committed
         assert [name for name in said if name not in there] == []
     print(f"{len(said):,} events told, none lost")
     assert len(said) > 10_000
+
+
+def test_every_kind_field_and_ending_is_documented() -> None:
+    section = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Log of events")[2].partition("\n## ")[0]
+    assert section
+    names = [name for kind in get_args(Event) for name in (kind.__struct_config__.tag, *kind.__struct_fields__)]
+    columns = [field for field in Row.__struct_fields__ if field != "event"]
+    assert [name for name in (*names, *columns, *Ending) if f"`{name}`" not in section] == []
