@@ -6,6 +6,7 @@ types along it, and ends in exactly one `Ending`. Its id is the id of the first 
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 from typing import Literal
 
@@ -74,7 +75,7 @@ class Shown(_Event, frozen=True, tag="shown"):
 
 
 class Ended(_Event, frozen=True, tag="ended"):
-    """A showing ended. characters: of its whole text, of which so many were accepted and so many typed; visible_ms: how long it was seen."""
+    """A showing ended. characters: of its whole text; so many were accepted, so many typed; visible_ms: how long it was seen."""
 
     ending: Ending
     by: By
@@ -128,3 +129,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     server: str
     showing: str | None
     event: Event
+
+
+def hash_of(uri: str) -> str:
+    """16 hex digits for the URI of a document or a folder: the same is recognised, its path is not told (who knows it can check it)."""
+    return hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]

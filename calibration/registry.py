@@ -15,10 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-import platformdirs
-
 from .agreement import ALONE, Drawn
 from .calibrator import Calibrator, CalibratorError, load
+from .files import data_folder
 from .measures import MEASURES
 
 Origin = Literal["project", "user", "shipped"]
@@ -81,7 +80,7 @@ class Choice:
 def folders(project: Path | None = None) -> list[tuple[Origin, Path]]:
     """Where calibrators are, those that go first first. project: root folder of the project that is worked on."""
     found: list[tuple[Origin, Path]] = [("project", project / PROJECT_FOLDER)] if project else []
-    found.append(("user", Path(platformdirs.user_data_dir("assay", appauthor=False)) / "calibrators"))
+    found.append(("user", data_folder() / "calibrators"))
     found.append(("shipped", Path(__file__).parent / "shipped"))
     return found
 

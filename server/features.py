@@ -19,6 +19,7 @@ from .engine import Place
 from .explain import hover_markdown
 from .extent import kind_at
 from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from .pause import LONGEST_MINUTES
 from .plain_completion import Cursor, completion_list
 from .positions import Position, Range, bare_lines
 from .request import Ask
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 ACCEPTED = "assay.accepted"
 REJECTED = "assay.rejected"
+PAUSE = "assay.pause"
 STATUS = "assay/status"
 EXPLAIN = "assay/explain"
 CONTEXT = "assay/context"
@@ -146,6 +148,22 @@ def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:
     name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
     if isinstance(name, str):
         ls.requests.rejected(name)
+
+
+def pause(ls: AssayServer, arguments: Sequence[Any]) -> str | None:
+    """Let suggestions come only when they are invoked, for so many minutes; until when (ISO 8601), None with 0, which ends the pause.
+
+    Raises JsonRpcInvalidParams where the one argument is not {minutes}.
+    """
+    minutes = arguments[0].get("minutes") if len(arguments) == 1 and isinstance(arguments[0], dict) else None
+    if not isinstance(minutes, int | float) or isinstance(minutes, bool):
+        raise JsonRpcInvalidParams(f'{PAUSE}: the one argument is {{"minutes": a number from 0 to {LONGEST_MINUTES:g}}}')
+    try:
+        ls.pause.begin(minutes)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(f"{PAUSE}: {error}") from error
+    paused: str | None = ls.status()["paused"]
+    return paused
 
 
 def status(ls: AssayServer, _: Any) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
 from .other_files import OtherFiles
+from .pause import Pause
 from .positions import Encoding
 from .protocol import Protocol
 from .request_log import RequestLog
@@ -67,6 +68,7 @@ class AssayServer(LanguageServer):
         self.calibrators = Calibrators(self.executor)
         self.accepted = Accepted("utf-16")
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
+        self.pause = Pause(self._tell_status)
         self.tasks: set[asyncio.Task[None]] = set()
         self._has_inline = False
         self._registers = False
@@ -194,6 +196,8 @@ class AssayServer(LanguageServer):
             "state": process.state,
             "reason": process.reason,
             "busy": self.live.scheduler.busy,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
             "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
             "process": process.pid,
             "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
@@ -224,6 +228,7 @@ class AssayServer(LanguageServer):
         if self.lag is not None:
             self.lag.stop()
         self.others.close()
+        self.pause.close()
         if hasattr(self, "live"):
             await self.live.close()
             await asyncio.to_thread(self.log.close)
@@ -258,7 +263,15 @@ class AssayServer(LanguageServer):
             self.requests.use(self.live, self.log)
             return
         self.log = self._opened_log()
-        self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
+        self.requests = Requests(
+            self.live,
+            self.calibrators,
+            self.log,
+            lambda: self.settings,
+            self._on_silent,
+            on_hidden=self._tell_status,
+            paused_until=lambda: self.pause.until,
+        )
 
     def _start_model(self) -> None:
         self._begun = True
@@ -309,10 +322,21 @@ class AssayServer(LanguageServer):
 
     def _tell_status(self) -> None:
         process = self.live.process
-        told = {"state": process.state, "reason": process.reason, "busy": self.live.scheduler.busy, "silent": self._silent}
+        told = {
+            "state": process.state,
+            "reason": process.reason,
+            "busy": self.live.scheduler.busy,
+            "silent": self._silent,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
+        }
         if told != self._told_status:
             self._told_status = told
             self.protocol.notify(STATUS_CHANGED, told)
+
+    def _paused(self) -> str | None:
+        until = self.pause.until
+        return None if until is None else until.isoformat(timespec="seconds")
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -363,6 +387,11 @@ def rejected(ls: AssayServer, *arguments: Any) -> None:
     features.rejected(ls, arguments)
 
 
+def pause(ls: AssayServer, *arguments: Any) -> str | None:
+    """The command by which the user has no suggestions for some minutes, but those that are invoked."""
+    return features.pause(ls, arguments)
+
+
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
@@ -389,6 +418,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(features.CONTEXT)(features.context)
     server.command(features.ACCEPTED)(accepted)
     server.command(features.REJECTED)(rejected)
+    server.command(features.PAUSE)(pause)
     return server
 
 

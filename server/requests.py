@@ -6,10 +6,11 @@ import asyncio
 import hashlib
 import math
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ class Shown:
 
 
 class Requests:
-    """All requests to one model."""
+    """All requests to one model. hidden: how many generations were not shown because of the dial, each counted once."""
 
     def __init__(
         self,
@@ -70,14 +71,21 @@ class Requests:
         log: RequestLog,
         settings: Callable[[], LiveSettings],
         on_silent: Callable[[str | None], None] = lambda _: None,
+        on_hidden: Callable[[], None] = lambda: None,
+        paused_until: Callable[[], datetime | None] = lambda: None,
     ) -> None:
-        """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come."""
+        """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
+        on_hidden: told when `hidden` grows; paused_until: when a pause ends, None where there is none."""
         self._on_silent = on_silent
+        self._on_hidden = on_hidden
+        self._paused_until = paused_until
+        self.hidden = 0
         self._live = live
         self._calibrators = calibrators
         self._log = log
         self._settings = settings
         self._shown: OrderedDict[str, Shown] = OrderedDict()
+        self._hidden: deque[str] = deque(maxlen=_KEPT)
         self._recent = Recent()
         self._answer_ms: float | None = None
 
@@ -126,7 +134,7 @@ class Requests:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
         settings, place = self._settings(), found.ask.place
-        if settings.speculate:
+        if settings.speculate and self._paused_until() is None:
             prefix, cut = place.prefix + found.suggestion.text, found.ask.cut
             kind = kind_at(prefix, place.suffix, place.language, cut=cut) if settings.kind == "auto" else settings.kind
             ask = replace(found.ask, place=replace(place, prefix=prefix, kind=kind))
@@ -176,7 +184,9 @@ class Requests:
     async def _answer(self, ask: Ask, current: Callable[[], bool], record: Record) -> tuple[Suggestion, ...]:
         settings, place = self._settings(), ask.place
         # Of that list the client alone decides when it comes, and does not tell typing from asking.
-        rules = Rules(settings.automatic or ask.menu, settings.in_comments, settings.in_strings, settings.disabled_languages)
+        rules = Rules(
+            settings.automatic or ask.menu, settings.in_comments, settings.in_strings, settings.disabled_languages, self._paused_until()
+        )
         refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
         if ask.secret:
             refused = Refusal.SECRET
@@ -184,7 +194,7 @@ class Requests:
         silent = refused if refused is Refusal.SECRET else by_itself
         self._on_silent(silent.sentence if silent in _SILENT else None)
         if refused is not None:
-            return record.end(Ending.EMPTY, refused.sentence)
+            return record.end(Ending.EMPTY, rules.sentence(refused))
         if settings.kind == "auto":
             ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
         made = await self._made(ask, record)
@@ -210,17 +220,18 @@ class Requests:
             return record.end(Ending.EMPTY, "nothing to suggest")
         if ask.invoked:
             found.sort(key=_likelihood, reverse=True)
-        first, draw = found[0], draw_of(_identity(ask, made, found[0].generation))
+        first, identity = found[0], _identity(ask, made, found[0].generation)
         decision = decide(
             first.suggestion.confidence,
             show_above=settings.show_above,
             show_uncalibrated=settings.show_uncalibrated,
             explore=settings.exploring,
-            draw=draw,
+            draw=draw_of(identity),
             invoked=ask.invoked,
         )
         record.decided(first.suggestion, decision)
         if not decision.shown:
+            self._hide(identity)
             return ()
         self._keep(found)
         return tuple(each.suggestion for each in found)
@@ -279,6 +290,13 @@ class Requests:
             boundaries=self._settings().bands,
             drawn=drawn,
         )
+
+    def _hide(self, identity: str) -> None:
+        """Count a generation that is hidden, unless it is at each keystroke."""
+        if identity not in self._hidden:
+            self._hidden.append(identity)
+            self.hidden += 1
+            self._on_hidden()
 
     def _keep(self, found: list[Shown]) -> None:
         for each in found:

@@ -44,10 +44,17 @@ class Suggestion:
             "text": self.text,
             "range": self.range.as_json(),
             "kind": self.kind,
-            "confidence": {name: getattr(self.confidence, name) for name in _CONFIDENCE},
+            "confidence": confidence_json(self.confidence),
             "measures": self.measures,
             "timings_ms": self.timings_ms,
         }
+
+
+def confidence_json(confidence: Confidence) -> dict[str, Any]:
+    """A confidence as in docs/formats.md: its fields, and the band as people read it."""
+    said = {name: getattr(confidence, name) for name in _CONFIDENCE}
+    said["text"], said["shape"] = confidence.text, confidence.look.shape
+    return said
 
 
 def suggest(

@@ -1,0 +1,47 @@
+/** The settings that the extension itself reads; all others are the server's. */
+import * as vscode from 'vscode';
+
+export const SECTION = 'assay';
+
+const OWN = new Set(['server', 'badge', 'trace']);
+
+export type BadgePlace = 'line' | 'statusBar' | 'off';
+
+export function badgePlace(): BadgePlace {
+  return configuration().get<BadgePlace>('badge', 'line');
+}
+
+/** The program that the user named, with ~ as the home folder; undefined where none is named. */
+export function serverPath(): string | undefined {
+  return configuration().get<string | null>('server.path', null) ?? undefined;
+}
+
+/** What pip is asked to install. */
+export function requirement(): string {
+  return configuration().get<string>('server.requirement', 'assay');
+}
+
+export function showAbove(): number {
+  return configuration().get<number>('showAbove', 0);
+}
+
+export function isAutomatic(): boolean {
+  return configuration().get<boolean>('automatic', true);
+}
+
+/** Changes a setting where it has its value from: the folder's or the workspace's own stay what they are for other projects. */
+export async function change(name: string, value: unknown): Promise<void> {
+  const inspected = configuration().inspect(name);
+  const target = inspected?.workspaceValue !== undefined ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
+  await configuration().update(name, value, target);
+}
+
+/** The answer to the server's question for its settings: without those that it would not know. */
+export function withoutOwn(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null) return answer;
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => !OWN.has(name)));
+}
+
+function configuration(): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration(SECTION);
+}
