@@ -28,8 +28,8 @@ _OWN: dict[str, dict[str, Any]] = {
         "default": "assay",
         "minLength": 1,
         "scope": "machine",
-        "markdownDescription": "What pip installs into the environment that *Assay: Create an Environment* makes: a requirement, the path of a "
-        "wheel or of a folder with Assay's source.",
+        "markdownDescription": "What pip installs into the environment that *Assay: Create an Environment* makes: a requirement, or the "
+        "path of a wheel or of Assay's source.",
     },
     "assay.badge": {
         "type": "string",

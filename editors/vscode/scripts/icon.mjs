@@ -57,4 +57,7 @@ header.set([8, 6, 0, 0, 0], 8); // 8 bits for each of red, green, blue, alpha
 const rows = Array.from({ length: SIZE }, (_, row) => [0, ...Array.from({ length: SIZE }, (_, column) => pixel(column, row)).flat()]);
 const image = deflateSync(Buffer.from(rows.flat()), { level: 9 });
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-writeFileSync(new URL('../media/icon.png', import.meta.url), Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', image), chunk('IEND', Buffer.alloc(0))]));
+writeFileSync(
+  new URL('../media/icon.png', import.meta.url),
+  Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', image), chunk('IEND', Buffer.alloc(0))]),
+);

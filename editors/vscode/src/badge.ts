@@ -43,6 +43,8 @@ function decoration(document: vscode.TextDocument, now: OnScreen): vscode.Decora
   const band = now.alternatives[now.index]?.suggestion.confidence.band ?? '';
   return {
     range: new vscode.Range(end, end),
-    renderOptions: { after: { contentText: badgeText(now), color: new vscode.ThemeColor(colourOf(band)), margin: '0 0 0 2em', fontStyle: 'normal' } },
+    renderOptions: {
+      after: { contentText: badgeText(now), color: new vscode.ThemeColor(colourOf(band)), margin: '0 0 0 2em', fontStyle: 'normal' },
+    },
   };
 }

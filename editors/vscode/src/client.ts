@@ -1,7 +1,16 @@
 /** The conversation with the server: its options, and what is seen of it on its way. */
 import { homedir } from 'node:os';
+import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
-import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, State, type ErrorHandler, type LanguageClientOptions } from 'vscode-languageclient/node';
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  RevealOutputChannelOn,
+  State,
+  type ErrorHandler,
+  type LanguageClientOptions,
+} from 'vscode-languageclient/node';
 import type { Offered } from './onScreen';
 import { suggestionOf } from './protocol';
 import { afterDeath } from './restarts';
@@ -18,6 +27,8 @@ export interface Heard {
   readonly shown: (id: string) => void;
   /** The server ended too often. */
   readonly givenUp: () => void;
+  /** A line that the server wrote to its standard error. */
+  readonly complained: (line: string) => void;
 }
 
 /** Its errors are written to the log alone: what a user has to know of them, and what mends it, the extension says itself. */
@@ -31,7 +42,12 @@ export function makeClient(program: string, log: vscode.LogOutputChannel, screen
   // Not the workspace: no program of an opened project may come before the server's own.
   const run = { command: program, args: ['serve'], options: { cwd: homedir() } };
   let ran = false;
-  const client = new Client('assay', 'Assay', run, options(log, screen, heard, () => ran));
+  const client = new Client(
+    'assay',
+    'Assay',
+    run,
+    options(log, screen, heard, () => ran),
+  );
   client.onDidChangeState(({ newState }) => {
     ran ||= newState === State.Running;
   });
@@ -45,6 +61,15 @@ function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, has
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     errorHandler: errorHandler(heard.givenUp, hasRun),
     initializationFailedHandler: () => false,
+    stdioOptions: {
+      stdout: () => undefined,
+      stderr: (input) => {
+        createInterface({ input }).on('line', (line) => {
+          log.warn(line);
+          heard.complained(line);
+        });
+      },
+    },
     markdown: { isTrusted: false, supportHtml: false },
     middleware: {
       workspace: {
@@ -64,7 +89,13 @@ function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, has
         if (token.isCancellationRequested) return answer;
         const items = Array.isArray(answer) ? answer : (answer?.items ?? []);
         const invoked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
-        const now = screen.answer(document, version, position, items.flatMap((item) => offered(document, position, item)), invoked);
+        const now = screen.answer(
+          document,
+          version,
+          position,
+          items.flatMap((item) => offered(document, position, item)),
+          invoked,
+        );
         if (now !== undefined) heard.shown(now.suggestion.id);
         return answer;
       },
@@ -82,7 +113,10 @@ function offered(document: vscode.TextDocument, cursor: vscode.Position, item: v
 function errorHandler(givenUp: () => void, hasRun: () => boolean): ErrorHandler {
   let deaths: readonly number[] = [];
   return {
-    error: (_error, _message, count) => ({ action: count !== undefined && count <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown, handled: true }),
+    error: (_error, _message, count) => ({
+      action: count !== undefined && count <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown,
+      handled: true,
+    }),
     closed: () => {
       // One that never answered would not answer the next time either.
       if (!hasRun()) return { action: CloseAction.DoNotRestart, handled: true, message: 'The server ended before it answered.' };

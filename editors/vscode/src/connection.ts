@@ -23,6 +23,9 @@ export class Connection implements vscode.Disposable {
   status: Status = NOTHING;
   program: string | undefined;
   private at: Stage = 'starting';
+  private ran = false;
+  /** The last that the server wrote besides its answers: if it never answers, that is likely why. */
+  private complaint = '';
   private client: LanguageClient | undefined;
   private turn: Promise<void> = Promise.resolve();
   private readonly changes = new vscode.EventEmitter<undefined>();
@@ -39,9 +42,18 @@ export class Connection implements vscode.Disposable {
     return this.at;
   }
 
-  /** Finds and starts the server; one that runs is ended first. One start after the other, however fast they are asked for. */
-  start(): Promise<void> {
-    this.turn = this.turn.then(() => this.startNow());
+  /**
+   * Finds and starts the server; one that runs is ended first. One start after the other, however fast they are asked for.
+   *
+   * between: what is done while none runs; it does not throw.
+   */
+  start(between?: () => Promise<unknown>): Promise<void> {
+    this.turn = this.turn.then(async () => {
+      await this.stop();
+      this.enter('starting', 'The server is being started.');
+      await between?.();
+      await this.startNow();
+    });
     return this.turn;
   }
 
@@ -97,8 +109,6 @@ export class Connection implements vscode.Disposable {
   }
 
   private async startNow(): Promise<void> {
-    await this.stop();
-    this.enter('starting', 'The server is being started.');
     const found = await this.find();
     if ('missing' in found) {
       this.program = undefined;
@@ -114,8 +124,13 @@ export class Connection implements vscode.Disposable {
       givenUp: () => {
         this.enter('ended', GIVEN_UP);
       },
+      complained: (line) => {
+        this.complaint = line;
+      },
     });
     this.client = client;
+    this.complaint = '';
+    this.ran = false;
     client.onNotification('assay/didChangeStatus', (message: unknown) => {
       this.take(message);
     });
@@ -125,18 +140,20 @@ export class Connection implements vscode.Disposable {
     try {
       await client.start();
     } catch (error) {
-      this.enter('ended', `${found.program} serve did not answer: ${error instanceof Error ? error.message : String(error)}`);
+      const why = this.complaint !== '' ? this.complaint : error instanceof Error ? error.message : String(error);
+      this.enter('ended', `“${found.program} serve” did not answer: ${why}`);
     }
   }
 
   private follow(state: State): void {
     if (state === State.Running) {
+      this.ran = true;
       void this.greet();
-    } else {
-      this.screen.clear();
-      if (state === State.Starting || state === State.StartFailed) this.enter('starting', 'The server is being started.');
-      else if (this.at !== 'ended') this.enter('ended', 'The server has ended.');
+      return;
     }
+    this.screen.clear();
+    if (state === State.Starting) this.enter('starting', 'The server is being started.');
+    else if (this.ran && this.at !== 'ended') this.enter('ended', 'The server has ended.');
   }
 
   /** A server that was started again knows nothing of the pause. */
@@ -180,6 +197,7 @@ export class Connection implements vscode.Disposable {
 }
 
 function refusal(error: unknown, method: string): string {
-  if (error instanceof ResponseError && error.code === METHOD_NOT_FOUND) return `the server does not know ${method}: it is older than this extension.`;
+  if (error instanceof ResponseError && error.code === METHOD_NOT_FOUND)
+    return `the server does not know ${method}: it is older than this extension.`;
   return error instanceof Error ? error.message : String(error);
 }

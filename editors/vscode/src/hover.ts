@@ -20,7 +20,10 @@ export function registerHover(screen: Screen, connection: Connection): vscode.Di
         text.isTrusted = false;
         text.supportHtml = false;
         void vscode.commands.executeCommand('setContext', EXPLAINED, true);
-        return new vscode.Hover(text, new vscode.Range(now.at.line, now.at.character, now.at.line, document.lineAt(position.line).range.end.character));
+        return new vscode.Hover(
+          text,
+          new vscode.Range(now.at.line, now.at.character, now.at.line, document.lineAt(position.line).range.end.character),
+        );
       },
     }),
     vscode.commands.registerCommand('assay.explainSuggestion', async () => {

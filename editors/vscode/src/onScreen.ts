@@ -114,7 +114,9 @@ function typedAlong(rest: string, text: string): string | undefined {
 function after(at: Place, typed: string): Place {
   const lines = typed.split('\n');
   const last = lines[lines.length - 1] ?? '';
-  return lines.length === 1 ? { line: at.line, character: at.character + last.length } : { line: at.line + lines.length - 1, character: last.length };
+  return lines.length === 1
+    ? { line: at.line, character: at.character + last.length }
+    : { line: at.line + lines.length - 1, character: last.length };
 }
 
 function isSame(one: Place, other: Place): boolean {

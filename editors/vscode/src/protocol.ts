@@ -115,7 +115,13 @@ export interface ConfidenceReport {
 }
 
 export interface Recalibration {
-  readonly written: readonly { readonly task: string; readonly path: string; readonly event: string; readonly n: number; readonly status: string }[];
+  readonly written: readonly {
+    readonly task: string;
+    readonly path: string;
+    readonly event: string;
+    readonly n: number;
+    readonly status: string;
+  }[];
   readonly refused: readonly { readonly task: string; readonly reason: string }[];
 }
 

@@ -45,7 +45,13 @@ export class Screen implements vscode.Disposable {
   }
 
   /** An answer came. Gives what is on the screen then, undefined also where the text or the cursor have moved on since it was asked for. */
-  answer(document: vscode.TextDocument, version: number, at: vscode.Position, offered: readonly Offered[], invoked: boolean): Alternative | undefined {
+  answer(
+    document: vscode.TextDocument,
+    version: number,
+    at: vscode.Position,
+    offered: readonly Offered[],
+    invoked: boolean,
+  ): Alternative | undefined {
     const editor = vscode.window.activeTextEditor;
     if (editor?.document !== document || document.version !== version || !editor.selection.active.isEqual(at)) return undefined;
     const where = { uri: document.uri.toString(), version, at };

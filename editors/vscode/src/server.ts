@@ -25,7 +25,8 @@ const VENVS = ['.venv', 'venv'];
 export async function findServer(places: Places): Promise<Found> {
   if (places.setting !== undefined && places.setting.trim() !== '') {
     const program = expanded(places.setting.trim(), places.home);
-    if (!path.isAbsolute(program)) return { missing: `The setting assay.server.path is “${places.setting}”: it has to be a whole path, or one from ~.` };
+    if (!path.isAbsolute(program))
+      return { missing: `The setting assay.server.path is “${places.setting}”: it has to be a whole path, or one from ~.` };
     if (await isProgram(program, places.windows)) return { program, origin: 'setting' };
     return { missing: `The setting assay.server.path names “${program}”, which is no program that can be run.` };
   }
@@ -35,7 +36,9 @@ export async function findServer(places: Places): Promise<Found> {
       if (await isProgram(program, places.windows)) return { program, origin };
     }
   }
-  return { missing: 'Assay’s language server, the program “assay”, was not found on PATH, in the workspace’s environment or in Assay’s own.' };
+  return {
+    missing: 'Assay’s language server, the program “assay”, was not found on PATH, in the workspace’s environment or in Assay’s own.',
+  };
 }
 
 /** Where an environment has its programs. */

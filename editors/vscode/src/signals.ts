@@ -8,12 +8,10 @@ export function registerSignals(screen: Screen, connection: Connection): vscode.
 
   async function accept(command: string): Promise<void> {
     const id = chosen();
-    if (id !== undefined) {
-      screen.preserve();
-      // Before the edit: one that puts in the last of it ends the suggestion, and the server hears that right behind.
-      connection.signal('assay.acceptedPart', { id });
-    }
+    if (id !== undefined) screen.preserve();
     await vscode.commands.executeCommand(command);
+    // Behind the edit, so that the server takes that one for the part, and not a letter that was typed just before.
+    if (id !== undefined) connection.signal('assay.acceptedPart', { id });
   }
 
   async function turn(command: string, steps: number): Promise<void> {

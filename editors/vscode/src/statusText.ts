@@ -32,7 +32,12 @@ export function statusText(known: Known): StatusText {
   if (status.state !== 'ready') return plain('$(loading~spin) Assay', 'the model is being loaded', [status.reason], 'none');
   const lines = [status.reason, ...modes(known)].filter((line) => line !== '');
   if (known.badge !== undefined) {
-    return { text: known.badge, lines: [`On the screen: ${known.badge}.`, ...lines], spoken: `Assay: ${spokenBadge(known.badge)}`, severity: 'none' };
+    return {
+      text: known.badge,
+      lines: [`On the screen: ${known.badge}.`, ...lines],
+      spoken: `Assay: ${spokenBadge(known.badge)}`,
+      severity: 'none',
+    };
   }
   const hidden = status.hidden > 0 ? ` $(eye-closed) ${status.hidden}` : '';
   if (status.paused !== null) return plain(`$(debug-pause) Assay${hidden}`, pausedWords(status.paused, known.now), lines, 'none');
