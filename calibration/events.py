@@ -44,7 +44,8 @@ class Began(_Event, frozen=True, tag="began"):
 class Request(_Event, frozen=True, tag="request"):
     """A request ended: what `server/outcomes.py` writes, of which these are what readers need.
 
-    id: the suggestion's, if there is one; document, project: hashes; probability and the rest of `confidence` as in a suggestion.
+    id: the suggestion's, if there is one; document, project: hashes; probability and the rest of `confidence` as in a suggestion; rank: of
+    the generation among the alternatives that were drawn with it; text_sha256, characters: of the suggestion's text.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Request(_Event, frozen=True, tag="request"):
     measures: dict[str, float] = {}
     model: str | None = None
     prompt: str | None = None
+    rank: int = 1
     text_sha256: str = ""
     characters: int = 0
     tokens: int = 0

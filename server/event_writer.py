@@ -81,7 +81,7 @@ class EventWriter:
         return self._trouble
 
     def use(self, target: Target | None) -> None:
-        """Go on with another log, or with none: then what still waits is let go."""
+        """Go on with another log, to which what still waits goes, too; or with none: then that is let go."""
         with self._news:
             if target is None:
                 self._waiting.clear()

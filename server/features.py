@@ -68,7 +68,7 @@ async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, An
             ls.requests.nothing(document.uri, "What is selected in the menu does not end at the cursor, on its line.", invoked=invoked)
             return nothing
         before = selected.text
-    suggestions = await _answer(ls, document, ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=before))
+    suggestions = await _answer(ls, document, at, invoked=invoked, replaced=replaced, selected=before)
     whole = [replace(suggestion, text=before + suggestion.text) for suggestion in suggestions] if before else suggestions
     return {"items": [inline_item(each, line_feeds=ls.is_neovim) for each in whole]}
 
@@ -81,8 +81,7 @@ async def completion(ls: AssayServer, params: types.CompletionParams) -> types.C
         ls.requests.nothing(params.text_document.uri, why, invoked=False)
         return types.CompletionList(is_incomplete=False, items=[])
     at = document.clamp(_position(params.position))
-    ask = replace(ask_at(ls, document, at, invoked=False), menu=True)
-    suggestions = await _answer(ls, document, ask)
+    suggestions = await _answer(ls, document, at, invoked=False, menu=True)
     before = document.before(at, _LINE_BEFORE)
     cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)
     evidence = ""
@@ -194,7 +193,22 @@ def _surroundings(ls: AssayServer, document: Document, line: int, place: Place) 
     return Surroundings(head, ls.others.path(document), ls.others.pieces(document, line, place.prefix, place.suffix, characters))
 
 
-async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Suggestion]:
+async def _answer(
+    ls: AssayServer,
+    document: Document,
+    at: Position,
+    *,
+    invoked: bool,
+    replaced: Range | None = None,
+    selected: str = "",
+    menu: bool = False,
+) -> Sequence[Suggestion]:
+    """As `Requests.answer` for what is asked there. menu: it is for the ordinary list of completions."""
+    try:
+        ask = replace(ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected), menu=menu)
+    except Exception as error:
+        ls.requests.failed(document.uri, error, invoked=invoked)
+        raise
     version = document.version
 
     def current() -> bool:

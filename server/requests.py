@@ -17,10 +17,11 @@ from typing import Any
 
 from ..calibration.agreement import ALONE, Drawn, distinct
 from ..calibration.registry import Registry, choose
-from ..inference.completion import Kind, task_of
+from ..inference.completion import Kind, Surroundings, task_of
 from ..inference.model import Generation
 from .calibrators import Calibrators
-from .engine import Place, suggestion_of
+from .engine import Place, suggestion_of, unlike_usual
+from .event_writer import EventWriter
 from .explain import Explanation, Seen, explanation, seen_in
 from .extent import kind_at
 from .live import LiveModel, Made
@@ -30,7 +31,7 @@ from .policy import decide, draw_of
 from .positions import Position, Range
 from .remainder import NEWLINE
 from .request import Ask, Record
-from .request_log import RequestLog
+from .request_counts import RequestCounts
 from .scheduler import Priority, Superseded, Want
 from .settings import LiveSettings
 from .suggestion import Suggestion
@@ -38,6 +39,9 @@ from .trigger import Recent, Refusal, Rules, after, delay_ms, refusal
 
 # Suggestions that an editor may still accept or ask about.
 _KEPT = 200
+# Of the latest of them the texts around are kept, too, up to 30 KB each: what is accepted or explained beyond what is known of it is one
+# of these, for an older one is no longer on the screen.
+_WITH_TEXTS = 32
 # What keeps a whole document silent, and not a place in it.
 _SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
 # How many different generations are prepared for the next keystroke, the one that is shown included.
@@ -52,13 +56,19 @@ _FOR_THE_MODEL = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A suggestion that an editor has, and what it was made of."""
+    """A suggestion that an editor has, and what it was made of. want: None where the texts around its place are no longer kept."""
 
     suggestion: Suggestion
     generation: Generation
     ask: Ask
-    want: Want
+    want: Want | None
     asked_of_calibrators: dict[str, Any]
+
+    def without_texts(self) -> Shown:
+        """The same without the texts around its place."""
+        return replace(
+            self, want=None, ask=replace(self.ask, place=replace(self.ask.place, prefix="", suffix=""), surroundings=Surroundings())
+        )
 
 
 class Requests:
@@ -68,7 +78,8 @@ class Requests:
         self,
         live: LiveModel,
         calibrators: Calibrators,
-        log: RequestLog,
+        counts: RequestCounts,
+        events: EventWriter,
         settings: Callable[[], LiveSettings],
         on_silent: Callable[[str | None], None] = lambda _: None,
         on_hidden: Callable[[], None] = lambda: None,
@@ -82,21 +93,21 @@ class Requests:
         self.hidden = 0
         self._live = live
         self._calibrators = calibrators
-        self._log = log
+        self._counts = counts
+        self._events = events
         self._settings = settings
         self._shown: OrderedDict[str, Shown] = OrderedDict()
+        self._with_texts: deque[str] = deque()
         self._hidden: deque[str] = deque(maxlen=_KEPT)
         self._recent = Recent()
         self._answer_ms: float | None = None
 
-    def use(self, live: LiveModel, log: RequestLog) -> None:
-        """Go on with another model or another log. What editors show, and how the user types, stays known."""
-        if live is not self._live:
-            self._answer_ms = None
-        self._live, self._log = live, log
+    def use(self, live: LiveModel) -> None:
+        """Go on with another model. What editors show, and how the user types, stays known."""
+        self._live, self._answer_ms = live, None
 
     async def answer(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
-        """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log has it.
+        """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log of events has it.
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
@@ -115,13 +126,16 @@ class Requests:
             if isinstance(error, TimeoutError) and record.limit.expired():  # and not one of the disk's
                 awaited = "the model is still loading" if self._live.process.state == "loading" else record.awaited
                 return record.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
-            record.end(Ending.FAILED, f"an error of Assay's own: {type(error).__name__}")
+            record.end(Ending.FAILED, _own_error(error))
             raise
 
     def nothing(self, uri: str, reason: str, *, invoked: bool) -> None:
         """Note a request that there is no place to answer at."""
-        nowhere = Position(0, 0)
-        Record(Ask(uri, Place("", "", Range(nowhere, nowhere)), invoked), self._add).end(Ending.EMPTY, reason)
+        Record(_nowhere(uri, invoked), self._add).end(Ending.EMPTY, reason)
+
+    def failed(self, uri: str, error: Exception, *, invoked: bool) -> None:
+        """Note a request that an error of Assay's own ended before it was known what is asked."""
+        Record(_nowhere(uri, invoked), self._add).end(Ending.FAILED, _own_error(error))
 
     def typed(self, at_s: float) -> None:
         """A document was edited."""
@@ -134,7 +148,7 @@ class Requests:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
         settings, place = self._settings(), found.ask.place
-        if settings.speculate and self._paused_until() is None:
+        if settings.speculate and found.want is not None and self._paused_until() is None:
             prefix, cut = place.prefix + found.suggestion.text, found.ask.cut
             kind = kind_at(prefix, place.suffix, place.language, cut=cut) if settings.kind == "auto" else settings.kind
             ask = replace(found.ask, place=replace(place, prefix=prefix, kind=kind))
@@ -161,7 +175,7 @@ class Requests:
         loaded = self._live.process.model
         drawn = shown.asked_of_calibrators["drawn"]
         same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live, drawn)
-        if with_context and same:
+        if with_context and same and shown.want is not None:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
                 seen = seen_in(await self._live.context(replace(shown.want, max_ms=_SEEN_MS)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
@@ -229,7 +243,7 @@ class Requests:
             draw=draw_of(identity),
             invoked=ask.invoked,
         )
-        record.decided(first.suggestion, decision)
+        record.decided(first.suggestion, decision, first.asked_of_calibrators["drawn"].rank)
         if not decision.shown:
             self._hide(identity)
             return ()
@@ -237,7 +251,8 @@ class Requests:
         return tuple(each.suggestion for each in found)
 
     def _add(self, outcome: Outcome) -> None:
-        self._log.add(outcome)
+        self._counts.add(outcome)
+        self._events.add(outcome.as_event())
 
     def _kind_with_evidence(self, ask: Ask) -> Kind:
         """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""
@@ -301,6 +316,10 @@ class Requests:
     def _keep(self, found: list[Shown]) -> None:
         for each in found:
             self._shown[each.suggestion.id] = each
+            self._with_texts.append(each.suggestion.id)
+        while len(self._with_texts) > _WITH_TEXTS:
+            old = self._with_texts.popleft()
+            self._shown[old] = self._shown[old].without_texts()
         while len(self._shown) > _KEPT:
             self._shown.popitem(last=False)
 
@@ -310,6 +329,15 @@ _FAILURES: dict[type[Exception], str] = {
     ModelProcessDied: "the model's process ended while it worked on this",
     ModelRequestFailed: "the model answered with an error",
 }
+
+
+def _nowhere(uri: str, invoked: bool) -> Ask:
+    start = Position(0, 0)
+    return Ask(uri, Place("", "", Range(start, start)), invoked)
+
+
+def _own_error(error: Exception) -> str:
+    return f"an error of Assay's own: {type(error).__name__}"
 
 
 def _likelihood(shown: Shown) -> tuple[float, float]:
@@ -342,6 +370,7 @@ def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel, dr
         "language": place.language,
         "file": place.file,
         "drawn": drawn,
+        "unlike": unlike_usual(live.settings, loaded.context_length, place.kind),
     }
 
 
