@@ -23,7 +23,7 @@ def tokens_of(text: str) -> list[str]:
 def share(inserted: str, current: str) -> float:
     """Of the tokens of `inserted` so many, 0 to 1, stand in `current`, in their order: their longest common subsequence.
 
-    1 where `inserted` has no tokens. 2 x 10,000 tokens that have nothing in common at their ends take 10 ms, 2 x 100 take 50 µs.
+    1 where `inserted` has no tokens. For 2 x 10,000 tokens it takes 20 ms, for 2 x 400 0.2 ms.
     """
     tokens = tokens_of(inserted)
     return common(tokens, tokens_of(current)) / len(tokens) if tokens else 1.0
@@ -32,8 +32,8 @@ def share(inserted: str, current: str) -> float:
 def common(one: Sequence[str], other: Sequence[str]) -> int:
     """The length of the longest common subsequence.
 
-    By Hyyrö's bit-parallel recurrence (Bit-parallel LCS-length computation revisited, AWOCA 2004): after each token of the longer text, bit i
-    of `row` is 0 where the common subsequence with the first i + 1 tokens of the shorter is one longer than that with the first i.
+    By Hyyrö's bit-parallel recurrence (Bit-parallel LCS-length computation revisited, AWOCA 2004): after each token of the longer text,
+    bit i of `row` is 0 where the subsequence in common with the shorter's first i + 1 tokens is one longer than that with its first i.
     """
     if len(one) > len(other):
         one, other = other, one

@@ -13,7 +13,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from ..inference.completion import Surroundings
 from ..inference.context import head_characters
-from .accepted import range_of
 from .documents import Document
 from .engine import Place
 from .explain import hover_markdown
@@ -99,7 +98,8 @@ async def completion(ls: AssayServer, params: types.CompletionParams) -> types.C
 
 def hover(ls: AssayServer, params: types.HoverParams) -> types.Hover | None:
     """Why the suggestion that was accepted on this line had the confidence that it had."""
-    found = ls.accepted.at(params.text_document.uri, params.position.line)
+    document = ls.protocol.documents.get(params.text_document.uri)
+    found = None if document is None else ls.accepted.at(document, params.position.line)
     return None if found is None else types.Hover(types.MarkupContent(types.MarkupKind.Markdown, hover_markdown(found)))
 
 
@@ -137,9 +137,11 @@ async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
     if shown is None:
         logger.debug("accepted, but not known: %s", name)
         return
+    document = ls.protocol.documents.get(shown.ask.uri)
+    start = None if document is None else document.offset(shown.suggestion.range.start)
     found = await ls.requests.explain(shown, with_context=False)
-    start = shown.suggestion.range.start
-    ls.accepted.add(shown.ask.uri, range_of(start, shown.ask.selected + shown.suggestion.text, ls.protocol.documents.encoding), found)
+    if start is not None:
+        ls.accepted.add(shown.ask.uri, start, shown.ask.selected + shown.suggestion.text, found)
 
 
 def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:

@@ -24,7 +24,7 @@ from ..inference.opening import ModelChoice
 from . import features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
-from .documents import Change
+from .documents import Splice
 from .event_writer import EventWriter
 from .live import LiveModel
 from .loop_lag import LoopLag
@@ -69,7 +69,7 @@ class AssayServer(LanguageServer):
         self.lag: LoopLag | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
-        self.accepted = Accepted("utf-16")
+        self.accepted = Accepted()
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.pause = Pause(self._tell_status)
         self.tasks: set[asyncio.Task[None]] = set()
@@ -96,9 +96,9 @@ class AssayServer(LanguageServer):
         self._initial = params.initialization_options
         self.settings, self._problems = parse_settings(self._initial)
         self.roots = roots_of(params)
-        self.accepted = Accepted(self.protocol.documents.encoding)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
+        self.protocol.on_lost = self.accepted.forget
         self.protocol.inline_completions = partial(features.inline_completion, self)
         self._client = params.client_info or self._client
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
@@ -311,9 +311,9 @@ class AssayServer(LanguageServer):
         if self.events.path != before:
             self.events.add(Began(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
-    def _edited(self, uri: str, changes: Sequence[Change]) -> None:
+    def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
-        self.accepted.change(uri, changes)
+        self.accepted.change(uri, splices)
 
     def _closed(self, uri: str) -> None:
         self.accepted.forget(uri)

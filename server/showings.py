@@ -1,0 +1,466 @@
+"""What is on the screen, and what becomes of it: a state that is told what happened and when, and says which events follow.
+
+One showing is on the screen at a time, for only the editor with the cursor shows a suggestion. It begins when a suggestion is given to the
+editor, goes on while the user types along it or takes some of that back, and ends in exactly one `Ending`. Two suggestions are one showing
+where the user sees the same: the text that is left of the one, closing brackets aside, is the text of the other.
+
+Most editors tell nothing but edits and requests, so the rest is concluded from these. An edit that puts in more than one character of the
+suggestion at once is the editor's doing: a word, a line, all of it. (A paste or a menu's item that is the same can't be told apart.) One
+character at a time is typed. What is said by a client goes before, also when it says so a moment later.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..calibration.events import By, Ended, Ending, Shown
+from .documents import Splice
+from .regions import Region, trimmed
+from .remainder import NEWLINE
+
+# What stood for so long could be read: the eye rests on a word of a text for 225 to 250 ms (Rayner, Psychological Bulletin 124, 1998).
+SEEN_S = 0.25
+# A client that tells what its user did does so right behind the edit, so that for so long an ending may still be told otherwise.
+SETTLE_S = 1.0
+# Suggestions that a client may still tell something of.
+KNOWN = 200
+# Characters behind the cursor that an edit may repeat. (Where a text is put in before one that begins alike, an editor that compares lines
+# says that it was put in behind that beginning.)
+_MOST_ALIKE = 64
+# What editors close by themselves, and what they put before it.
+_CLOSING = ")]}>\"'` \t\n"
+
+_Item = tuple[str, str]  # a suggestion's id and its text
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An event of a showing."""
+
+    showing: str
+    event: Shown | Ended
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A showing that was seen has ended; its text stands, or would, in `region`."""
+
+    showing: str
+    uri: str
+    region: Region
+    text: str
+
+
+Fact = Said | Left
+
+
+@dataclass(slots=True)
+class _Live:
+    """A showing that goes on. stood: of its text, what stands in the document up to the cursor; done: how many of its characters that is.
+
+    given: so many of them stood there when it began; closed: what the editor put behind the cursor; parts: which characters the editor put
+    in; last: the latest that came at once, and when; others: alternatives that the user may go on to.
+    """
+
+    id: str
+    uri: str
+    start: int
+    text: str
+    began_s: float
+    hidden: bool
+    stood: str = ""
+    done: int = 0
+    given: int = 0
+    closed: str = ""
+    seen: bool = False
+    since_s: float = 0.0
+    parts: list[tuple[int, int]] = field(default_factory=list)
+    last: tuple[int, int, float] | None = None
+    others: dict[str, str] = field(default_factory=dict)
+    by: By = "inferred"
+    part_told: bool = False
+    accepting_s: float | None = None
+
+    @property
+    def cursor(self) -> int:
+        return self.start + len(self.stood)
+
+    @property
+    def accepted(self) -> int:
+        return sum(end - start for start, end in self.parts)
+
+    @property
+    def left(self) -> str:
+        """What is not there yet, without what the editor has closed and without white space around it."""
+        return self.text[self.done :].rstrip().removesuffix(self.closed.rstrip()).strip()
+
+    def passes(self, cursor: int, between: Callable[[int, int], str]) -> bool:
+        """Whether the cursor is at its place, perhaps behind what the editor had closed: typing that over changes no text."""
+        over = cursor - self.cursor
+        if over == 0:
+            return True
+        if not 0 < over <= len(self.closed):
+            return False
+        there = self.closed[:over]
+        if not self.text.startswith(there, self.done) or between(self.cursor, cursor) != there:
+            return False
+        self.stood, self.closed = self.stood + there, self.closed[over:]
+        self.done += over
+        return True
+
+    def is_at(self, start: int, end: int) -> bool:
+        """Whether an edit from one offset to another is one right before the cursor."""
+        return self.start <= start <= self.cursor <= end <= self.cursor + len(self.closed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """A showing that ended, until nobody can say otherwise. last: characters that came last, and may have been accepted."""
+
+    id: str
+    ended: Ended
+    at_s: float
+    last: int
+
+
+class Showings:
+    """The showing on the screen, and those that have just ended. Times are in seconds of one clock, and never go back.
+
+    hidden: how many generations the dial has hidden.
+    """
+
+    def __init__(self) -> None:
+        self.hidden = 0
+        self._live: _Live | None = None
+        self._over: list[_Over] = []
+        self._showing_of: OrderedDict[str, str] = OrderedDict()
+        self._client_tells_shown = False
+
+    @property
+    def settles_s(self) -> float | None:
+        """When `tick` has something to say, at the latest; None where nothing has ended."""
+        return self._over[0].at_s + SETTLE_S if self._over else None
+
+    def offered(
+        self, uri: str, start: int, stood: str, items: Sequence[_Item], *, shown: bool, now: float
+    ) -> tuple[str | None, list[Fact]]:
+        """Suggestions are given to the editor, the first of which it will show; or the dial hides them.
+
+        start: where they begin; stood: what stands from there to the cursor. Gives the showing's id, None where there is none: hidden, or
+        a text that does not begin as what it would replace, which no editor shows.
+        """
+        facts = self.tick(now)
+        name, text = items[0]
+        text = _plain(text)
+        live = self._live
+        done = along(text, _plain(stood))
+        if live is not None and live.uri == uri and live.cursor == start + len(stood):
+            if done is not None and live.hidden is not shown and _same(live.left, text[done:]):
+                live.others = {other: _plain(text) for other, text in items[1:]}
+                self._know(name, live.id)
+                return None if live.hidden else live.id, facts
+            facts += self._end(Ending.SUPERSEDED, now)
+        else:
+            facts += self._end(Ending.IGNORED, now)
+        if done is None:
+            return None, facts
+        self._live = _Live(name, uri, start, text, now, not shown, stood, done, done, since_s=now)
+        self._live.others = {other: _plain(text) for other, text in items[1:]}
+        if not shown:
+            self.hidden += 1
+            return None, facts
+        self._know(name, name)
+        return name, facts
+
+    def asked(self, uri: str, cursor: int, between: Callable[[int, int], str], now: float) -> list[Fact]:
+        """The editor asks for suggestions at a cursor: what it shows elsewhere is gone. between: the document's text between offsets."""
+        facts, live = self.tick(now), self._live
+        if live is not None and not (live.uri == uri and live.passes(cursor, between)):
+            facts += self._end(Ending.IGNORED, now)
+        return facts
+
+    def nothing(self, uri: str, cursor: int, now: float) -> list[Fact]:
+        """There is nothing to show at a cursor: an editor takes away what it shows there."""
+        facts, live = self.tick(now), self._live
+        if live is not None and live.uri == uri and live.cursor == cursor:
+            facts += self._end(Ending.SUPERSEDED, now)
+        return facts
+
+    def edited(self, uri: str, splice: Splice, between: Callable[[int, int], str], now: float) -> list[Fact]:
+        """A document was edited. between: its text between offsets, as it is now."""
+        facts, live = self.tick(now), self._live
+        if live is None or live.uri != uri:
+            return facts
+        splice = trimmed(splice) if splice.removed and splice.added else splice
+        if not splice.removed and not splice.added:
+            return facts
+        self._see(live, now, facts)
+        splice = _at_cursor(live, splice, between)
+        live.since_s = now
+        if not live.is_at(splice.start, splice.end):
+            return facts + self._end(Ending.IGNORED, now, splice)
+        if (done := _grown(live, live.text, splice)) is None:
+            switched = self._accepted_other(live, splice, now)
+            if switched is None:
+                return facts + self._end(Ending.IGNORED, now, splice)
+            facts += switched
+            assert self._live is not None
+            live = self._live
+            done = _grown(live, live.text, splice)
+            assert done is not None
+        return facts + self._went_along(live, *done, now)
+
+    def told_shown(self, name: str, now: float) -> list[Fact]:
+        """A client says that it shows a suggestion."""
+        self._client_tells_shown = True
+        facts = self.tick(now) + self._switch(name, now)
+        live = self._live
+        if live is not None and not live.seen and self._showing_of.get(name) == live.id:
+            live.seen = True
+            facts.append(Said(live.id, Shown(by="client")))
+        return facts
+
+    def told_accepted(self, name: str, now: float) -> list[Fact]:
+        """A client says that it put in a suggestion; its edit may come before or after."""
+        facts = self.tick(now) + self._switch(name, now)
+        live, showing = self._live, self._showing_of.get(name)
+        if live is not None and live.id == showing:
+            live.accepting_s = now
+            if not live.left:
+                facts += self._finish(live, now)
+            return facts
+        self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH, Ending.PARTLY_ACCEPTED, Ending.IGNORED))
+        return facts
+
+    def told_part(self, name: str, now: float) -> list[Fact]:
+        """A client says that it put in a part of a suggestion; its edit may come before or after."""
+        facts = self.tick(now) + self._switch(name, now)
+        live, showing = self._live, self._showing_of.get(name)
+        if live is not None and live.id == showing:
+            live.by = "client"
+            if live.last is None or now - live.last[2] > SETTLE_S:
+                live.part_told = True
+            elif (part := live.last[:2]) not in live.parts:
+                live.parts.append(part)
+            return facts
+        self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH))
+        self._correct(showing, Ending.PARTLY_ACCEPTED, (Ending.PARTLY_ACCEPTED,))
+        return facts
+
+    def told_rejected(self, name: str, now: float) -> list[Fact]:
+        """A client says that the user dismissed a suggestion."""
+        facts = self.tick(now) + self._switch(name, now)
+        live, showing = self._live, self._showing_of.get(name)
+        if live is not None and live.id == showing:
+            return facts + self._end(Ending.REJECTED, now, by="client")
+        self._correct(showing, Ending.REJECTED, (Ending.IGNORED, Ending.SUPERSEDED))
+        return facts
+
+    def closed(self, uri: str, now: float) -> list[Fact]:
+        """A document is closed, or can't be followed any more."""
+        facts = self.tick(now)
+        return facts + self._end(Ending.SUPERSEDED, now) if self._live is not None and self._live.uri == uri else facts
+
+    def shut(self, now: float) -> list[Fact]:
+        """The server ends: so does what is on the screen."""
+        facts = self.tick(now) + self._end(Ending.SUPERSEDED, now)
+        facts += [Said(over.id, over.ended) for over in self._over]
+        self._over = []
+        return facts
+
+    def tick(self, now: float) -> list[Fact]:
+        """What is certain by now."""
+        facts: list[Fact] = []
+        live = self._live
+        if live is not None and live.accepting_s is not None and now - live.accepting_s >= SETTLE_S:
+            facts += self._finish(live, now)
+        while self._over and now - self._over[0].at_s >= SETTLE_S:
+            over = self._over.pop(0)
+            facts.append(Said(over.id, over.ended))
+        return facts
+
+    def _went_along(self, live: _Live, stood: str, done: int, closed: str, now: float) -> list[Fact]:
+        before, live.stood, live.done, live.closed = live.done, stood, done, closed
+        if done <= before:  # some of it was taken back
+            live.parts = [(start, min(end, done)) for start, end in live.parts if start < done]
+            live.last = None
+            return [] if done >= live.given else self._end(Ending.IGNORED, now)
+        live.last = before, done, now
+        if live.part_told or len(live.text[before:done].strip()) > 1:
+            live.parts.append((before, done))
+            live.part_told = False
+        if live.left:
+            return []
+        if live.accepting_s is not None:
+            return self._finish(live, now)
+        if live.parts and live.parts[-1] == (before, done):
+            return self._end(Ending.ACCEPTED, now, by=live.by)
+        return self._end(Ending.TYPED_THROUGH, now)
+
+    def _finish(self, live: _Live, now: float) -> list[Fact]:
+        """End what a client said it put in, also where its edit did not come or was another one."""
+        if live.last is not None and live.last[:2] not in live.parts and not live.left:
+            live.parts.append(live.last[:2])
+        if live.left:
+            live.parts.append((live.done, len(live.text)))
+        return self._end(Ending.ACCEPTED, now, by="client")
+
+    def _accepted_other(self, live: _Live, splice: Splice, now: float) -> list[Fact] | None:
+        """Go on with the alternative that an edit puts in, or a part of it; None where it puts in none."""
+        for name, text in live.others.items():
+            grown = _grown(live, text, splice)
+            if grown is not None and len(text[live.done : grown[1]].strip()) > 1:
+                return self._switch(name, now)
+        return None
+
+    def _switch(self, name: str, now: float) -> list[Fact]:
+        """Go on with another alternative, where that is what a suggestion is."""
+        live = self._live
+        text = None if live is None else live.others.get(name)
+        if live is None or text is None:
+            return []
+        done = along(text, _plain(live.stood))
+        if done is None:
+            return []
+        facts = self._end(Ending.SUPERSEDED, now)
+        others = {other: text for other, text in live.others.items() if other != name} | {live.id: live.text}
+        self._live = replace(
+            live, id=name, text=text, began_s=now, since_s=now, done=done, given=done, seen=False, parts=[], last=None, others=others,
+            by="inferred", part_told=False, accepting_s=None,
+        )  # fmt: skip
+        self._know(name, name)
+        return facts
+
+    def _see(self, live: _Live, now: float, facts: list[Fact]) -> None:
+        if not live.seen and not live.hidden and not self._client_tells_shown and now - live.since_s >= SEEN_S:
+            live.seen = True
+            facts.append(Said(live.id, Shown(by="inferred")))
+
+    def _end(self, ending: Ending, now: float, splice: Splice | None = None, *, by: By = "inferred") -> list[Fact]:
+        """End what is on the screen, by an edit perhaps that is not along it."""
+        live, self._live = self._live, None
+        if live is None or live.hidden:
+            return []
+        facts: list[Fact] = []
+        if live.accepting_s is not None and ending is not Ending.ACCEPTED:
+            self._live = live
+            return self._finish(live, now)
+        if live.parts and ending is not Ending.ACCEPTED:
+            ending, by = Ending.PARTLY_ACCEPTED, live.by
+        self._see(live, now, facts)
+        if live.parts and not live.seen:
+            live.seen = True
+            facts.append(Said(live.id, Shown(by="inferred")))
+        if live.seen:
+            region = Region(live.start, live.cursor)
+            if splice is not None:
+                region.take(splice)
+            facts.append(Left(live.id, live.uri, region, live.text))
+        ended = Ended(
+            ending=ending,
+            by=by,
+            characters=len(live.text),
+            accepted=live.accepted,
+            typed=max(0, live.done - live.given - live.accepted),
+            visible_ms=(now - live.began_s) * 1e3,
+        )
+        last = 0 if live.last is None or live.last[:2] in live.parts else live.last[1] - live.last[0]
+        self._over.append(_Over(live.id, ended, now, last))
+        return facts
+
+    def _correct(self, showing: str | None, ending: Ending, of: tuple[Ending, ...]) -> None:
+        """A client says how a showing ended that has just ended."""
+        for index, over in enumerate(self._over):
+            if over.id == showing and over.ended.ending in of:
+                ended, last = over.ended, over.last
+                accepted, typed = ended.accepted, ended.typed
+                if ending is Ending.ACCEPTED and ended.ending is Ending.TYPED_THROUGH:
+                    accepted, typed = accepted + last, typed - last
+                elif ending is Ending.ACCEPTED and ended.ending is not Ending.ACCEPTED:
+                    accepted = ended.characters - typed
+                told = Ended(
+                    ending=ending, by="client", characters=ended.characters, accepted=accepted, typed=typed, visible_ms=ended.visible_ms
+                )
+                self._over[index] = replace(over, ended=told, last=0)
+
+    def _know(self, name: str, showing: str) -> None:
+        self._showing_of[name] = showing
+        while len(self._showing_of) > KNOWN:
+            self._showing_of.popitem(last=False)
+
+
+def along(text: str, stood: str) -> int | None:
+    r"""How many characters of a text stand there; None where what stands does not begin the text. (Lines of both end with \n.)
+
+    White space at a line's start and end may differ, for editors have their own ideas of it.
+    """
+    if text.startswith(stood):
+        return len(stood)
+    done = at = 0
+    while at < len(stood):
+        if done < len(text) and text[done] == stood[at]:
+            done, at = done + 1, at + 1
+        elif stood[at] in " \t" and _is_at_end_of_line(stood, at):
+            at += 1
+        elif done < len(text) and text[done] in " \t" and _is_at_end_of_line(text, done):
+            done += 1
+        else:
+            return None
+    return done
+
+
+def _is_at_end_of_line(text: str, index: int) -> bool:
+    """Whether only white space is between an index and a line's start, or its end."""
+    start = text.rfind("\n", 0, index)
+    if start >= 0 and not text[start:index].strip():
+        return True
+    end = text.find("\n", index)
+    return end >= 0 and not text[index:end].strip()
+
+
+def _plain(text: str) -> str:
+    return NEWLINE.sub("\n", text) if "\r" in text else text
+
+
+def _same(left: str, text: str) -> bool:
+    """Whether what is left of a text is another, what editors close by themselves aside."""
+    return left.rstrip(_CLOSING) == text.strip().rstrip(_CLOSING)
+
+
+def _at_cursor(live: _Live, splice: Splice, between: Callable[[int, int], str]) -> Splice:
+    """The same edit as one at the cursor, where it is one of several that give the same text, or comes behind what is typed over."""
+    start, cursor = splice.start, live.cursor
+    if splice.removed and splice.added:
+        return splice
+    if splice.added and cursor < start <= cursor + _MOST_ALIKE:
+        if live.passes(start, between):
+            return splice
+        same = between(cursor, start)
+        whole = same + splice.added
+        return Splice(cursor, "", whole[: len(splice.added)]) if whole.endswith(same) else splice
+    if splice.removed and cursor < splice.end <= min(cursor + _MOST_ALIKE, cursor + len(splice.removed)) and not live.closed:
+        size = splice.end - cursor
+        same = between(start - size, start) if start >= size else ""
+        whole = same + splice.removed
+        return Splice(start - size, whole[: len(splice.removed)], "") if same and whole.endswith(same) else splice
+    return splice
+
+
+def _grown(live: _Live, text: str, splice: Splice) -> tuple[str, int, str] | None:
+    """What stands of a text up to the cursor after an edit there, how much that is, and what is closed behind it; None where it is not
+    along the text."""
+    before, added = live.stood[: splice.start - live.start], splice.added
+    closed = live.closed[splice.end - live.cursor :]
+    stood = before + added
+    if (done := along(text, _plain(stood))) is not None:
+        return stood, done, closed
+    # An editor that closes what is opened puts in both at once.
+    for end in range(len(added) - 1, 0, -1):
+        if added[end] not in _CLOSING and added[end] != "\r":
+            return None
+        done = along(text, _plain(before + added[:end]))
+        if done is not None and done > live.done:
+            return before + added[:end], done, added[end:] + closed
+    return None
