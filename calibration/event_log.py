@@ -25,6 +25,9 @@ from .events import SCHEMA, Event, Request, Row
 from .files import data_folder
 
 FILE_NAME = "events.sqlite3"
+# What a log is kept to unless the user says otherwise: half a year, and about half a million events.
+DAYS = 180
+MEGABYTES = 256
 # "Assy" in ASCII: tells a log of Assay's from any other SQLite file.
 _APPLICATION = 0x41737379
 # How long a write waits for another process's. Transactions here take milliseconds, only a checkpoint of a slow disk takes long.
@@ -37,6 +40,9 @@ _PAGES = 1000
 _WAL_BYTES = 4 * 2**20
 _DAY_MS = 86_400_000
 _MIB = 2**20
+# The year 5138: no later time is one of a clock, and all before can be written as a date.
+_LAST_MS = 10**14
+_NEVER_MS = -(2**63)
 
 _SCHEMA = f"""
 PRAGMA auto_vacuum = INCREMENTAL;
@@ -147,12 +153,13 @@ class EventLog:
             self._db.executemany(_INSERT, rows)
             return self._number("SELECT last_insert_rowid()")
 
-    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int = 0, after: int = 0) -> Iterator[Row]:
+    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int | None = None, after: int = 0) -> Iterator[Row]:
         """All events in the order in which they were written, from a time on, behind a number.
 
         What this version does not know, and what is damaged, is passed over, and counted by the reason: "unknown", "damaged".
         """
         passed_over = Counter() if passed_over is None else passed_over
+        since_ms = _NEVER_MS if since_ms is None else since_ms
         while True:
             with self._told("read"):
                 found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()
@@ -353,6 +360,8 @@ def _whole(value: object) -> object:
 def _row(number: object, time_ms: object, server: object, showing: object, kind: object, body: object) -> Row | str:
     """The row, or why it is passed over."""
     if not (isinstance(number, int) and isinstance(time_ms, int) and isinstance(server, bytes) and isinstance(kind, bytes)):
+        return "damaged"
+    if not 0 <= time_ms < _LAST_MS:
         return "damaged"
     if not (isinstance(body, bytes) and isinstance(showing, bytes | None)):
         return "damaged"
