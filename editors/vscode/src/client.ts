@@ -15,7 +15,7 @@ import type { Offered } from './onScreen';
 import { suggestionOf } from './protocol';
 import { afterDeath } from './restarts';
 import type { Screen } from './screen';
-import { withoutOwn } from './settings';
+import { withoutOwn } from './ownSettings';
 
 export const ACCEPTED = 'assay.accepted';
 

@@ -3,8 +3,6 @@ import * as vscode from 'vscode';
 
 export const SECTION = 'assay';
 
-const OWN = new Set(['server', 'badge', 'trace']);
-
 export type BadgePlace = 'line' | 'statusBar' | 'off';
 
 export function badgePlace(): BadgePlace {
@@ -34,12 +32,6 @@ export async function change(name: string, value: unknown): Promise<void> {
   const inspected = configuration().inspect(name);
   const target = inspected?.workspaceValue !== undefined ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
   await configuration().update(name, value, target);
-}
-
-/** The answer to the server's question for its settings: without those that it would not know. */
-export function withoutOwn(answer: unknown): unknown {
-  if (typeof answer !== 'object' || answer === null) return answer;
-  return Object.fromEntries(Object.entries(answer).filter(([name]) => !OWN.has(name)));
 }
 
 function configuration(): vscode.WorkspaceConfiguration {
