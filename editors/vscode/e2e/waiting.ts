@@ -1,7 +1,7 @@
 /** Waiting for what comes in its own time, and saying what did not come. */
 
 /** Longer than anything takes on a machine that is busy with other work; what comes, comes in a fraction of it. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 1000 * Number(process.env.ASSAY_PATIENCE_S ?? 60);
 const POLL_MS = 20;
 
 export function pause(ms: number): Promise<void> {
