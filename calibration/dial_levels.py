@@ -67,8 +67,10 @@ def levels_of(p: Floats, happened: Sequence[bool | None], propensities: Floats, 
 
 
 def levels_of_evidence(calibrator: Calibrator) -> tuple[Level, ...]:
-    """The positions from a calibrator's held-out evidence, as far as its file says exactly: where a row of its dial has this very threshold,
-    with the row's intervals; else at the bins of its reliability diagram that the position does not cut, without. Nothing is interpolated.
+    """The positions from a calibrator's held-out evidence, as far as its file says exactly; nothing is interpolated.
+
+    Where a row of its dial has this threshold, that is with the row's intervals; else where the position cuts no bin of its reliability
+    diagram, without.
     """
     rows = {row.threshold: row for row in calibrator.dial if row.threshold is not None and row.precision is not None}
     evidence = calibrator.evidence

@@ -1,4 +1,4 @@
-"""What `assay/dial` answers: what each position of the dial would have shown, by this machine's log and by the calibrators' evidence. Pure."""
+"""What `assay/dial` answers: what each position of the dial would have shown, by this machine's log and by evidence. Pure."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from ..calibration.log_samples import Showing, showings_of, was_kept
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A generation that the policy decided on, by the first request for it. kept: the label, None where it is not known, or was not seen."""
+    """A generation that the policy decided on, by the first request for it. kept: the label, None where it is not known."""
 
     time_ms: int
     request: Request
@@ -68,7 +68,8 @@ def read_log(path: Path) -> LogView:
         return LogView(path, None, (), {}, 0, 0, frozenset())
     aside = _Aside()
     with EventLog(path) as log:
-        showings = showings_of(aside.taken(log.rows()))
+        rows = list(aside.taken(log.rows()))
+    showings = showings_of(rows, rows)
     decided = [*aside.hidden.values(), *map(_decided, showings)]
     return LogView(
         path,

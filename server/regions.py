@@ -162,17 +162,23 @@ class _Matched:
 
     def start(self, position: int) -> int:
         """Where in the new text begins what begins at a position in the old: with its piece, or behind the piece before it."""
-        index = bisect_left(self._old_starts, position)
-        exact = index < len(self._new) and self._old_starts[index] == position
-        return self._new[index][0] if exact else self.before(position)
+        inside = self._inside(position)
+        return self.before(position) if inside is None else inside
 
     def end(self, position: int) -> int:
         """Where in the new text ends what ends at a position in the old: with its piece, or before the piece behind it."""
-        index = bisect_right(self._old_ends, position) - 1
-        if index >= 0 and self._old_ends[index] == position:
-            return self._new[index][1]
+        inside = self._inside(position - 1)
+        if inside is not None:
+            return inside + 1
         index = bisect_left(self._old_starts, position)
         return self._new[index][0] if index < len(self._new) else self._sizes[1]
+
+    def _inside(self, position: int) -> int | None:
+        """Where a character is that belongs to a piece of both texts."""
+        index = bisect_right(self._old_starts, position) - 1
+        if index < 0 or position >= self._old_ends[index]:
+            return None
+        return self._new[index][0] + position - self._old_starts[index]
 
     def before(self, position: int) -> int:
         """In the new text, the end of the last piece of both that ends in the old at or before a position."""

@@ -45,12 +45,13 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A showing that was seen has ended; its text stands, or would, in `region`."""
+    """A showing that was seen has ended; its text stands, or would, in `region`, the last `put_in` characters of it by the editor."""
 
     showing: str
     uri: str
     region: Region
     text: str
+    put_in: int = 0
 
 
 Fact = Said | Left
@@ -69,7 +70,6 @@ class _Live:
     start: int
     text: str
     began_s: float
-    hidden: bool
     stood: str = ""
     done: int = 0
     given: int = 0
@@ -117,22 +117,20 @@ class _Live:
 
 @dataclass(frozen=True, slots=True)
 class _Over:
-    """A showing that ended, until nobody can say otherwise. last: characters that came last, and may have been accepted."""
+    """A showing that ended, until nobody can say otherwise. last: characters that came last, and may have been accepted; whole: whether
+    nothing of it was left then."""
 
     id: str
     ended: Ended
     at_s: float
     last: int
+    whole: bool
 
 
 class Showings:
-    """The showing on the screen, and those that have just ended. Times are in seconds of one clock, and never go back.
-
-    hidden: how many generations the dial has hidden.
-    """
+    """The showing on the screen, and those that have just ended. Times are in seconds of one clock, and never go back."""
 
     def __init__(self) -> None:
-        self.hidden = 0
         self._live: _Live | None = None
         self._over: list[_Over] = []
         self._showing_of: OrderedDict[str, str] = OrderedDict()
@@ -140,16 +138,17 @@ class Showings:
 
     @property
     def settles_s(self) -> float | None:
-        """When `tick` has something to say, at the latest; None where nothing has ended."""
-        return self._over[0].at_s + SETTLE_S if self._over else None
+        """When `tick` has something to say; None where it has nothing to say."""
+        since = [over.at_s for over in self._over[:1]]
+        if self._live is not None and self._live.accepting_s is not None:
+            since.append(self._live.accepting_s)
+        return min(since) + SETTLE_S if since else None
 
-    def offered(
-        self, uri: str, start: int, stood: str, items: Sequence[_Item], *, shown: bool, now: float
-    ) -> tuple[str | None, list[Fact]]:
-        """Suggestions are given to the editor, the first of which it will show; or the dial hides them.
+    def offered(self, uri: str, start: int, stood: str, items: Sequence[_Item], now: float) -> tuple[str | None, list[Fact]]:
+        """Suggestions are given to the editor, the first of which it will show.
 
-        start: where they begin; stood: what stands from there to the cursor. Gives the showing's id, None where there is none: hidden, or
-        a text that does not begin as what it would replace, which no editor shows.
+        start: where they begin; stood: what stands from there to the cursor. Gives the showing's id, None where there is none, because a
+        text does not begin as what it would replace, and no editor shows such.
         """
         facts = self.tick(now)
         name, text = items[0]
@@ -157,20 +156,17 @@ class Showings:
         live = self._live
         done = along(text, _plain(stood))
         if live is not None and live.uri == uri and live.cursor == start + len(stood):
-            if done is not None and live.hidden is not shown and _same(live.left, text[done:]):
-                live.others = {other: _plain(text) for other, text in items[1:]}
+            if done is not None and _same(live.left, text[done:]):
+                live.others = {other: _plain(text) for other, text in items[1:]} or live.others
                 self._know(name, live.id)
-                return None if live.hidden else live.id, facts
+                return live.id, facts
             facts += self._end(Ending.SUPERSEDED, now)
         else:
             facts += self._end(Ending.IGNORED, now)
         if done is None:
             return None, facts
-        self._live = _Live(name, uri, start, text, now, not shown, stood, done, done, since_s=now)
-        self._live.others = {other: _plain(text) for other, text in items[1:]}
-        if not shown:
-            self.hidden += 1
-            return None, facts
+        others = {other: _plain(text) for other, text in items[1:]}
+        self._live = _Live(name, uri, start, text, now, stood, done, done, since_s=now, others=others)
         self._know(name, name)
         return name, facts
 
@@ -245,8 +241,11 @@ class Showings:
             elif (part := live.last[:2]) not in live.parts:
                 live.parts.append(part)
             return facts
-        self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH))
-        self._correct(showing, Ending.PARTLY_ACCEPTED, (Ending.PARTLY_ACCEPTED,))
+        over = next((over for over in self._over if over.id == showing), None)
+        if over is not None and over.whole:
+            self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH, Ending.PARTLY_ACCEPTED))
+        else:
+            self._correct(showing, Ending.PARTLY_ACCEPTED, (Ending.PARTLY_ACCEPTED,))
         return facts
 
     def told_rejected(self, name: str, now: float) -> list[Fact]:
@@ -282,13 +281,14 @@ class Showings:
         return facts
 
     def _went_along(self, live: _Live, stood: str, done: int, closed: str, now: float) -> list[Fact]:
+        added = stood[len(live.stood) :] if stood.startswith(live.stood) else live.text[live.done : done]
         before, live.stood, live.done, live.closed = live.done, stood, done, closed
         if done <= before:  # some of it was taken back
             live.parts = [(start, min(end, done)) for start, end in live.parts if start < done]
             live.last = None
             return [] if done >= live.given else self._end(Ending.IGNORED, now)
         live.last = before, done, now
-        if live.part_told or len(live.text[before:done].strip()) > 1:
+        if live.part_told or _is_at_once(added):
             live.parts.append((before, done))
             live.part_told = False
         if live.left:
@@ -299,19 +299,19 @@ class Showings:
             return self._end(Ending.ACCEPTED, now, by=live.by)
         return self._end(Ending.TYPED_THROUGH, now)
 
-    def _finish(self, live: _Live, now: float) -> list[Fact]:
+    def _finish(self, live: _Live, now: float, splice: Splice | None = None) -> list[Fact]:
         """End what a client said it put in, also where its edit did not come or was another one."""
         if live.last is not None and live.last[:2] not in live.parts and not live.left:
             live.parts.append(live.last[:2])
         if live.left:
             live.parts.append((live.done, len(live.text)))
-        return self._end(Ending.ACCEPTED, now, by="client")
+        return self._end(Ending.ACCEPTED, now, splice, by="client")
 
     def _accepted_other(self, live: _Live, splice: Splice, now: float) -> list[Fact] | None:
         """Go on with the alternative that an edit puts in, or a part of it; None where it puts in none."""
         for name, text in live.others.items():
             grown = _grown(live, text, splice)
-            if grown is not None and len(text[live.done : grown[1]].strip()) > 1:
+            if grown is not None and _is_at_once(text[live.done : grown[1]]):
                 return self._switch(name, now)
         return None
 
@@ -334,19 +334,19 @@ class Showings:
         return facts
 
     def _see(self, live: _Live, now: float, facts: list[Fact]) -> None:
-        if not live.seen and not live.hidden and not self._client_tells_shown and now - live.since_s >= SEEN_S:
+        if not live.seen and not self._client_tells_shown and now - live.since_s >= SEEN_S:
             live.seen = True
             facts.append(Said(live.id, Shown(by="inferred")))
 
     def _end(self, ending: Ending, now: float, splice: Splice | None = None, *, by: By = "inferred") -> list[Fact]:
         """End what is on the screen, by an edit perhaps that is not along it."""
         live, self._live = self._live, None
-        if live is None or live.hidden:
+        if live is None:
             return []
         facts: list[Fact] = []
         if live.accepting_s is not None and ending is not Ending.ACCEPTED:
             self._live = live
-            return self._finish(live, now)
+            return self._finish(live, now, splice)
         if live.parts and ending is not Ending.ACCEPTED:
             ending, by = Ending.PARTLY_ACCEPTED, live.by
         self._see(live, now, facts)
@@ -357,7 +357,10 @@ class Showings:
             region = Region(live.start, live.cursor)
             if splice is not None:
                 region.take(splice)
-            facts.append(Left(live.id, live.uri, region, live.text))
+            # Up to the cursor, an editor's parts and what was typed between them are as long in the document as in the text, but for the
+            # white space at lines' ends.
+            put_in = min(live.done - live.parts[0][0], len(live.stood)) if live.parts else 0
+            facts.append(Left(live.id, live.uri, region, live.text, put_in))
         ended = Ended(
             ending=ending,
             by=by,
@@ -367,7 +370,7 @@ class Showings:
             visible_ms=(now - live.began_s) * 1e3,
         )
         last = 0 if live.last is None or live.last[:2] in live.parts else live.last[1] - live.last[0]
-        self._over.append(_Over(live.id, ended, now, last))
+        self._over.append(_Over(live.id, ended, now, last, not live.left))
         return facts
 
     def _correct(self, showing: str | None, ending: Ending, of: tuple[Ending, ...]) -> None:
@@ -376,7 +379,7 @@ class Showings:
             if over.id == showing and over.ended.ending in of:
                 ended, last = over.ended, over.last
                 accepted, typed = ended.accepted, ended.typed
-                if ending is Ending.ACCEPTED and ended.ending is Ending.TYPED_THROUGH:
+                if ending is Ending.ACCEPTED and over.whole:
                     accepted, typed = accepted + last, typed - last
                 elif ending is Ending.ACCEPTED and ended.ending is not Ending.ACCEPTED:
                     accepted = ended.characters - typed
@@ -418,6 +421,11 @@ def _is_at_end_of_line(text: str, index: int) -> bool:
         return True
     end = text.find("\n", index)
     return end >= 0 and not text[index:end].strip()
+
+
+def _is_at_once(text: str) -> bool:
+    """Whether no single key puts in a text: a key may indent, and a line break may indent the next line."""
+    return len(text.strip() if "\n" in text else text) > 1 and not text.isspace()
 
 
 def _plain(text: str) -> str:

@@ -15,62 +15,64 @@ const EVENTS: Readonly<Record<string, string>> = { exact_match: 'exact match', t
 
 /** The levels, with that which is set now among them. */
 export function dialItems(dial: Dial): DialItem[] {
-  const event = eventWords(dial.event);
-  const levels = dial.levels.length > 0 ? dial.levels : dial.evidence;
-  const known = [...new Set(levels.map(({ showAbove }) => round(showAbove)))];
   const now = round(dial.showAbove);
+  const known = [dial.levels, ...dial.evidence.map(({ levels }) => levels)].flatMap((levels) =>
+    levels.map((level) => round(level.showAbove)),
+  );
   return [...new Set([...known, now])]
     .sort((one, other) => one - other)
     .map((showAbove) => {
-      const own = dial.levels.find((level) => round(level.showAbove) === showAbove);
-      const evidence = dial.evidence.filter((level) => round(level.showAbove) === showAbove);
+      const own = dial.n === 0 ? undefined : levelOf(dial.levels, showAbove);
+      const evidence = dial.evidence.map(({ task, event, levels }) => evidenceWords(task, event, levelOf(levels, showAbove)));
       return {
         label: showAbove === 0 ? 'All' : `From ${percent(showAbove)}`,
-        description: [showAbove === now ? '(now)' : '', own === undefined || dial.n === 0 ? '' : ownWords(own, dial.n, event)]
-          .filter(Boolean)
-          .join(' '),
-        detail: evidence.map((level) => evidenceWords(level, event)).join('; '),
+        description: [showAbove === now ? '(now)' : '', own === undefined ? '' : ownWords(own, dial)].filter(Boolean).join(' '),
+        detail: evidence.length === 0 ? '' : `Held out: ${evidence.join('; ')}`,
         showAbove,
         now: showAbove === now,
       };
     });
 }
 
-/** From what the list speaks. */
+/** What the list is about, and what it knows. */
 export function dialTitle(dial: Dial): string {
-  const event = eventWords(dial.event);
-  const evidence = dial.evidence.length === 0 ? 'there is no held-out evidence for this model' : 'below each level: held-out evidence';
-  if (dial.n === 0)
-    return `Show a suggestion only if it is at least this likely to be right (${event}). Your log tells nothing yet; ${evidence}.`;
-  const days = dial.days === 1 ? '1 day' : `${dial.days} days`;
-  const labelled =
-    dial.labelled === 0 ? 'of none is it known yet whether it was right' : `of ${dial.labelled} it is known whether they were right`;
-  return `Show a suggestion only if it is at least this likely to be right (${event}). Your log: ${dial.n} suggestions of ${days}, ${labelled}; ${evidence}.`;
+  const about = `Show a suggestion only if it is at least this likely (${eventWords(dial.event)}).`;
+  const evidence =
+    dial.evidence.length === 0 ? 'there is no held-out evidence for this model' : 'below each level stands held-out evidence';
+  if (dial.n === 0) return `${about} Your log tells nothing yet; ${evidence}.`;
+  const days = Math.max(1, Math.round(dial.days));
+  const known = `of ${dial.labelled} it is known whether they were ${eventWords(dial.label)}`;
+  return `${about} Your log: ${dial.n} suggestions in ${days === 1 ? 'a day' : `${days} days`}, ${known}; ${evidence}.`;
 }
 
 export function eventWords(event: string): string {
   return EVENTS[event] ?? event;
 }
 
-function ownWords({ shown, share, right }: Level, n: number, event: string): string {
-  const part = share === null ? '' : ` (${percent(share)})`;
-  const much = right === null ? (shown === 0 ? '' : ', how many right is not known') : `, ${rightWords(right, event)}`;
-  return `your log: shows ${shown} of ${n}${part}${much}`;
+function ownWords({ shown, share, right }: Level, { n, label }: Dial): string {
+  const much = right === null ? `how many ${eventWords(label)} is not known` : rightWords(right, label);
+  return `your log: ${shown ?? '?'} of ${n}${share === null ? '' : ` (${percent(share)})`}${shown === 0 ? '' : `, ${much}`}`;
 }
 
-function evidenceWords({ shown, share, right, task }: Level, event: string): string {
-  const of = task === undefined ? 'Evidence' : `Evidence (${task})`;
-  if (shown === 0) return `${of}: shows none`;
-  const part = share === null ? `${shown}` : percent(share);
-  return `${of}: shows ${part}${right === null ? '' : `, ${rightWords(right, event)}`}`;
+function evidenceWords(task: string, event: string, level: Level | undefined): string {
+  if (level?.shown === undefined || level.shown === null) return `${task} not known`;
+  const part = level.share === null ? `${level.shown}` : percent(level.share);
+  return `${task} ${part}${level.right === null ? '' : `, ${rightWords(level.right, event)}`}`;
 }
 
 function rightWords({ value, low, high, n }: Right, event: string): string {
-  return `${percent(value)} ${event} (${Math.floor(tidy(100 * low))}-${Math.ceil(tidy(100 * high))} %, n = ${n})`;
+  const range = low === null || high === null ? '' : `${Math.floor(tidy(100 * low))}-${Math.ceil(tidy(100 * high))} %, `;
+  return `${percent(value)} ${eventWords(event)} (${range}n = ${n})`;
 }
 
+function levelOf(levels: readonly Level[], showAbove: number): Level | undefined {
+  return levels.find((level) => round(level.showAbove) === showAbove);
+}
+
+/** With a tenth where whole percents would say next to nothing. */
 function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
+  const value = 100 * share;
+  return `${value !== 0 && value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} %`;
 }
 
 /** 100 * 0.29 is a little less than 29 in floats. */

@@ -35,28 +35,35 @@ export interface Interval {
   readonly high: number;
 }
 
-export interface Right extends Interval {
+export interface Right {
   readonly n: number;
   readonly positives: number;
+  readonly value: number;
+  /** null where the evidence does not hold them. */
+  readonly low: number | null;
+  readonly high: number | null;
 }
 
 export interface Level {
   readonly showAbove: number;
-  readonly shown: number;
+  /** null where that is not known exactly. */
+  readonly shown: number | null;
   readonly share: number | null;
   readonly right: Right | null;
-  /** Of the levels from held-out evidence: of which task. */
-  readonly task?: string;
 }
 
 export interface Dial {
+  /** What the probabilities are about. */
   readonly event: string;
+  /** The event by which the log tells what was right. */
+  readonly label: string;
   readonly showAbove: number;
   readonly n: number;
   readonly labelled: number;
   readonly days: number;
   readonly levels: readonly Level[];
-  readonly evidence: readonly Level[];
+  /** Held-out evidence of the calibrators in use. */
+  readonly evidence: readonly { readonly task: string; readonly event: string; readonly n: number; readonly levels: readonly Level[] }[];
 }
 
 export interface Bin {

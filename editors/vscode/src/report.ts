@@ -103,14 +103,12 @@ function logMarkup(log: LogReport): Markup {
       }
       <div>${definitions(rows)}${reliabilityTable(log.reliability, 'Your own log: said, and kept')}</div>
     </div>
-    ${diagram === NOTHING ? html`<p class="quiet">There is no diagram yet: it needs suggestions with a number of which it is known whether they were kept.</p>` : NOTHING}
+    ${diagram === NOTHING ? html`<p class="quiet">There is no diagram yet: it is of suggestions that were given a probability of being kept, by a calibrator that Recalibrate made.</p>` : NOTHING}
   </section>`;
 }
 
-function recalibrateWords({ recalibrate }: ConfidenceReport): string {
-  const { possible, labelled, needed, reason } = recalibrate;
-  const count = `${labelled} of your suggestions are labelled, ${needed} are needed.`;
-  return possible ? `${count} Recalibrate fits calibrators for the event “kept” to your log.` : `${count} ${reason}`;
+function recalibrateWords({ recalibrate: { possible, reason } }: ConfidenceReport): string {
+  return possible ? `${reason} Recalibrate fits calibrators for the event “kept” to your log.` : reason;
 }
 
 function definitions(rows: readonly (readonly [string, string])[]): Markup {

@@ -106,7 +106,7 @@ describe('the reliability diagram', () => {
 });
 
 describe('the report', () => {
-  const text = reportMarkup(REPORT).html;
+  const text = tight(reportMarkup(REPORT));
 
   it('tells of each task its calibrator and why, and of one without that there is none', () => {
     expect(text).toContain('line.json');
@@ -120,7 +120,7 @@ describe('the report', () => {
     expect(text).toContain('12 accepted, 3 typed through');
     expect(text).toContain('9 of 10 that it is known of');
     expect(text).toContain('There is no diagram yet');
-    expect(text).toContain('10 of your suggestions are labelled, 200 are needed. Go on for a while.');
+    expect(text).toContain('<p>Go on for a while.</p>');
   });
 
   it('shows what is in files and reasons as text', () => {

@@ -56,26 +56,40 @@ describe('the dial', () => {
   const right = { n: 90, positives: 73, value: 0.81, low: 0.716, high: 0.884 };
   const dial: Dial = {
     event: 'exact_match',
+    label: 'kept',
     showAbove: 0.75,
     n: 400,
     labelled: 230,
-    days: 12,
+    days: 11.7,
     levels: [
       { showAbove: 0, shown: 400, share: 1, right: { ...right, n: 230, value: 0.5 } },
       { showAbove: 0.7, shown: 123, share: 0.3075, right },
       { showAbove: 0.9, shown: 3, share: 0.0075, right: null },
     ],
-    evidence: [{ showAbove: 0.7, shown: 300, share: 0.3, right: { ...right, n: 300 }, task: 'line' }],
+    evidence: [
+      { task: 'line', event: 'exact_match', n: 3000, levels: [{ showAbove: 0.7, shown: 17, share: 0.0058, right: { ...right, n: 300 } }] },
+      {
+        task: 'line_rest',
+        event: 'exact_match',
+        n: 3000,
+        levels: [{ showAbove: 0.7, shown: 300, share: 0.3, right: { ...right, low: null, high: null } }],
+      },
+      { task: 'line_middle', event: 'exact_match', n: 3000, levels: [{ showAbove: 0.7, shown: null, share: null, right: null }] },
+    ],
   };
 
   it('says of each level what it would have shown and how much of it was right', () => {
     const item = dialItems(dial).find(({ showAbove }) => showAbove === 0.7);
-    expect(item?.description).toBe('your log: shows 123 of 400 (31 %), 81 % exact match (71-89 %, n = 90)');
-    expect(item?.detail).toBe('Evidence (line): shows 30 %, 81 % exact match (71-89 %, n = 300)');
+    expect(item?.description).toBe('your log: 123 of 400 (31 %), 81 % kept (71-89 %, n = 90)');
+    expect(item?.detail).toBe(
+      'Held out: line 0.6 %, 81 % exact match (71-89 %, n = 300); line_rest 30 %, 81 % exact match (n = 90); line_middle not known',
+    );
   });
 
   it('says where it is not known how much was right', () => {
-    expect(dialItems(dial).find(({ showAbove }) => showAbove === 0.9)?.description).toContain('how many right is not known');
+    expect(dialItems(dial).find(({ showAbove }) => showAbove === 0.9)?.description).toBe(
+      'your log: 3 of 400 (0.8 %), how many kept is not known',
+    );
   });
 
   it('has the level that is set now among the others, in order', () => {
@@ -92,7 +106,7 @@ describe('the dial', () => {
         .map(({ description, detail }) => description + detail)
         .join(''),
     ).not.toMatch(/\d/);
-    expect(dialTitle(dial)).toContain('400 suggestions of 12 days, of 230 it is known');
+    expect(dialTitle(dial)).toContain('400 suggestions in 12 days, of 230 it is known whether they were kept');
   });
 });
 
