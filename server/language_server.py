@@ -67,7 +67,6 @@ class AssayServer(LanguageServer):
     live: LiveModel
     requests: Requests
     events: EventWriter
-    follow_up: FollowUp
 
     def __init__(self, model: ModelChoice) -> None:
         super().__init__(
@@ -80,6 +79,7 @@ class AssayServer(LanguageServer):
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
         self.accepted = Accepted()
+        self.follow_up = FollowUp(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.pause = Pause(self._tell_status)
         # The document that was last asked about.
@@ -127,7 +127,6 @@ class AssayServer(LanguageServer):
         self.executor.submit(self.protocol.warm_up)
         self._spawn(watch_drift(self))
         self.events = self._made_events()
-        self.follow_up = FollowUp(self.protocol.documents, self.events.add)
         self.protocol.on_open = self.follow_up.opened
         self._make_model()
         self._measure_lag()
