@@ -54,6 +54,8 @@ async function attempt(editor: Editor, scenario: Scenario, version: string): Pro
     return error instanceof Error ? error.message : String(error);
   } finally {
     editor.place.set(Object.fromEntries(Object.keys(scenario.settings ?? {}).map((name) => [name, undefined])));
+    // A list that a failure left open would take the next one's keys.
+    await editor.press('Escape');
   }
 }
 

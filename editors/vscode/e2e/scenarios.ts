@@ -18,7 +18,10 @@ export interface Scenario {
 /** What the embedded model completes: where ▮ is the cursor, and the keys that then ask for a suggestion. */
 const MAIN = { text: 'import argparse\n\n\ndef main():\n    print("hello")\n\n\nif __name__▮\n', keys: ' ==', ghost: ' "__main__":' };
 const RAISE = { text: 'def check(value):\n    if not isinstance(value, int):\n        ▮\n', keys: 'raise' };
-const TAIL = { text: 'DAYS = ["Monday", "Tuesday"]\n\n\ndef days():\n    return [day for day in ▮]  # all of them\n', keys: 'D' };
+const TAIL = {
+  text: 'import math\n\n\nclass Point:\n    def __init__(self, x, y):\n        self.x = x\n        self.y = y\n\n    def distance(self, other):\n        return math.hypot(self.x - other.x,▮)\n',
+  keys: ' ',
+};
 const BLOCK = { text: 'def total(prices):\n    result = 0\n    for price in prices▮\n', keys: ':' };
 
 /** One word or digit that would be a number of a suggestion. */
@@ -97,7 +100,7 @@ async function badgeSaysWhatTheServerSaid(editor: Editor): Promise<void> {
   const { body } = await event(editor, before, 'request', ({ outcome, confidence }) => outcome === 'produced' && confidence !== null);
   const { low, high, band } = body.confidence as { low: number; high: number; band: string };
   const [, said, from, to] = /^\S+ (likely|possible|unlikely) (\d+)-(\d+) % exact match$/.exec(badge.text) ?? [];
-  assert.deepEqual([said, Number(from), Number(to)], [band, Math.round(low * 100), Math.round(high * 100)], badge.text);
+  assert.deepEqual([said, Number(from), Number(to)], [band, Math.floor(low * 100), Math.ceil(high * 100)], badge.text);
   const { cursor } = await editor.screen.seen();
   assert.equal(Math.abs(badge.top - (cursor?.top ?? 0)) < 4, true, 'the badge is on the line of the cursor');
   assert.equal(badge.colour, themeColour(`assay.${band}`, 'light'));
@@ -138,9 +141,10 @@ function joined(code: readonly Piece[]): { text: string; left: number; top: numb
 async function badgeBehindTail(editor: Editor): Promise<void> {
   const { badge } = await ask(editor, 'tail.py', TAIL);
   const { code, cursor } = await editor.screen.seen();
-  const tail = code.find((piece) => piece.text.includes('# all of them'));
-  assert.ok(tail !== undefined && cursor !== null && tail.left > cursor.left, 'the comment stands behind the cursor');
-  assert.ok(badge.left > tail.left, `badge at ${badge.left}, comment from ${tail.left}`);
+  assert.ok(cursor !== null);
+  const tail = code.find((piece) => piece.text === ')' && Math.abs(piece.top - badge.top) < 4 && piece.left > cursor.left);
+  assert.ok(tail !== undefined, 'the bracket stands behind cursor and ghost text');
+  assert.ok(badge.left > tail.left, `badge at ${badge.left}, bracket at ${tail.left}`);
 }
 
 async function tabAccepts(editor: Editor): Promise<void> {
@@ -316,7 +320,7 @@ async function otherModel(editor: Editor): Promise<void> {
 async function pausing(editor: Editor): Promise<void> {
   await editor.openAt('pause.py', MAIN.text);
   await editor.command('Assay: Pause…');
-  await editor.choose('15 minutes');
+  await editor.choose('10 minutes');
   await until('the status bar says so', async () => /paused until/.test((await editor.screen.status()).spoken), () => editor.screen.status());
   await editor.type(MAIN.keys);
   await pause(QUIET_MS);

@@ -64,18 +64,25 @@ function install(): void {
   };
   const frames: unknown[] = [];
   let recording = false;
-  const record = () => {
+  // A frame is read when the page has settled what it will paint, behind all that others do in that frame: a change of size is told just then.
+  const clock = document.body.appendChild(document.createElement('div'));
+  Object.assign(clock.style, { position: 'fixed', height: '1px', width: '1px', visibility: 'hidden' });
+  new ResizeObserver(() => {
     if (!recording) return;
     const { ghost, badge, code } = seen();
     frames.push({ text: code.map((piece) => piece.text).join(''), ghost, badge: badge?.text ?? null, left: badge?.left ?? null });
-    requestAnimationFrame(record);
+  }).observe(clock);
+  const tick = () => {
+    if (!recording) return;
+    clock.style.width = clock.style.width === '1px' ? '2px' : '1px';
+    requestAnimationFrame(tick);
   };
   Object.assign(globalThis, {
     assaySeen: seen,
     assayRecord: () => {
       frames.length = 0;
       recording = true;
-      requestAnimationFrame(record);
+      requestAnimationFrame(tick);
     },
     assayFrames: () => {
       recording = false;
