@@ -44,7 +44,8 @@ class Suggestion:
             "text": self.text,
             "range": self.range.as_json(),
             "kind": self.kind,
-            "confidence": {name: getattr(self.confidence, name) for name in _CONFIDENCE},
+            "confidence": {name: getattr(self.confidence, name) for name in _CONFIDENCE}
+            | {"text": self.confidence.text, "shape": self.confidence.look.shape},
             "measures": self.measures,
             "timings_ms": self.timings_ms,
         }
