@@ -32,6 +32,14 @@ def parse_place(place: str) -> tuple[str, int, int]:
     return name, line, column
 
 
+def check_secrets(name: str) -> None:
+    """Raises PlaceError for a file that no model is shown, as in an editor."""
+    from .server.secrets import is_secret_path
+
+    if is_secret_path(Path(name).absolute()):
+        raise PlaceError(f"{name}: this file may hold secrets, so the model is not shown it")
+
+
 def read_text(name: str, *, from_stdin: bool = False) -> str:
     """The text of a file, or of stdin in its stead. Raises PlaceError for one that can't be read or is not UTF-8."""
     try:
@@ -65,6 +73,7 @@ def offset_of(text: str, line: int, column: int, name: str) -> int:
 def show_prompt(place: str, *, from_stdin: bool, kind: Kind, model: ModelChoice, as_json: bool) -> int:
     """Print what the model would be given at FILE:LINE:COL, without asking it. Raises PlaceError and ModelError."""
     name, line, column = parse_place(place)
+    check_secrets(name)
     text = read_text(name, from_stdin=from_stdin)
     offset = offset_of(text, line, column, name)
 
@@ -86,6 +95,7 @@ def show_prompt(place: str, *, from_stdin: bool, kind: Kind, model: ModelChoice,
 def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str | None, model: ModelChoice, as_json: bool) -> int:
     """Print the suggestion at FILE:LINE:COL: its text with its band, or as JSON. Raises PlaceError and ModelError."""
     name, line, column = parse_place(place)
+    check_secrets(name)
     text = read_text(name, from_stdin=from_stdin)
     offset = offset_of(text, line, column, name)
 

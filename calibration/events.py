@@ -6,6 +6,7 @@ types along it, and ends in exactly one `Ending`. Its id is the id of the first 
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 from typing import Literal
 
@@ -43,7 +44,8 @@ class Began(_Event, frozen=True, tag="began"):
 class Request(_Event, frozen=True, tag="request"):
     """A request ended: what `server/outcomes.py` writes, of which these are what readers need.
 
-    id: the suggestion's, if there is one; document, project: hashes; probability and the rest of `confidence` as in a suggestion.
+    id: the suggestion's, if there is one; document, project: hashes; probability and the rest of `confidence` as in a suggestion; rank: of
+    the generation among the alternatives that were drawn with it; text_sha256, characters: of the suggestion's text.
     """
 
     id: str
@@ -61,6 +63,7 @@ class Request(_Event, frozen=True, tag="request"):
     measures: dict[str, float] = {}
     model: str | None = None
     prompt: str | None = None
+    rank: int = 1
     text_sha256: str = ""
     characters: int = 0
     tokens: int = 0
@@ -74,7 +77,7 @@ class Shown(_Event, frozen=True, tag="shown"):
 
 
 class Ended(_Event, frozen=True, tag="ended"):
-    """A showing ended. characters: of its whole text, of which so many were accepted and so many typed; visible_ms: how long it was seen."""
+    """A showing ended. characters: of its whole text; so many were accepted, so many typed; visible_ms: how long it was seen."""
 
     ending: Ending
     by: By
@@ -128,3 +131,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     server: str
     showing: str | None
     event: Event
+
+
+def hash_of(uri: str) -> str:
+    """16 hex digits for the URI of a document or a folder: the same is recognised, its path is not told (who knows it can check it)."""
+    return hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]

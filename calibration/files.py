@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and the folder of those that are the user's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+import platformdirs
+
+
+def data_folder() -> Path:
+    """Where a user's own calibrators and log of events are: `ASSAY_DATA_HOME` of the environment, else where the system keeps such."""
+    return Path(os.environ.get("ASSAY_DATA_HOME") or platformdirs.user_data_dir("assay", appauthor=False))
 
 
 @contextmanager

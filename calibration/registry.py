@@ -15,10 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-import platformdirs
-
 from .agreement import ALONE, Drawn
 from .calibrator import Calibrator, CalibratorError, load
+from .files import data_folder
 from .measures import MEASURES
 
 Origin = Literal["project", "user", "shipped"]
@@ -81,7 +80,7 @@ class Choice:
 def folders(project: Path | None = None) -> list[tuple[Origin, Path]]:
     """Where calibrators are, those that go first first. project: root folder of the project that is worked on."""
     found: list[tuple[Origin, Path]] = [("project", project / PROJECT_FOLDER)] if project else []
-    found.append(("user", Path(platformdirs.user_data_dir("assay", appauthor=False)) / "calibrators"))
+    found.append(("user", data_folder() / "calibrators"))
     found.append(("shipped", Path(__file__).parent / "shipped"))
     return found
 
@@ -167,6 +166,7 @@ def choose(
     language: str,
     file: Path | None = None,
     drawn: Drawn = ALONE,
+    unlike: str = "",
 ) -> Choice:
     """The calibrator for a model, a prompt and decoder (fingerprint ids), an event, a task, a language, a file and one of what was drawn.
 
@@ -176,7 +176,8 @@ def choose(
     is never taken: a suggestion has none, for the model would have to be asked again.
 
     drawn: a calibrator that was fitted on all alternatives of a place is taken only where as many were drawn, for each of them, and goes
-    before one of the same origin that was fitted on first choices; that one is for first choices alone.
+    before one of the same origin that was fitted on first choices; that one is for first choices alone. unlike: what makes the prompt
+    another than the usual one, for people, where that is known: said where no calibrator is for the prompt.
     """
     asked = {"model": model_id, "prompt": prompt_id, "event": event, "task": task, "language": language, "project": file}
     differing = [(entry, _differences(entry, asked)) for entry in registry.entries]
@@ -189,7 +190,7 @@ def choose(
     elif unfit:
         reason = f"{name_of(unfit[0][0])} matches, but {unfit[0][1]}"
     else:
-        reason = _nothing_matches([differences for _, differences in differing], asked)
+        reason = _nothing_matches(differing, asked, unlike)
     passed_over = [PassedOver(entry, _gives_way(entry, chosen)) for entry in matching if chosen and entry is not chosen]
     passed_over += [PassedOver(entry, f"it matches, but {reason}") for entry, reason in unfit]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
@@ -251,15 +252,25 @@ def _gives_way(entry: Entry, chosen: Entry) -> str:
     return "it matches, but a newer one goes before it"
 
 
-def _nothing_matches(differing: list[_Differences], asked: _Asked) -> str:
+def _nothing_matches(differing: list[tuple[Entry, _Differences]], asked: _Asked, unlike: str) -> str:
     """The first thing, in the order of `asked`, that no calibrator which matches so far is for."""
     shared: list[str] = []
     for what, wanted in asked.items():
-        matching = [differences for differences in differing if what not in differences]
+        matching = [(entry, differences) for entry, differences in differing if what not in differences]
         if differing and not matching:
             of_these = f" for this {', '.join(shared[:-1])}{' and ' if shared[:-1] else ''}{shared[-1]}" if shared else ""
-            others = sorted({theirs for differences in differing for theirs in differences[what]})
+            if what == "prompt" and unlike:
+                return f"no calibrator{of_these} is for what it is shown here: {unlike}"
+            if what == "model":
+                models = sorted({_model_of(entry) for entry, _ in differing})
+                return f"no calibrator is for this model ({wanted}), only for {', '.join(models)}"
+            others = sorted({theirs for _, differences in differing for theirs in differences[what]})
             return f"no calibrator{of_these} is for the {what} {wanted}, only for {', '.join(others)}"
         differing = matching
         shared.append(what)
     return "there is no calibrator"
+
+
+def _model_of(entry: Entry) -> str:
+    made = entry.calibrator.fitted_on
+    return f"{made.model_name} ({made.model})" if made.model_name else made.model

@@ -88,6 +88,13 @@ class Settings:
         """Of all parts that are shown together."""
         return self.prefix_tokens + self.suffix_tokens + self.extra_tokens
 
+    def fits(self, context_length: int, kind: Kind = "line") -> bool:
+        """Whether a model's context holds all that is shown and written where this kind is asked for."""
+        new = max(self.line_tokens, self.block_tokens)
+        if kind == "function":
+            new = max(new, self.function_tokens)
+        return context_length >= self.shown_tokens + new + _CONTROL_TOKENS
+
     def fingerprint(self, layout: Layout, context_length: int, kind: Kind = "line") -> str:
         """16 hex digits over all that decides what a model is shown and how its text is taken: a calibrator holds for one of these.
 
@@ -101,13 +108,10 @@ class Settings:
 def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind) -> str:
     # What is not shown at all decides nothing: a calibrator fitted before it could be goes on holding.
     budgets = {name: tokens for name, tokens in asdict(settings).items() if tokens or name not in ("head_tokens", "extra_tokens")}
-    new = max(settings.line_tokens, settings.block_tokens)
-    if kind == "function":
-        new = max(new, settings.function_tokens)
-    else:
+    if kind != "function":
         del budgets["function_tokens"]
     decides = {**budgets, "layout": layout, "decoding": "greedy", "version": VERSIONS[kind]}
-    if context_length < settings.shown_tokens + new + _CONTROL_TOKENS:
+    if not settings.fits(context_length, kind):
         decides["context_length"] = context_length
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 

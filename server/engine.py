@@ -18,6 +18,13 @@ from .settings_table import Event
 from .suggestion import Suggestion, suggest
 from .trim import shown
 
+# The budgets that a user may set, by the names of `Settings`.
+BUDGETS = {
+    "prefix_tokens": "assay.context.prefixTokens",
+    "suffix_tokens": "assay.context.suffixTokens",
+    "head_tokens": "assay.context.headTokens",
+    "extra_tokens": "assay.context.openFiles",
+}
 # Characters behind the cursor that decide whether and what to suggest, whatever of them the model is shown.
 _LEAST_BEHIND = 4_096
 
@@ -48,6 +55,22 @@ def window(settings: Settings) -> Window:
     return Window(
         before=settings.prefix_tokens * 32, after=max(settings.suffix_tokens * 32, _LEAST_BEHIND), step=cut_step(settings.prefix_tokens)
     )
+
+
+def unlike_usual(settings: Settings, context_length: int, kind: Kind) -> str:
+    """What makes the prompt another than the one that calibrators are fitted with, for people, by the names of the settings; empty for
+    none that is known."""
+    usual = Settings()
+    said = [
+        f"{name} is {now}, and calibrators are fitted with {then}"
+        for field, name in BUDGETS.items()
+        if (now := getattr(settings, field)) != (then := getattr(usual, field))
+    ]
+    if not said and not settings.fits(context_length, kind):
+        said = [
+            f"the model's context, {context_length} tokens, is too short for all that it is shown elsewhere (assay.modelOptions.context)"
+        ]
+    return "; ".join(said)
 
 
 def suggestion_of(
@@ -84,6 +107,7 @@ def suggestion_of(
         project=project,
         boundaries=boundaries,
         drawn=drawn,
+        unlike=unlike_usual(settings, context_length, place.kind),
     )
     # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
     return made and replace(made, text=_newline_at(place).join(map(content, split_lines(text))))

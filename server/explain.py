@@ -17,7 +17,7 @@ from ..calibration.measures import LOWEST
 from ..calibration.metrics.intervals import Interval
 from ..calibration.registry import Choice, Entry, Origin
 from ..inference.model import Generation, Token
-from .suggestion import Suggestion, SuggestionKind
+from .suggestion import Suggestion, SuggestionKind, confidence_json
 
 _TICKS = re.compile("`+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -92,7 +92,12 @@ class Explanation:
 
     def as_json(self) -> dict[str, Any]:
         """What `assay/explain` answers."""
-        return {**asdict(self), "text": self.confidence.text}
+        return {
+            **asdict(self),
+            "confidence": confidence_json(self.confidence),
+            "text": self.confidence.text,
+            "markdown": hover_markdown(self),
+        }
 
 
 def explanation(suggestion: Suggestion, generation: Generation, choice: Choice | None, seen: Sequence[Seen] = ()) -> Explanation:

@@ -19,6 +19,7 @@ from .engine import Place
 from .explain import hover_markdown
 from .extent import kind_at
 from .model_process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from .pause import LONGEST_MINUTES
 from .plain_completion import Cursor, completion_list
 from .positions import Position, Range, bare_lines
 from .request import Ask
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 ACCEPTED = "assay.accepted"
 REJECTED = "assay.rejected"
+PAUSE = "assay.pause"
 STATUS = "assay/status"
 EXPLAIN = "assay/explain"
 CONTEXT = "assay/context"
@@ -66,7 +68,7 @@ async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, An
             ls.requests.nothing(document.uri, "What is selected in the menu does not end at the cursor, on its line.", invoked=invoked)
             return nothing
         before = selected.text
-    suggestions = await _answer(ls, document, ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=before))
+    suggestions = await _answer(ls, document, at, invoked=invoked, replaced=replaced, selected=before)
     whole = [replace(suggestion, text=before + suggestion.text) for suggestion in suggestions] if before else suggestions
     return {"items": [inline_item(each, line_feeds=ls.is_neovim) for each in whole]}
 
@@ -79,8 +81,7 @@ async def completion(ls: AssayServer, params: types.CompletionParams) -> types.C
         ls.requests.nothing(params.text_document.uri, why, invoked=False)
         return types.CompletionList(is_incomplete=False, items=[])
     at = document.clamp(_position(params.position))
-    ask = replace(ask_at(ls, document, at, invoked=False), menu=True)
-    suggestions = await _answer(ls, document, ask)
+    suggestions = await _answer(ls, document, at, invoked=False, menu=True)
     before = document.before(at, _LINE_BEFORE)
     cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)
     evidence = ""
@@ -148,6 +149,22 @@ def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:
         ls.requests.rejected(name)
 
 
+def pause(ls: AssayServer, arguments: Sequence[Any]) -> str | None:
+    """Let suggestions come only when they are invoked, for so many minutes; until when (ISO 8601), None with 0, which ends the pause.
+
+    Raises JsonRpcInvalidParams where the one argument is not {minutes}.
+    """
+    minutes = arguments[0].get("minutes") if len(arguments) == 1 and isinstance(arguments[0], dict) else None
+    if not isinstance(minutes, int | float) or isinstance(minutes, bool):
+        raise JsonRpcInvalidParams(f'{PAUSE}: the one argument is {{"minutes": a number from 0 to {LONGEST_MINUTES:g}}}')
+    try:
+        ls.pause.begin(minutes)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(f"{PAUSE}: {error}") from error
+    paused: str | None = ls.status()["paused"]
+    return paused
+
+
 def status(ls: AssayServer, _: Any) -> dict[str, Any]:
     """What the server has and does: docs/formats.md."""
     return ls.status()
@@ -176,7 +193,22 @@ def _surroundings(ls: AssayServer, document: Document, line: int, place: Place) 
     return Surroundings(head, ls.others.path(document), ls.others.pieces(document, line, place.prefix, place.suffix, characters))
 
 
-async def _answer(ls: AssayServer, document: Document, ask: Ask) -> Sequence[Suggestion]:
+async def _answer(
+    ls: AssayServer,
+    document: Document,
+    at: Position,
+    *,
+    invoked: bool,
+    replaced: Range | None = None,
+    selected: str = "",
+    menu: bool = False,
+) -> Sequence[Suggestion]:
+    """As `Requests.answer` for what is asked there. menu: it is for the ordinary list of completions."""
+    try:
+        ask = replace(ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected), menu=menu)
+    except Exception as error:
+        ls.requests.failed(document.uri, error, invoked=invoked)
+        raise
     version = document.version
 
     def current() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import string
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,19 +18,22 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from .. import __version__
+from ..calibration.events import Began
 from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
 from . import features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
 from .documents import Change
+from .event_writer import EventWriter
 from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
 from .other_files import OtherFiles
+from .pause import Pause
 from .positions import Encoding
 from .protocol import Protocol
-from .request_log import RequestLog
+from .request_counts import RequestCounts
 from .requests import Requests
 from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
 from .workspace import Roots, roots_of
@@ -53,7 +57,7 @@ class AssayServer(LanguageServer):
     protocol: Protocol
     live: LiveModel
     requests: Requests
-    log: RequestLog
+    events: EventWriter
 
     def __init__(self, model: ModelChoice) -> None:
         super().__init__(
@@ -67,6 +71,7 @@ class AssayServer(LanguageServer):
         self.calibrators = Calibrators(self.executor)
         self.accepted = Accepted("utf-16")
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
+        self.pause = Pause(self._tell_status)
         self.tasks: set[asyncio.Task[None]] = set()
         self._has_inline = False
         self._registers = False
@@ -83,6 +88,8 @@ class AssayServer(LanguageServer):
         self._busy_timer: asyncio.TimerHandle | None = None
         self._begun = False
         self._loads = 0
+        self._client = types.ClientInfo("")
+        self.counts = RequestCounts()
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take what the client says of itself, and start to load what does not wait for its settings."""
@@ -93,18 +100,22 @@ class AssayServer(LanguageServer):
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
         self.protocol.inline_completions = partial(features.inline_completion, self)
+        self._client = params.client_info or self._client
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
         text = params.capabilities.text_document
         self._has_inline = text is not None and text.inline_completion is not None
         self._registers = text is not None and text.completion is not None and bool(text.completion.dynamic_registration)
         if self.plain_completion and not self._registers:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
+        self.events = self._made_events()
         self._make_model()
         self._measure_lag()
         if not self._asks_for_settings:
+            # who is asked may answer that nothing is to be logged
+            self._log_events()
             self._start_model()
 
     async def take_settings(self, sent: Any = None) -> None:
@@ -146,10 +157,7 @@ class AssayServer(LanguageServer):
         self.settings, self._problems = parse_settings(self._initial, self._answer)
         for problem in problems_not_told(self._problems, self._told):
             self.show(types.MessageType.Warning, f"Assay: {problem}")
-        if before.log_requests != self.settings.log_requests:
-            closing, self.log = self.log, self._opened_log(self.log)
-            self.requests.use(self.live, self.log)
-            await asyncio.to_thread(closing.close)
+        self._log_events()
         if reload_needed(before, self.settings):
             await self.live.close()
             if self._closing:
@@ -166,8 +174,10 @@ class AssayServer(LanguageServer):
 
     async def _register_completion(self) -> None:
         if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
-            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(features.completion)
-        one = types.Registration(_PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions())
+            self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
+        one = types.Registration(
+            _PLAIN, types.TEXT_DOCUMENT_COMPLETION, types.CompletionRegistrationOptions(trigger_characters=self._triggers)
+        )
         await self.client_register_capability_async(types.RegistrationParams([one]))
 
     async def _unregister_completion(self) -> None:
@@ -194,6 +204,8 @@ class AssayServer(LanguageServer):
             "state": process.state,
             "reason": process.reason,
             "busy": self.live.scheduler.busy,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
             "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
             "process": process.pid,
             "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
@@ -202,7 +214,10 @@ class AssayServer(LanguageServer):
             "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
             "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
             "settings": list(self._problems),
-            **self.log.summary(),
+            **self.counts.summary(),
+            "log": None
+            if self.events.path is None
+            else {"path": str(self.events.path), "dropped": self.events.dropped, "trouble": self.events.trouble},
             "loop_lag": self.lag.take() if self.lag is not None else None,
         }
 
@@ -224,9 +239,10 @@ class AssayServer(LanguageServer):
         if self.lag is not None:
             self.lag.stop()
         self.others.close()
+        self.pause.close()
         if hasattr(self, "live"):
             await self.live.close()
-            await asyncio.to_thread(self.log.close)
+            await asyncio.to_thread(self.events.close)
         await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
 
@@ -234,6 +250,11 @@ class AssayServer(LanguageServer):
     def plain_completion(self) -> bool:
         """Whether suggestions belong into the ordinary list of completions."""
         return self.settings.plain_completion == "on" or (self.settings.plain_completion == "auto" and not self._has_inline)
+
+    @property
+    def _triggers(self) -> list[str]:
+        """After which characters the ordinary list is asked for: those of a word editors know themselves, but for Neovim."""
+        return [*" ([{.,:=+-*/<>", *(string.ascii_letters + string.digits + "_" if self.is_neovim else "")]
 
     @property
     def begun(self) -> bool:
@@ -255,10 +276,18 @@ class AssayServer(LanguageServer):
             remember=self.settings.remember,
         )
         if hasattr(self, "requests"):
-            self.requests.use(self.live, self.log)
+            self.requests.use(self.live)
             return
-        self.log = self._opened_log()
-        self.requests = Requests(self.live, self.calibrators, self.log, lambda: self.settings, self._on_silent)
+        self.requests = Requests(
+            self.live,
+            self.calibrators,
+            self.counts,
+            self.events,
+            lambda: self.settings,
+            self._on_silent,
+            on_hidden=self._tell_status,
+            paused_until=lambda: self.pause.until,
+        )
 
     def _start_model(self) -> None:
         self._begun = True
@@ -267,13 +296,20 @@ class AssayServer(LanguageServer):
         if self.protocol.initialized and self._asks_for_settings:
             self.report_loading()
 
-    def _opened_log(self, before: RequestLog | None = None) -> RequestLog:
+    def _made_events(self) -> EventWriter:
         loop = asyncio.get_running_loop()
 
         def trouble(message: str) -> None:
-            loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: {message}")
+            loop.call_soon_threadsafe(self.show, types.MessageType.Warning, f"Assay: events can't be logged: {message}")
 
-        return RequestLog(self.settings.log_requests, on_trouble=trouble, before=before)
+        return EventWriter(on_trouble=trouble)
+
+    def _log_events(self) -> None:
+        """Log to where the settings say. Each log says who began to write to it."""
+        before = self.events.path
+        self.events.use(self.settings.log_target)
+        if self.events.path != before:
+            self.events.add(Began(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
     def _edited(self, uri: str, changes: Sequence[Change]) -> None:
         self.requests.typed(time.monotonic())
@@ -309,10 +345,21 @@ class AssayServer(LanguageServer):
 
     def _tell_status(self) -> None:
         process = self.live.process
-        told = {"state": process.state, "reason": process.reason, "busy": self.live.scheduler.busy, "silent": self._silent}
+        told = {
+            "state": process.state,
+            "reason": process.reason,
+            "busy": self.live.scheduler.busy,
+            "silent": self._silent,
+            "hidden": self.requests.hidden,
+            "paused": self._paused(),
+        }
         if told != self._told_status:
             self._told_status = told
             self.protocol.notify(STATUS_CHANGED, told)
+
+    def _paused(self) -> str | None:
+        until = self.pause.until
+        return None if until is None else until.isoformat(timespec="seconds")
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -363,6 +410,11 @@ def rejected(ls: AssayServer, *arguments: Any) -> None:
     features.rejected(ls, arguments)
 
 
+def pause(ls: AssayServer, *arguments: Any) -> str | None:
+    """The command by which the user has no suggestions for some minutes, but those that are invoked."""
+    return features.pause(ls, arguments)
+
+
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process before the answer."""
     await ls.close()
@@ -389,6 +441,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(features.CONTEXT)(features.context)
     server.command(features.ACCEPTED)(accepted)
     server.command(features.REJECTED)(rejected)
+    server.command(features.PAUSE)(pause)
     return server
 
 

@@ -22,7 +22,7 @@ def version_of(where: Path) -> Version:
     try:
         files = sorted(where.iterdir()) if where.is_dir() else [where]
         found = [(file.name, file.stat()) for file in files]
-    except OSError:
+    except (OSError, ValueError):  # a name with a NUL byte is no file's
         return ()
     return tuple((name, seen.st_size, seen.st_mtime_ns, seen.st_ino) for name, seen in found)
 

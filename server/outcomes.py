@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from ..calibration.confidence import Confidence
-
-SCHEMA = "assay/outcome/1"
+from ..calibration.events import Request
 
 Trigger = Literal["automatic", "invoked"]
 # Where the text came from: what was suggested before, a generation of its own, or one that ran already and still fitted.
@@ -47,19 +44,19 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One request's end; `as_json` is the format in docs/formats.md.
+    """One request's end; `as_event` is what is logged of it.
 
-    id: the suggestion's where there is one. time: of the end, with a time zone. document: `hash_of` its URI. kind: what was asked for.
-    task: as `task_of`, None where it was not come to. source: None where no text came from anywhere. reason: for people, empty where
-    there is none to give; made of our own sentences, never of code. propensity: `Decision.propensity`, for what was shown or hidden.
-    model, prompt: fingerprint ids. tokens: sampled for this request, 0 from memory. Raises ValueError where a suggestion was shown or
-    hidden without a confidence, a source and a propensity that allow it, and for a propensity where nothing was decided: an estimate from
-    the log stands on these.
+    id: the suggestion's where there is one. document: `hash_of` its URI, project: of that of its workspace folder, empty where it has none.
+    kind: what was asked for. task: as `task_of`, None where it was not come to. source: None where no text came from anywhere. reason: for
+    people, empty where there is none to give; made of our own sentences, never of code. propensity: `Decision.propensity`, for what was
+    shown or hidden. model, prompt: fingerprint ids. rank: as `Drawn`. text_sha256, characters: of the suggestion's text, empty and 0 where
+    there is none. tokens: sampled for this request, 0 from memory. Raises ValueError where a suggestion was shown or hidden without a
+    confidence, a source and a propensity that allow it, and for a propensity where nothing was decided: an estimate from the log stands
+    on these.
     """
 
     ending: Ending
     id: str
-    time: datetime
     document: str
     language: str
     trigger: Trigger
@@ -73,12 +70,14 @@ class Outcome:
     measures: Mapping[str, float] = field(default_factory=dict)
     model: str | None = None
     prompt: str | None = None
+    project: str = ""
+    rank: int = 1
+    text_sha256: str = ""
+    characters: int = 0
     tokens: int = 0
 
     def __post_init__(self) -> None:
         """See the class."""
-        if self.time.tzinfo is None:
-            raise ValueError("the time of an outcome needs a time zone")
         if self.ending not in _DECIDED:
             if self.propensity is not None:
                 raise ValueError(f"{self.ending}: nothing was shown or hidden, so there is no propensity")
@@ -89,31 +88,28 @@ class Outcome:
         if not possible:
             raise ValueError(f"{self.ending}: can't be with a propensity of {self.propensity}")
 
-    def as_json(self) -> dict[str, Any]:
+    def as_event(self) -> Request:
         """What is logged. Left out: what is not finite, and the confidence's reason, which may name the file."""
         said = None if self.confidence is None else {name: value for name, value in asdict(self.confidence).items() if name != "reason"}
-        return {
-            "schema": SCHEMA,
-            "id": self.id,
-            "time": self.time.isoformat(timespec="milliseconds"),
-            "outcome": self.ending.value,
-            "reason": self.reason,
-            "document": self.document,
-            "language": self.language,
-            "trigger": self.trigger,
-            "kind": self.kind,
-            "task": self.task,
-            "source": self.source,
-            "propensity": self.propensity,
-            "confidence": said,
-            "measures": {name: value for name, value in self.measures.items() if math.isfinite(value)},
-            "model": self.model,
-            "prompt": self.prompt,
-            "tokens": self.tokens,
-            "timings_ms": asdict(self.spent),
-        }
-
-
-def hash_of(uri: str) -> str:
-    """16 hex digits for a document's URI: the same document is recognised, its path is not told (who knows the path can check it)."""
-    return hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return Request(
+            id=self.id,
+            outcome=self.ending.value,
+            reason=self.reason,
+            document=self.document,
+            project=self.project,
+            language=self.language,
+            trigger=self.trigger,
+            kind=self.kind,
+            task=self.task,
+            source=self.source,
+            propensity=self.propensity,
+            confidence=said,
+            measures={name: value for name, value in self.measures.items() if math.isfinite(value)},
+            model=self.model,
+            prompt=self.prompt,
+            rank=self.rank,
+            text_sha256=self.text_sha256,
+            characters=self.characters,
+            tokens=self.tokens,
+            timings_ms=asdict(self.spent),
+        )

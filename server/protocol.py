@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 import json
 import logging
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+# Lost documents that are remembered, each told once: more than an editor has open.
+_MOST_LOST = 1_000
+# Where something is wrong, as cattrs says it at the end.
+_PATH = re.compile(r"(?<= @ )\$\S*$")
 
 
 class Protocol(LanguageServerProtocol):
@@ -114,6 +120,8 @@ class Protocol(LanguageServerProtocol):
         self.notebooks.lose(uri)
         if uri in self._lost:
             return
+        while len(self._lost) >= _MOST_LOST:
+            self._lost.pop()
         self._lost.add(uri)
         name = "the open files" if uri is None else uri
         text = f"Assay lost track of {name}: {why}. No suggestions there until the file is closed and opened again."
@@ -191,6 +199,7 @@ class Protocol(LanguageServerProtocol):
 
     def _close(self, uri: str) -> None:
         self.documents.close(uri)
+        self._lost.discard(uri)
         self.on_close(uri)
 
     def _edit(self, uri: str, version: int, changes: Sequence[Change]) -> None:
@@ -311,11 +320,16 @@ def _is_id(value: Any) -> bool:
 
 
 def _faults(error: Exception) -> list[str]:
+    """What is wrong, and where, by the protocol's names and not those of its classes in Python."""
     describe: Callable[..., list[str]] = cattrs.transform_error
     try:
-        return describe(error)
+        return [_PATH.sub(_protocols_names, fault) for fault in describe(error)]
     except Exception:
         return [str(error)]
+
+
+def _protocols_names(path: re.Match[str]) -> str:
+    return re.sub("_([a-z])", lambda letter: letter[1].upper(), path[0])
 
 
 def _uri(data: dict[str, Any]) -> str | None:

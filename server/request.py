@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..calibration.events import hash_of
 from ..inference.completion import Surroundings, task_of
 from .engine import Place
 from .live import Made
-from .outcomes import Ending, Outcome, Spent, hash_of
+from .outcomes import Ending, Outcome, Spent
 from .policy import Decision
 from .suggestion import Suggestion
 
@@ -60,8 +61,8 @@ class Record:
         """Something was found or made. waited_ms: on purpose."""
         self._made, self._waited_ms = made, waited_ms
 
-    def decided(self, suggestion: Suggestion, decision: Decision) -> None:
-        """A suggestion is shown or hidden."""
+    def decided(self, suggestion: Suggestion, decision: Decision, rank: int = 1) -> None:
+        """A suggestion is shown or hidden. rank: as `Drawn`."""
         self.end(
             Ending.PRODUCED if decision.shown else Ending.HIDDEN,
             decision.reason,
@@ -69,6 +70,9 @@ class Record:
             propensity=decision.propensity,
             confidence=suggestion.confidence,
             measures=suggestion.measures,
+            rank=rank,
+            text_sha256=hashlib.sha256(suggestion.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            characters=len(suggestion.text),
         )
 
     def end(self, ending: Ending, reason: str = "", **more: Any) -> tuple[()]:
@@ -80,8 +84,8 @@ class Record:
             Outcome(
                 ending,
                 **{"id": uuid.uuid4().hex[:12], **more},
-                time=datetime.now(UTC),
                 document=hash_of(self._ask.uri),
+                project="" if self._ask.root is None else hash_of(self._ask.root.as_uri()),
                 language=place.language,
                 trigger="invoked" if self._ask.invoked else "automatic",
                 kind=made.kind if made is not None else place.kind,

@@ -6,20 +6,22 @@ import asyncio
 import hashlib
 import math
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ..calibration.agreement import ALONE, Drawn, distinct
 from ..calibration.registry import Registry, choose
-from ..inference.completion import Kind, task_of
+from ..inference.completion import Kind, Surroundings, task_of
 from ..inference.model import Generation
 from .calibrators import Calibrators
-from .engine import Place, suggestion_of
+from .engine import Place, suggestion_of, unlike_usual
+from .event_writer import EventWriter
 from .explain import Explanation, Seen, explanation, seen_in
 from .extent import kind_at
 from .live import LiveModel, Made
@@ -29,7 +31,7 @@ from .policy import decide, draw_of
 from .positions import Position, Range
 from .remainder import NEWLINE
 from .request import Ask, Record
-from .request_log import RequestLog
+from .request_counts import RequestCounts
 from .scheduler import Priority, Superseded, Want
 from .settings import LiveSettings
 from .suggestion import Suggestion
@@ -37,6 +39,9 @@ from .trigger import Recent, Refusal, Rules, after, delay_ms, refusal
 
 # Suggestions that an editor may still accept or ask about.
 _KEPT = 200
+# Of the latest of them the texts around are kept, too, up to 30 KB each: what is accepted or explained beyond what is known of it is one
+# of these, for an older one is no longer on the screen.
+_WITH_TEXTS = 32
 # What keeps a whole document silent, and not a place in it.
 _SILENT = (Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC)
 # How many different generations are prepared for the next keystroke, the one that is shown included.
@@ -51,44 +56,58 @@ _FOR_THE_MODEL = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A suggestion that an editor has, and what it was made of."""
+    """A suggestion that an editor has, and what it was made of. want: None where the texts around its place are no longer kept."""
 
     suggestion: Suggestion
     generation: Generation
     ask: Ask
-    want: Want
+    want: Want | None
     asked_of_calibrators: dict[str, Any]
+
+    def without_texts(self) -> Shown:
+        """The same without the texts around its place."""
+        return replace(
+            self, want=None, ask=replace(self.ask, place=replace(self.ask.place, prefix="", suffix=""), surroundings=Surroundings())
+        )
 
 
 class Requests:
-    """All requests to one model."""
+    """All requests to one model. hidden: how many generations were not shown because of the dial, each counted once."""
 
     def __init__(
         self,
         live: LiveModel,
         calibrators: Calibrators,
-        log: RequestLog,
+        counts: RequestCounts,
+        events: EventWriter,
         settings: Callable[[], LiveSettings],
         on_silent: Callable[[str | None], None] = lambda _: None,
+        on_hidden: Callable[[], None] = lambda: None,
+        paused_until: Callable[[], datetime | None] = lambda: None,
     ) -> None:
-        """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come."""
+        """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
+        on_hidden: told when `hidden` grows; paused_until: when a pause ends, None where there is none."""
         self._on_silent = on_silent
+        self._on_hidden = on_hidden
+        self._paused_until = paused_until
+        self.hidden = 0
         self._live = live
         self._calibrators = calibrators
-        self._log = log
+        self._counts = counts
+        self._events = events
         self._settings = settings
         self._shown: OrderedDict[str, Shown] = OrderedDict()
+        self._with_texts: deque[str] = deque()
+        self._hidden: deque[str] = deque(maxlen=_KEPT)
         self._recent = Recent()
         self._answer_ms: float | None = None
 
-    def use(self, live: LiveModel, log: RequestLog) -> None:
-        """Go on with another model or another log. What editors show, and how the user types, stays known."""
-        if live is not self._live:
-            self._answer_ms = None
-        self._live, self._log = live, log
+    def use(self, live: LiveModel) -> None:
+        """Go on with another model. What editors show, and how the user types, stays known."""
+        self._live, self._answer_ms = live, None
 
     async def answer(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
-        """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log has it.
+        """The suggestions to show, the likeliest first; none where there are none, for whatever reason: the log of events has it.
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
@@ -107,13 +126,16 @@ class Requests:
             if isinstance(error, TimeoutError) and record.limit.expired():  # and not one of the disk's
                 awaited = "the model is still loading" if self._live.process.state == "loading" else record.awaited
                 return record.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
-            record.end(Ending.FAILED, f"an error of Assay's own: {type(error).__name__}")
+            record.end(Ending.FAILED, _own_error(error))
             raise
 
     def nothing(self, uri: str, reason: str, *, invoked: bool) -> None:
         """Note a request that there is no place to answer at."""
-        nowhere = Position(0, 0)
-        Record(Ask(uri, Place("", "", Range(nowhere, nowhere)), invoked), self._add).end(Ending.EMPTY, reason)
+        Record(_nowhere(uri, invoked), self._add).end(Ending.EMPTY, reason)
+
+    def failed(self, uri: str, error: Exception, *, invoked: bool) -> None:
+        """Note a request that an error of Assay's own ended before it was known what is asked."""
+        Record(_nowhere(uri, invoked), self._add).end(Ending.FAILED, _own_error(error))
 
     def typed(self, at_s: float) -> None:
         """A document was edited."""
@@ -126,7 +148,7 @@ class Requests:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
         settings, place = self._settings(), found.ask.place
-        if settings.speculate:
+        if settings.speculate and found.want is not None and self._paused_until() is None:
             prefix, cut = place.prefix + found.suggestion.text, found.ask.cut
             kind = kind_at(prefix, place.suffix, place.language, cut=cut) if settings.kind == "auto" else settings.kind
             ask = replace(found.ask, place=replace(place, prefix=prefix, kind=kind))
@@ -153,7 +175,7 @@ class Requests:
         loaded = self._live.process.model
         drawn = shown.asked_of_calibrators["drawn"]
         same = loaded is not None and shown.asked_of_calibrators == _asked_of_calibrators(shown.ask.place, loaded, self._live, drawn)
-        if with_context and same:
+        if with_context and same and shown.want is not None:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
                 seen = seen_in(await self._live.context(replace(shown.want, max_ms=_SEEN_MS)))
         return explanation(shown.suggestion, shown.generation, choice, seen)
@@ -176,7 +198,9 @@ class Requests:
     async def _answer(self, ask: Ask, current: Callable[[], bool], record: Record) -> tuple[Suggestion, ...]:
         settings, place = self._settings(), ask.place
         # Of that list the client alone decides when it comes, and does not tell typing from asking.
-        rules = Rules(settings.automatic or ask.menu, settings.in_comments, settings.in_strings, settings.disabled_languages)
+        rules = Rules(
+            settings.automatic or ask.menu, settings.in_comments, settings.in_strings, settings.disabled_languages, self._paused_until()
+        )
         refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
         if ask.secret:
             refused = Refusal.SECRET
@@ -184,7 +208,7 @@ class Requests:
         silent = refused if refused is Refusal.SECRET else by_itself
         self._on_silent(silent.sentence if silent in _SILENT else None)
         if refused is not None:
-            return record.end(Ending.EMPTY, refused.sentence)
+            return record.end(Ending.EMPTY, rules.sentence(refused))
         if settings.kind == "auto":
             ask = replace(ask, place=replace(place, kind=self._kind_with_evidence(ask)))
         made = await self._made(ask, record)
@@ -210,23 +234,25 @@ class Requests:
             return record.end(Ending.EMPTY, "nothing to suggest")
         if ask.invoked:
             found.sort(key=_likelihood, reverse=True)
-        first, draw = found[0], draw_of(_identity(ask, made, found[0].generation))
+        first, identity = found[0], _identity(ask, made, found[0].generation)
         decision = decide(
             first.suggestion.confidence,
             show_above=settings.show_above,
             show_uncalibrated=settings.show_uncalibrated,
             explore=settings.exploring,
-            draw=draw,
+            draw=draw_of(identity),
             invoked=ask.invoked,
         )
-        record.decided(first.suggestion, decision)
+        record.decided(first.suggestion, decision, first.asked_of_calibrators["drawn"].rank)
         if not decision.shown:
+            self._hide(identity)
             return ()
         self._keep(found)
         return tuple(each.suggestion for each in found)
 
     def _add(self, outcome: Outcome) -> None:
-        self._log.add(outcome)
+        self._counts.add(outcome)
+        self._events.add(outcome.as_event())
 
     def _kind_with_evidence(self, ask: Ask) -> Kind:
         """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""
@@ -280,9 +306,20 @@ class Requests:
             drawn=drawn,
         )
 
+    def _hide(self, identity: str) -> None:
+        """Count a generation that is hidden, unless it is at each keystroke."""
+        if identity not in self._hidden:
+            self._hidden.append(identity)
+            self.hidden += 1
+            self._on_hidden()
+
     def _keep(self, found: list[Shown]) -> None:
         for each in found:
             self._shown[each.suggestion.id] = each
+            self._with_texts.append(each.suggestion.id)
+        while len(self._with_texts) > _WITH_TEXTS:
+            old = self._with_texts.popleft()
+            self._shown[old] = self._shown[old].without_texts()
         while len(self._shown) > _KEPT:
             self._shown.popitem(last=False)
 
@@ -292,6 +329,15 @@ _FAILURES: dict[type[Exception], str] = {
     ModelProcessDied: "the model's process ended while it worked on this",
     ModelRequestFailed: "the model answered with an error",
 }
+
+
+def _nowhere(uri: str, invoked: bool) -> Ask:
+    start = Position(0, 0)
+    return Ask(uri, Place("", "", Range(start, start)), invoked)
+
+
+def _own_error(error: Exception) -> str:
+    return f"an error of Assay's own: {type(error).__name__}"
 
 
 def _likelihood(shown: Shown) -> tuple[float, float]:
@@ -324,6 +370,7 @@ def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel, dr
         "language": place.language,
         "file": place.file,
         "drawn": drawn,
+        "unlike": unlike_usual(live.settings, loaded.context_length, place.kind),
     }
 
 

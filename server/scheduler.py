@@ -97,6 +97,11 @@ class _Job:
     started: float = 0.0
     task: asyncio.Task[None] | None = None
 
+    @property
+    def priority(self) -> Priority:
+        """That of the most urgent request that waits for it; its own where none does."""
+        return max((request.want.priority for request in self.requests), default=self.want.priority)
+
 
 def typed_since(old: Want, new: Want) -> str | None:
     """What was typed between two requests if that is all that happened: "" where the text is the same, None where something else did.
@@ -188,13 +193,13 @@ class Scheduler:
             request.future.set_exception(Superseded())
             return
         same = self._job_for(want)
-        for job in [job for job in self._waiting if job is not same and _outdates(want, job.want)]:
+        for job in [job for job in self._waiting if job is not same and _outdates(want, job.want, job.priority)]:
             self._drop(job)
         if same is not None:
             same.requests.append(request)
             same.not_before = min(same.not_before, request.asked + want.delay_s)
         else:
-            if self._running is not None and _outdates(want, self._running.want):
+            if self._running is not None and _outdates(want, self._running.want, self._running.priority):
                 self._drop(self._running)
             self._waiting.append(_Job(want, request.asked + want.delay_s, [request]))
         self._pump()
@@ -245,7 +250,7 @@ class Scheduler:
             wait = min(job.not_before for job in self._waiting) - now
             self._timer = asyncio.get_running_loop().call_later(wait, self._pump)
             return
-        job = max(ready, key=lambda job: max((request.want.priority for request in job.requests), default=job.want.priority))
+        job = max(ready, key=lambda job: job.priority)
         self._waiting.remove(job)
         self._running, job.started = job, now
         job.task = asyncio.create_task(self._run(job, tuple(self._tasks)))
@@ -297,15 +302,15 @@ class Scheduler:
     def _submit_again(self, request: _Request) -> None:
         """Ask anew for a request that its job did not answer, unless a later one has made it pointless."""
         assert self._latest is not None
-        if request is self._latest or not _outdates(self._latest.want, request.want):
+        if request is self._latest or not _outdates(self._latest.want, request.want, request.want.priority):
             self._submit(request)
         elif not request.future.done():
             request.future.set_exception(Superseded())
 
 
-def _outdates(new: Want, old: Want) -> bool:
-    """Whether the new request makes the old one pointless: it may not be more urgent, unless its text is gone."""
-    return new.priority >= old.priority or typed_since(old, new) != ""
+def _outdates(new: Want, old: Want, urgency: Priority) -> bool:
+    """Whether the new request makes the old one, so urgent, pointless: it may not be more urgent, unless its text is gone."""
+    return new.priority >= urgency or typed_since(old, new) != ""
 
 
 def _goes_on(typed: str, generation: Generation) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..inference.opening import FLAGS, ModelChoice, ModelOptions
+from .event_writer import Target
 from .setting_values import SHOWN, clipped, shown
 from .settings_table import SETTINGS, Event, Plain, Setting, Wanted
 
@@ -56,14 +57,23 @@ class LiveSettings:
     remember: bool
     speculate: bool
     plain_completion: Plain
-    log_requests: Path | None
+    log_events: bool
+    log_path: Path | None
+    log_text: bool
+    log_days: int
+    log_megabytes: int
     explore: float
     diagnostics: bool
 
     @property
     def exploring(self) -> float:
         """The share of hidden suggestions that are shown at random: 0 where nothing writes down what becomes of them."""
-        return 0.0 if self.log_requests is None else self.explore
+        return self.explore if self.log_events else 0.0
+
+    @property
+    def log_target(self) -> Target | None:
+        """Where events are logged; None for nowhere."""
+        return Target(self.log_path, self.log_text, self.log_days, self.log_megabytes) if self.log_events else None
 
     def model_or(self, default: ModelChoice) -> ModelChoice:
         """The model to open. The default's options are for the default's model: they do not follow another."""
@@ -179,7 +189,7 @@ def _wrong(setting: Setting, value: Any, reason: str) -> str:
 
 
 def _unknown(name: str) -> str:
-    said = f"Assay does not know the setting {SECTION}.{clipped(name)} and goes on without it."
+    said = f"There is no setting {SECTION}.{clipped(name)}; Assay goes on without it."
     # Found are also a name without its group and one with underscores. Comparing takes time that grows with the length.
     spellings = {_letters(known.rpartition(".")[2]): known for known in sorted(_NAMES)}
     spellings |= {_letters(known): known for known in (*_GROUPS, *_NAMES)}
@@ -244,7 +254,7 @@ A change holds from the next request on; with ↻ the model is opened again for 
 [models.md](models.md); one that it can't have is told when it is opened. How many of the suggestions above some probability are right
 is measured in [dial.md](dial.md).
 
-VS Code does not let an opened project set the model, its options or the log's file, for these decide where code is sent and what is
+VS Code does not let an opened project set the model, its options or the log, for these decide where code is sent and what is
 written. Other editors may: there, trust a project's settings as far as you trust the project.
 """
 

@@ -20,6 +20,9 @@ _MOST_TOKENS = 1 << 24
 _MOST_THREADS = 512
 # People write 999 and 99999 for "all".
 _MOST_LAYERS = 1_000_000
+# A century, and a terabyte.
+_MOST_DAYS = 36_500
+_MOST_MEGABYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +224,36 @@ SETTINGS: tuple[Setting, ...] = (
         "that does not let servers register this later has to be told at its start, in initializationOptions.",
     ),
     Setting(
-        "log.requests",
+        "log.events",
+        switch(),
+        True,
+        "Whether what becomes of suggestions is logged on this machine, without code and paths ([events.md](events.md)): what calibrators "
+        "learn from.",
+        own=True,
+    ),
+    Setting(
+        "log.path",
         file("the path of a file"),
         None,
-        "Where the outcome of each request is appended as a line of JSON, without any code.",
-        "nowhere",
+        "The log's file. Its folder has to be there.",
+        "`events.sqlite3` in the user's data folder",
+        own=True,
+    ),
+    Setting(
+        "log.text",
+        switch(),
+        False,
+        "Whether the code of suggestions is logged, too, and what stands in its place later.",
+        own=True,
+    ),
+    Setting(
+        "log.days", whole(1, _MOST_DAYS, "days"), 180, "How long events are kept; they are pruned at the start and each hour.", own=True
+    ),
+    Setting(
+        "log.megabytes",
+        whole(1, _MOST_MEGABYTES, "MiB"),
+        256,
+        "What the events may take on the disk; the oldest go first.",
         own=True,
     ),
     Setting(
@@ -233,7 +261,7 @@ SETTINGS: tuple[Setting, ...] = (
         number(0, 0.1),
         0.01,
         "The share of the suggestions hidden by `assay.showAbove` that are shown at random, so that calibrators can learn about them; only "
-        "while `assay.log.requests` is set.",
+        "while `assay.log.events` is true.",
     ),
     Setting("diagnostics", switch(), False, "Whether `assay/status` tells how late the server's event loop was."),
 )

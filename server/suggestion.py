@@ -44,11 +44,17 @@ class Suggestion:
             "text": self.text,
             "range": self.range.as_json(),
             "kind": self.kind,
-            "confidence": {name: getattr(self.confidence, name) for name in _CONFIDENCE}
-            | {"text": self.confidence.text, "shape": self.confidence.look.shape},
+            "confidence": confidence_json(self.confidence),
             "measures": self.measures,
             "timings_ms": self.timings_ms,
         }
+
+
+def confidence_json(confidence: Confidence) -> dict[str, Any]:
+    """A confidence as in docs/formats.md: its fields, and the band as people read it."""
+    said = {name: getattr(confidence, name) for name in _CONFIDENCE}
+    said["text"], said["shape"] = confidence.text, confidence.look.shape
+    return said
 
 
 def suggest(
@@ -66,12 +72,14 @@ def suggest(
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
     drawn: Drawn = ALONE,
+    unlike: str = "",
 ) -> Suggestion | None:
     """The suggestion that a generation makes; None when its text is blank.
 
     task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
     is about; file: absolute path of what is completed, None for a text that is in no file; project: the root folder's name, by which a
-    calibrator may have a map of its own for it; drawn: the generation's place among the alternatives that were drawn with it. Where the
+    calibrator may have a map of its own for it; drawn: the generation's place among the alternatives that were drawn with it; unlike: as
+    `choose`. Where the
     registry has no calibrator for these, the confidence is "uncalibrated" and has no number; nor has a generation whose log-probabilities
     are approximate because tokens of its prompt were shifted.
     """
@@ -79,7 +87,7 @@ def suggest(
         return None
     # none where a server tells no log-probabilities
     measures = measures_of(generation) | drawn.measures if generation.tokens else {}
-    choice = choose(registry, model_id=model_id, prompt_id=prompt_id, event=event, task=task, language=language, file=file, drawn=drawn)
+    choice = choose(registry, model_id, prompt_id, event, task, language, file, drawn, unlike)
     if choice.calibrator is None:
         found = uncalibrated(event, choice.reason)
     elif generation.timings.shifted_tokens:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -49,6 +50,7 @@ class Refusal(StrEnum):
     LANGUAGE = "language"  # the user turned the language off
     SECRET = "secret"  # the file may hold secrets
     AUTOMATIC = "automatic"  # the user wants suggestions only when invoked
+    PAUSED = "paused"  # the user wants none for a while but when invoked
     COMMENT = "comment"  # the user wants none in comments
     STRING = "string"  # the user wants none in strings
     WORD = "word"  # a word goes on behind the cursor
@@ -56,7 +58,7 @@ class Refusal(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """The reason for people."""
+        """The reason for people. `Rules.sentence` says of PAUSED also until when."""
         return _SENTENCES[self]
 
 
@@ -64,6 +66,7 @@ _SENTENCES = {
     Refusal.LANGUAGE: "Suggestions are turned off in this language (assay.disabledLanguages).",
     Refusal.SECRET: "This file may hold secrets, so the model is not shown it.",
     Refusal.AUTOMATIC: "Suggestions come only when they are invoked (assay.automatic).",
+    Refusal.PAUSED: "Suggestions are paused; they come only when they are invoked (assay.pause).",
     Refusal.COMMENT: "Suggestions in comments come only when they are invoked (assay.inComments).",
     Refusal.STRING: "Suggestions in strings come only when they are invoked (assay.inStrings).",
     Refusal.WORD: "The cursor stands before the rest of a word; suggestions there come only when they are invoked.",
@@ -73,12 +76,19 @@ _SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the user allows, as in the settings of the same names."""
+    """What the user allows, as in the settings of the same names; paused_until: the end of a pause, None where there is none."""
 
     automatic: bool = True
     in_comments: bool = True
     in_strings: bool = True
     disabled_languages: frozenset[str] = frozenset()
+    paused_until: datetime | None = None
+
+    def sentence(self, refusal: Refusal) -> str:
+        """The reason for people."""
+        if refusal is Refusal.PAUSED and self.paused_until is not None:
+            return f"Suggestions are paused until {self.paused_until:%H:%M}; until then they come only when they are invoked (assay.pause)."
+        return refusal.sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,8 @@ def refusal(prefix: str, suffix: str, language: str, *, invoked: bool, rules: Ru
         return None
     if not rules.automatic:
         return Refusal.AUTOMATIC
+    if rules.paused_until is not None:
+        return Refusal.PAUSED
     if suffix[:1].isalnum() or suffix[:1] == "_":
         return Refusal.WORD
     if not _ENDS_A_LINE.fullmatch(rest_of_line(suffix)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,18 @@ from tiny_gguf import write_tiny_gguf
 # a slow machine is no wrong result
 settings.register_profile("assay", deadline=None)
 settings.load_profile("assay")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The data folder of everything that tests start: no test writes to the user's own log, or finds the user's own calibrators."""
+    folder, before = tmp_path_factory.mktemp("data"), os.environ.get("ASSAY_DATA_HOME")
+    os.environ["ASSAY_DATA_HOME"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["ASSAY_DATA_HOME"]
+    else:
+        os.environ["ASSAY_DATA_HOME"] = before
 
 
 @pytest.fixture(scope="session")

@@ -124,8 +124,8 @@ def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ({"model": "f" * 16}, f"no calibrator is for the model ffffffffffffffff, only for {MODEL}"),
-        ({"model": "f" * 16, "language": "java"}, f"no calibrator is for the model ffffffffffffffff, only for {MODEL}"),
+        ({"model": "f" * 16}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
+        ({"model": "f" * 16, "language": "java"}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
         ({"prompt": "0" * 16}, f"no calibrator for this model is for the prompt 0000000000000000, only for {PROMPT}"),
         ({"event": "kept"}, "no calibrator for this model and prompt is for the event kept, only for exact_match"),
         ({"task": "block"}, "no calibrator for this model, prompt and event is for the task block, only for line, line_rest"),
@@ -245,11 +245,13 @@ def test_folders_that_are_not_there_are_empty(places: Places) -> None:
     assert read_registry(places) == Registry((), ())
 
 
-def test_the_folders_are_the_projects_the_users_and_the_packages(tmp_path: Path) -> None:
+def test_the_folders_are_the_projects_the_users_and_the_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [origin for origin, _ in folders()] == ["user", "shipped"]
     places = dict(folders(tmp_path))
     assert places["project"] == tmp_path / ".assay" / "calibrators"
-    assert places["user"].parent == Path(platformdirs.user_data_dir("assay", appauthor=False))
+    assert places["user"] == Path(os.environ["ASSAY_DATA_HOME"]) / "calibrators"
+    monkeypatch.delenv("ASSAY_DATA_HOME")
+    assert dict(folders())["user"].parent == Path(platformdirs.user_data_dir("assay", appauthor=False))
     assert places["shipped"].name == "shipped"
 
 

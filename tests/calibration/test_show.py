@@ -23,7 +23,7 @@ def made() -> Calibrator:
 @pytest.fixture
 def project(made: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with one calibrator of its own; the user has none."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
     save(made, tmp_path / "project" / ".assay" / "calibrators" / "own.json")
     return tmp_path / "project"
 
@@ -61,7 +61,7 @@ def test_each_task_of_the_question_is_explained_and_what_is_for_other_tasks_coun
 
 def test_another_model_has_none_and_the_reason_is_said(project: Path) -> None:
     shown = show(project, replace(QUESTION, model="f" * 16))
-    assert "line: no calibrator is for the model ffffffffffffffff, only for " in shown.text
+    assert "line: no calibrator is for this model (ffffffffffffffff), only for " in shown.text
     assert shown.document["choices"][0]["chosen"] is None
 
 
@@ -85,7 +85,7 @@ def test_why_explains_every_task_for_the_model_that_is_asked_about(project: Path
     ran = assay("calibrate", "show", "--why", "--model", tiny_gguf, cwd=project)
     assert (ran.returncode, ran.stderr) == (0, "")
     for task in ("line", "line_rest", "line_middle", "block"):
-        assert f"\n{task}: no calibrator is for the model " in ran.stdout
+        assert f"\n{task}: no calibrator is for this model (" in ran.stdout
     one = json.loads(assay("calibrate", "show", "--why", "--task", "block", "--model", tiny_gguf, "--json", cwd=project).stdout)
     assert [choice["task"] for choice in one["choices"]] == ["block"]
 

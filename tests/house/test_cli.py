@@ -70,17 +70,21 @@ def test_wrong_usage_ends_with_2_and_says_how_it_is_used(arguments: list[str]) -
         ("three.py:2:6", "line 2 has 4 characters, so its columns are 1 to 5"),
         ("latin.py:1:1", "latin.py: not UTF-8 (byte 0xe9 in line 2)"),
         (".:1:1", ".: Is a directory"),
+        (".env:1:5", ".env: this file may hold secrets, so the model is not shown it"),
+        (".ssh/config:1:1", ".ssh/config: this file may hold secrets"),
     ],
 )
 def test_a_place_that_is_not_there_ends_with_2_and_one_clear_line(tmp_path: Path, place: str, message: str) -> None:
     (tmp_path / "three.py").write_text("x = 1\r\ny = \nz = 'é'\n".replace("y = ", "yé= "), encoding="utf-8", newline="")
     (tmp_path / "latin.py").write_bytes("x = 1\ny = 'é'\n".encode("latin-1"))
-    ran = assay("complete", place, cwd=tmp_path)
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    assert message in ran.stderr
-    assert ran.stderr.count("\n") == 1
-    assert ran.stderr.startswith("assay: ")
+    (tmp_path / ".env").write_text("KEY=1")
+    for options in ((), ("--show-prompt",)):
+        ran = assay("complete", place, *options, cwd=tmp_path)
+        assert ran.returncode == 2
+        assert ran.stdout == ""
+        assert message in ran.stderr
+        assert ran.stderr.count("\n") == 1
+        assert ran.stderr.startswith("assay: ")
 
 
 def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_stdout(tiny_gguf: Path, tmp_path: Path) -> None:
@@ -103,7 +107,7 @@ def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Pat
     from_stdin = assay("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
     assert from_disk.returncode == 0, from_disk.stderr
     assert from_disk.stdout == from_stdin.stdout != ""
-    assert "no evidence: no calibrator is for the model " in from_disk.stderr
+    assert "no evidence: no calibrator is for this model (" in from_disk.stderr
 
 
 def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: Path) -> None:

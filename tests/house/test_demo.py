@@ -69,7 +69,7 @@ def fitted_calibrator(tiny_gguf: Path, folder: Path) -> Path:
             )
         )
     write_samples(folder / "samples.jsonl", samples)
-    out = folder / "assay" / "calibrators" / "tiny.json"
+    out = folder / "calibrators" / "tiny.json"
     ran = assay("calibrate", "fit", folder / "samples.jsonl", "--event", "exact_match", "--out", out)
     assert ran.returncode == 0, ran.stderr
     return folder
@@ -77,12 +77,12 @@ def fitted_calibrator(tiny_gguf: Path, folder: Path) -> Path:
 
 def test_with_a_calibrator_it_shows_a_band_a_range_and_the_evidence(tiny_gguf: Path, tmp_path: Path) -> None:
     folder = fitted_calibrator(tiny_gguf, tmp_path)
-    shown = assay("demo", "--model", tiny_gguf, XDG_DATA_HOME=str(folder)).stdout
+    shown = assay("demo", "--model", tiny_gguf, ASSAY_DATA_HOME=str(folder)).stdout
     assert re.search(r"[◆◈◇] (likely|possible|unlikely) \d+-\d+ % exact match", shown)
     assert re.search(r"The probabilities promised \d+\.\d of \d+ exact matches; it was 0\.", shown)
     (evidence,) = re.findall(r"Evidence for line_rest \(informative\): (.*)", shown)
     assert re.match(r"600 lines of 12 projects, \d\d% exact; held out, skill 0\.\d\d \[0\.\d\d, 0\.\d\d\], ECE 0\.\d{3} \(noise", evidence)
-    document = json.loads(assay("demo", "--json", "--model", tiny_gguf, XDG_DATA_HOME=str(folder)).stdout)
+    document = json.loads(assay("demo", "--json", "--model", tiny_gguf, ASSAY_DATA_HOME=str(folder)).stdout)
     by_status = [p["suggestion"]["confidence"]["status"] for p in document["places"] if p["suggestion"]]
     assert document["summary"]["with_probability"] == by_status.count("informative") > 0
     assert [c["status"] for c in document["calibrators"]] == ["informative"]

@@ -45,8 +45,8 @@ def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_
     made = fit(world(300)[0], "exact_match", resamples=50).calibrator
     for prompt, said in ((prompt_id, f"line: {made.status} (user"), ("0" * 16, "not used, because it was fitted with another prompt")):
         fitted = replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt))
-        save(fitted, tmp_path / "assay" / "calibrators" / "mine.json")
-        _, checks = examined("--model", tiny_gguf, XDG_DATA_HOME=str(tmp_path))
+        save(fitted, tmp_path / "calibrators" / "mine.json")
+        _, checks = examined("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))
         assert said in (checks["calibrator"]["detail"] or "")
         assert checks["calibrator"]["state"] == ("ok" if prompt == prompt_id else "note")
 

@@ -103,6 +103,29 @@ async def test_the_server_uses_the_calibrator_of_the_opened_project(
         assert (await client.request("assay/status"))["calibrators"][0] == fitting.id
 
 
+async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_made_it_another(
+    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
+) -> None:
+    save(fitting, folder / "mine.json")
+    uri = (tmp_path / "a.py").as_uri()
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path, options={"context": {"prefixTokens": 8}})
+        client.open(uri, "a?")
+        (item,) = await client.complete(uri, 0, 2)
+        said = item["command"]["arguments"][0]
+        assert said["confidence"]["reason"].endswith(
+            "is for what it is shown here: assay.context.prefixTokens is 8, and calibrators are fitted with 560"
+        )
+        assert (await client.request("assay/explain", {"id": said["id"]}))["chosen_because"] == said["confidence"]["reason"]
+    save(replace(fitting, fitted_on=replace(fitting.fitted_on, prompt="0" * 16)), folder / "mine.json")
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path)
+        client.open(uri, "a?")
+        reason = (await confidence_at(client, uri))["reason"]
+        assert "the model's context, 512 tokens, is too short" in reason
+        assert "assay.modelOptions.context" in reason
+
+
 async def test_what_was_asked_for_has_a_calibrator_for_all_alternatives_and_what_comes_by_itself_one_for_first_choices(
     tiny_gguf: Path, tmp_path: Path, folder: Path
 ) -> None:
@@ -138,7 +161,7 @@ async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while
         client.open(uri, "a?")
         before = await confidence_at(client, uri)
         assert before["status"] == "uncalibrated"
-        assert before["reason"].startswith("no calibrator is for the model ")
+        assert before["reason"].startswith("no calibrator is for this model (")
 
         save(fitting, folder / "mine.json")
         await status_when(client, lambda status: fitting.id in status["calibrators"])

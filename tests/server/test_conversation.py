@@ -20,7 +20,7 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         capabilities = (await client.initialize())["capabilities"]
         assert capabilities["inlineCompletionProvider"] is not None
         assert capabilities["textDocumentSync"]["change"] == 2
-        assert capabilities["executeCommandProvider"]["commands"] == ["assay.accepted", "assay.rejected"]
+        assert capabilities["executeCommandProvider"]["commands"] == ["assay.accepted", "assay.rejected", "assay.pause"]
         client.open(URI, "x = 1\nresult?")
         (item,) = await client.complete(URI, 1, 7)
         assert item["insertText"] == " answer"

@@ -55,7 +55,8 @@ def test_it_tells_the_calibrator_its_evidence_and_why_it_was_chosen(calibrator: 
     assert evidence.skill is not None
     document = json.loads(json.dumps(told.as_json(), allow_nan=False))
     assert document["id"] == suggestion.id
-    assert document["confidence"] == asdict(suggestion.confidence)
+    assert document["confidence"] == suggestion.as_json()["confidence"]
+    assert document["markdown"] == hover_markdown(told)
     assert document["text"] == suggestion.confidence.text
     assert document["chosen_because"] == choice.reason
     judge = document["calibrator"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import shutil
@@ -23,7 +22,9 @@ from assay.server.live import LiveModel
 from assay.server.model_process import State
 from assay.server.scheduler import Priority, Want
 
+from . import client as client_module
 from .client import TIMEOUT_S, Client, RpcError, client_of, place, span
+from .logged import bytes_of, requests_of
 
 URI = "file:///project/a.py"
 
@@ -37,17 +38,12 @@ async def outcomes(client: Client) -> dict[str, int]:
     return found
 
 
-def log_of(path: Path) -> list[dict[str, Any]]:
-    """What is written so far; a thread of its own writes, after the answer."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest_and_its_own_confidence(
     answering_gguf: Path, tmp_path: Path
 ) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log": {"requests": str(log)}})
+        await client.initialize(options={"log": {"path": str(log)}})
         client.open(URI, "y = 1\n" * 200 + "x?")
         (whole,) = await client.complete(URI, 200, 2)
         typed(client, 2, 200, 2, " ans")
@@ -62,16 +58,16 @@ async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_res
         assert said[1]["measures"]["total_logprob"] >= said[0]["measures"]["total_logprob"]
         assert said[1]["measures"]["length"] == 3
         await client.leave()
-    assert [line["source"] for line in log_of(log)] == ["model", "memory", "memory", "memory"]
-    assert [line["task"] for line in log_of(log)] == ["line_rest"] * 4
-    assert all(line["outcome"] == "produced" and line["propensity"] == 1 for line in log_of(log))
-    assert "answer" not in log.read_text()
+    assert [line["source"] for line in requests_of(log)] == ["model", "memory", "memory", "memory"]
+    assert [line["task"] for line in requests_of(log)] == ["line_rest"] * 4
+    assert all(line["outcome"] == "produced" and line["propensity"] == 1 for line in requests_of(log))
+    assert b"answer" not in bytes_of(log)
 
 
 async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_generation_that_ran(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log.requests": str(log), "delay": 0})
+        await client.initialize(options={"log.path": str(log), "delay": 0})
         await client.ready()
         client.open(URI, "x?")
         first = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
@@ -82,8 +78,8 @@ async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_genera
         with pytest.raises(RpcError):
             await client.answer(first)
         await client.leave()
-    assert [line["outcome"] for line in log_of(log)] == ["cancelled", "produced"]
-    assert log_of(log)[1]["source"] in ("running", "memory")
+    assert [line["outcome"] for line in requests_of(log)] == ["cancelled", "produced"]
+    assert requests_of(log)[1]["source"] in ("running", "memory")
 
 
 async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answered(answering_gguf: Path) -> None:
@@ -104,9 +100,9 @@ async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answ
 
 
 async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"showUncalibrated": False, "log": {"requests": str(log)}, "explore": 0})
+        await client.initialize(options={"showUncalibrated": False, "log": {"path": str(log)}, "explore": 0})
         client.open(URI, "x?")
         assert await client.complete(URI, 0, 2) == []
         items = await client.complete(URI, 0, 2, invoked=True)
@@ -114,7 +110,7 @@ async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(an
         client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"showUncalibrated": True}}})
         assert await client.complete(URI, 0, 2)
         await client.leave()
-    hidden, shown, _ = log_of(log)[:3]
+    hidden, shown, _ = requests_of(log)[:3]
     assert (hidden["outcome"], hidden["propensity"], hidden["trigger"]) == ("hidden", 0, "automatic")
     assert (shown["outcome"], shown["propensity"], shown["trigger"]) == ("produced", 1, "invoked")
 
@@ -147,9 +143,9 @@ async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: P
 async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
     tiny_gguf: Path, tmp_path: Path
 ) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(tiny_gguf) as client:
-        await client.initialize(options={"log": {"requests": str(log)}})
+        await client.initialize(options={"log": {"path": str(log)}})
         client.open(URI, "def f(x):\n    return x")
         items = await client.complete(URI, 1, 12, invoked=True)
         assert len(items) > 1
@@ -159,7 +155,7 @@ async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_ty
         if len(other) > 1 and (rest := await client.complete(URI, 1, 13)):
             assert len(rest) == 1
         await client.leave()
-    assert [line["source"] for line in log_of(log)][1] == "memory"
+    assert [line["source"] for line in requests_of(log)][1] == "memory"
 
 
 async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(answering_gguf: Path) -> None:
@@ -228,6 +224,29 @@ async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answe
         assert (await client.initialize())["capabilities"].get("completionProvider") is None
 
 
+@pytest.mark.parametrize(("name", "letters"), [("Neovim", True), ("helix", False)])
+async def test_the_menu_comes_by_itself_where_a_line_may_go_on_and_in_neovim_also_behind_letters(
+    answering_gguf: Path, name: str, letters: bool
+) -> None:
+    async with client_of(answering_gguf) as client:
+        params = {"processId": None, "rootUri": None, "capabilities": {}, "clientInfo": {"name": name}}
+        triggers = set((await client.request("initialize", params))["capabilities"]["completionProvider"]["triggerCharacters"])
+        assert set(" (.=") < triggers
+        assert (set("aZ0_") < triggers) == letters
+
+
+async def test_a_request_that_can_not_even_be_understood_ends_as_failed(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = "import assay.server.features as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
+    monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "x?")
+        with pytest.raises(RpcError) as error:
+            await client.complete(URI, 0, 2)
+        assert error.value.code == -32603
+        assert (await outcomes(client))["failed"] == 1
+
+
 async def test_the_menu_is_registered_and_taken_back_as_the_setting_changes_where_the_editor_allows_it(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         result = await client.initialize(configuration=True, registers=True)
@@ -261,9 +280,9 @@ async def test_the_menu_comes_when_the_editor_wants_it_also_where_nothing_else_c
 
 
 async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log": {"requests": str(log)}})
+        await client.initialize(options={"log": {"path": str(log)}})
         client.open(URI, "a\nx?")
         assert await client.complete("file:///other.py", 0, 0, invoked=True) == []
         selected = {"range": span(0, 0, 1, 0), "text": "print?"}
@@ -272,9 +291,9 @@ async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gg
         ended = await outcomes(client)
         assert ended["empty"] == sum(ended.values()) == 2
         await client.leave()
-    assert [(line["outcome"], line["trigger"]) for line in log_of(log)] == [("empty", "invoked"), ("empty", "automatic")]
-    assert "not open" in log_of(log)[0]["reason"]
-    assert "menu" in log_of(log)[1]["reason"]
+    assert [(line["outcome"], line["trigger"]) for line in requests_of(log)] == [("empty", "invoked"), ("empty", "automatic")]
+    assert "not open" in requests_of(log)[0]["reason"]
+    assert "menu" in requests_of(log)[1]["reason"]
 
 
 async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path) -> None:
@@ -295,9 +314,9 @@ async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path
 async def test_an_item_of_the_menu_that_is_selected_decides_what_is_asked_and_is_part_of_what_is_accepted(
     answering_gguf: Path, tmp_path: Path
 ) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"inStrings": False, "log": {"requests": str(log)}})
+        await client.initialize(options={"inStrings": False, "log": {"path": str(log)}})
         client.open(URI, 'x = "')
         selected = {"range": span(0, 4, 0, 5), "text": "y\n?"}
         params = place(URI, 0, 5) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
@@ -311,7 +330,7 @@ async def test_an_item_of_the_menu_that_is_selected_decides_what_is_asked_and_is
         params = place("file:///project/b.py", 0, 2) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
         await client.request("textDocument/inlineCompletion", params)
         await client.leave()
-    assert log_of(log)[-1]["kind"] == "function"
+    assert requests_of(log)[-1]["kind"] == "function"
 
 
 async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_gguf: Path, tiny_gguf: Path) -> None:
@@ -415,8 +434,12 @@ async def test_a_models_file_is_followed_on_after_an_error(
 
 
 async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(where: Path) -> model_watch.Version:
+        raise RuntimeError(f"no look at {where}")
+
     monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
-    live = LiveModel(ModelChoice("a\0.gguf"), Settings(), on_state=lambda _: None)
+    monkeypatch.setattr(model_watch, "version_of", broken)
+    live = LiveModel(ModelChoice("a.gguf"), Settings(), on_state=lambda _: None)
     await live.start()
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -426,10 +449,24 @@ async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest
         await live.close()
 
 
+async def test_a_name_that_no_file_can_have_is_watched_in_silence(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
+    live = LiveModel(ModelChoice("a\0.gguf"), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        await asyncio.sleep(0.2)
+        assert "can't be watched" not in caplog.text
+    finally:
+        await live.close()
+
+
 async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"maxMs": 300, "log": {"requests": str(log)}})
+        await client.initialize(options={"maxMs": 300, "log": {"path": str(log)}})
         while (pid := (await client.request("assay/status"))["process"]) is None:
             pass
         os.kill(pid, signal.SIGSTOP)
@@ -444,7 +481,7 @@ async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_lo
         os.kill(pid, signal.SIGCONT)
         assert (await client.answer(early))["items"][0]["insertText"] == " answer"
         await client.leave()
-    assert log_of(log)[0]["reason"] == "the model is still loading after 300 ms"
+    assert requests_of(log)[0]["reason"] == "the model is still loading after 300 ms"
 
 
 async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answering_gguf: Path) -> None:
@@ -527,19 +564,19 @@ async def test_settings_that_come_late_are_used_when_they_come_and_until_then_th
 
 
 async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
         await client.initialize()
         client.open(URI, "x?")
         item = (await client.complete(URI, 0, 2, invoked=True))[0]
         suggestion = item["command"]["arguments"][0]
         assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"]
-        client.notify("workspace/didChangeConfiguration", {"settings": {"log.requests": str(log)}})
-        while (await client.request("assay/status"))["log"] is None:
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.path": str(log)}})
+        while (await client.request("assay/status"))["log"]["path"] != str(log):
             await asyncio.sleep(0.02)
         assert (await outcomes(client))["produced"] == 1
         before = (await client.request("assay/status"))["model"]["id"]
-        client.notify("workspace/didChangeConfiguration", {"settings": {"log.requests": str(log), "model": str(tiny_gguf)}})
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.path": str(log), "model": str(tiny_gguf)}})
         while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
             await asyncio.sleep(0.05)
         assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"] == []
@@ -550,20 +587,20 @@ async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answer
         await client.complete(URI, 0, 9, invoked=True)
         assert sum((await outcomes(client)).values()) == 2
         await client.leave()
-    assert len(log_of(log)) == 1
+    assert requests_of(log)[-1]["model"] != before
 
 
 async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
+    log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log.requests": str(log), "context": {"prefixTokens": 8}})
+        await client.initialize(options={"log.path": str(log), "context": {"prefixTokens": 8}})
         client.open(URI, "x?")
         assert await client.complete(URI, 0, 2)
         client.notify("workspace/didChangeConfiguration", {"settings": {"context": {"prefixTokens": 80}}})
-        while len({line["prompt"] for line in log_of(log)}) < 2:
+        while len({line["prompt"] for line in requests_of(log)}) < 2:
             await client.complete(URI, 0, 2)
         await client.leave()
-    first = next(line for line in log_of(log) if line["prompt"] != log_of(log)[0]["prompt"])
+    first = next(line for line in requests_of(log) if line["prompt"] != requests_of(log)[0]["prompt"])
     assert first["source"] == "model"
 
 

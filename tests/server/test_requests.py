@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,15 +20,18 @@ from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.calibrators import Calibrators
 from assay.server.engine import Place
+from assay.server.event_writer import EventWriter, Target
 from assay.server.features import inline_item
 from assay.server.live import LiveModel, Made
 from assay.server.memory import Memory
 from assay.server.positions import Position, Range
 from assay.server.request import Ask
-from assay.server.request_log import RequestLog
+from assay.server.request_counts import RequestCounts
 from assay.server.requests import Requests, _identity
 from assay.server.settings import DEFAULTS, LiveSettings
 from assay.server.suggestion import Suggestion
+
+from .logged import requests_of
 
 AT = Range(Position(0, 2), Position(0, 2))
 ASK = Ask("file:///a.py", Place("x?", "", AT, language="python"), invoked=True)
@@ -42,23 +44,29 @@ async def texts(requests: Requests, ask: Ask) -> list[str]:
 @asynccontextmanager
 async def requests_to(
     model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None
-) -> AsyncIterator[tuple[Requests, LiveModel, RequestLog, ThreadPoolExecutor]]:
-    """Requests, their model, their log, and the thread that reads calibrators."""
-    executor, log = ThreadPoolExecutor(1), RequestLog(log_file)
+) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, ThreadPoolExecutor]]:
+    """Requests, their model, what writes their log, and the thread that reads calibrators."""
+    executor, events = ThreadPoolExecutor(1), EventWriter(None if log_file is None else Target(log_file))
     calibrators = Calibrators(executor)
     live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
     await live.start()
     try:
-        yield Requests(live, calibrators, log, settings), live, log, executor
+        yield Requests(live, calibrators, RequestCounts(), events, settings), live, events, executor
     finally:
         await live.close()
         await calibrators.close()
         executor.shutdown()
 
 
+def ended(log: EventWriter, file: Path) -> list[dict[str, Any]]:
+    """How the requests ended; the log is closed then."""
+    log.close()
+    return requests_of(file)
+
+
 async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
     settings, may_read = DEFAULTS, threading.Event()
-    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log.jsonl") as (requests, _, log, executor):
+    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log") as (requests, _, log, executor):
         assert await texts(requests, ASK)
         settings = replace(DEFAULTS, max_ms=300)
         executor.submit(may_read.wait)
@@ -66,9 +74,8 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
             assert await texts(requests, replace(ASK, root=tmp_path)) == []
         finally:
             may_read.set()
-        log.close()
-        ended = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()][-1]
-        assert (ended["outcome"], ended["reason"]) == ("timed_out", "the calibrators were not read after 300 ms")
+        last = ended(log, tmp_path / "log")[-1]
+        assert (last["outcome"], last["reason"]) == ("timed_out", "the calibrators were not read after 300 ms")
         assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
 
 
@@ -114,12 +121,6 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
         assert live.memory.find("u", "def f(x):", "", "function") is not None
 
 
-def ended(log: RequestLog, file: Path) -> list[dict[str, Any]]:
-    """How the requests ended; the log is closed then."""
-    log.close()
-    return [json.loads(line) for line in file.read_text().splitlines()]
-
-
 def made_of(text: str) -> Generation:
     return Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.LINE, Timings(1.0, 1.0, 10, 0))
 
@@ -163,6 +164,22 @@ async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_ne
         live.prepare(replace(shown.want, prefix="y?"), again=True)
         assert live.scheduler.busy
         assert [seen.part for seen in (await requests.explain(shown)).seen] == ["the text before the cursor"]
+
+
+async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_of_them_stays(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        first, *_ = await requests.answer(ASK, lambda: True)
+        for number in range(40):
+            await requests.answer(replace(ASK, invoked=False, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
+        shown = requests.find(first.id)
+        assert shown is not None
+        assert (shown.ask.place.prefix, shown.want, shown.suggestion) == ("", None, first)
+        told = await requests.explain(shown)
+        assert (told.seen, told.tokens) == ((), 2)
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert requests.accepted(first.id) is shown
+        assert not live.scheduler.busy
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])

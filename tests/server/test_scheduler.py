@@ -124,6 +124,17 @@ async def test_an_invoked_request_goes_before_an_automatic_one_of_the_same_text(
     assert (later.exception(), writer.asked[-1].kind) == (None, "block")
 
 
+async def test_a_request_is_as_urgent_as_who_joined_it(one: Scheduler, writer: Writer) -> None:
+    automatic = asyncio.create_task(one.ask(AT))
+    await asyncio.sleep(0.006)
+    invoked = asyncio.create_task(one.ask(replace(AT, priority=Priority.INVOKED)))
+    await asyncio.sleep(0)
+    other = asyncio.create_task(one.ask(replace(AT, kind="block")))
+    for task in (automatic, invoked, other):
+        assert (await task).generations[0].text == "return total + 1"
+    assert (writer.asked, writer.cancelled) == ([AT, replace(AT, kind="block")], [])
+
+
 async def test_a_cancelled_request_leaves_the_generation_to_the_next_one_that_fits(one: Scheduler, writer: Writer) -> None:
     first = asyncio.create_task(one.ask(AT))
     await asyncio.sleep(0.006)

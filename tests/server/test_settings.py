@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from assay.calibration.bands import BOUNDARIES, EVENT_WORDS, Boundaries
 from assay.inference.opening import FLAGS, ModelChoice
+from assay.server.event_writer import Target
 from assay.server.settings import (
     DEFAULTS,
     LiveSettings,
@@ -134,7 +135,11 @@ OTHER: dict[str, Any] = {
     "remember": False,
     "speculate": False,
     "plainCompletion": "off",
-    "log.requests": "log.jsonl",
+    "log.events": False,
+    "log.path": "events.sqlite3",
+    "log.text": True,
+    "log.days": 30,
+    "log.megabytes": 1,
     "explore": 0.1,
     "diagnostics": True,
 }
@@ -172,7 +177,11 @@ WRONG: dict[str, list[Any]] = {
     "remember": [0],
     "speculate": [0],
     "plainCompletion": [True, "always"],
-    "log.requests": ["", "~nobody-here/log", True, "a\0"],
+    "log.events": [1, "no"],
+    "log.path": ["", "~nobody-here/log", True, "a\0"],
+    "log.text": [1],
+    "log.days": [0, 0.5, True],
+    "log.megabytes": [0, "256"],
     "explore": [0.11, True],
     "diagnostics": [1],
 }
@@ -197,7 +206,7 @@ def test_any_json_gives_settings_that_are_valid_and_problems_that_can_be_shown(f
         assert setting.read(as_json(value)) == value
     Boundaries(parsed.bands.likely_from, parsed.bands.possible_from)
     for problem in problems:
-        assert re.match(r"(assay\.|Assay |The section assay |There are )", problem)
+        assert re.match(r"(assay\.|There is no setting assay\.|The section assay |There are )", problem)
         assert problem.endswith((".", "?"))
         assert len(problem.encode()) < 2000
         assert not re.search(r"[\x00-\x1f\x7f]", problem)
@@ -279,9 +288,9 @@ def test_a_wrong_value_is_named_and_its_default_is_used_while_the_others_hold(na
         ({"delay": 9000}, 'assay.delay can\'t be 9000: it may be "adaptive" or a number of milliseconds from 0 to 5,000.', '"adaptive"'),
         ({"disabledLanguages": ["c", 3]}, 'assay.disabledLanguages can\'t be ["c", 3]: 3 in it is not a language.', "[]"),
         (
-            {"log": {"requests": "~nobody-here/a"}},
-            'assay.log.requests can\'t be "~nobody-here/a": there is no such home folder, give the whole path.',
-            "nowhere",
+            {"log": {"path": "~nobody-here/a"}},
+            'assay.log.path can\'t be "~nobody-here/a": there is no such home folder, give the whole path.',
+            "`events.sqlite3` in the user's data folder",
         ),
         ({"maxMs": 10**5000}, "assay.maxMs can't be so great a number: it may be a number of milliseconds from 50 to 60,000.", "10000"),
     ],
@@ -318,18 +327,18 @@ def test_boundaries_that_leave_a_band_empty_are_both_replaced_and_told_together(
         ("modelOptions.gpu-layers", "modelOptions.gpuLayers"),
         ("model_options", "modelOptions"),
         ("inComment", "inComments"),
-        ("logRequests", "log.requests"),
+        ("logPath", "log.path"),
     ],
 )
 def test_an_unknown_name_is_told_with_the_one_that_was_meant(written: str, meant: str) -> None:
     for form in forms(written, 1):
         parsed, problems = parse_settings(form)
         assert parsed == DEFAULTS
-        assert problems == (f"Assay does not know the setting assay.{written} and goes on without it. Did you mean assay.{meant}?",)
+        assert problems == (f"There is no setting assay.{written}; Assay goes on without it. Did you mean assay.{meant}?",)
 
 
 def test_a_name_like_no_other_is_told_without_a_guess_and_a_flood_of_them_in_short() -> None:
-    assert parse_settings({"qqqq": 1})[1] == ("Assay does not know the setting assay.qqqq and goes on without it.",)
+    assert parse_settings({"qqqq": 1})[1] == ("There is no setting assay.qqqq; Assay goes on without it.",)
     flood = parse_settings({f"{number:03}" + "q" * 1000: {} for number in range(300)})[1]
     assert len(flood) == 6
     assert flood[-1] == "There are 295 more names among the settings of Assay that it does not know."
@@ -383,10 +392,10 @@ def test_the_model_is_opened_again_for_its_own_settings_only(name: str) -> None:
 def test_a_home_folder_is_written_out_and_an_address_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    parsed, problems = parse_settings({"model": "~/a.gguf", "log.requests": "~/log", "modelOptions": {"keyFile": "~/key"}})
+    parsed, problems = parse_settings({"model": "~/a.gguf", "log.path": "~/log", "modelOptions": {"keyFile": "~/key"}})
     assert problems == ()
     assert parsed.model == str(tmp_path / "a.gguf")
-    assert parsed.log_requests == tmp_path / "log"
+    assert parsed.log_path == tmp_path / "log"
     assert parsed.model_options == {"key_file": str(tmp_path / "key")}
     assert parse_settings({"model": "https://a/~b//c"})[0].model == "https://a/~b//c"
 
@@ -398,9 +407,16 @@ def test_a_named_model_leaves_the_command_line_s_options_and_no_name_adds_to_the
 
 
 def test_nothing_hidden_is_shown_at_random_without_a_log() -> None:
-    assert DEFAULTS.explore == 0.01
-    assert DEFAULTS.exploring == 0
-    assert parse_settings({"explore": 0.05, "log.requests": "a"})[0].exploring == 0.05
+    assert DEFAULTS.exploring == DEFAULTS.explore == 0.01
+    assert parse_settings({"explore": 0.05})[0].exploring == 0.05
+    assert parse_settings({"explore": 0.05, "log.events": False})[0].exploring == 0
+
+
+def test_events_go_to_the_users_own_log_without_code_unless_something_else_is_said() -> None:
+    assert DEFAULTS.log_target == Target()
+    assert parse_settings({"log": {"events": False, "path": "a"}})[0].log_target is None
+    said = parse_settings({"log": {"path": "a", "text": True, "days": 9, "megabytes": 3}})[0].log_target
+    assert said == Target(Path("a"), True, 9, 3)
 
 
 @settings(max_examples=600)
@@ -430,7 +446,7 @@ def test_vs_code_s_schema_has_each_setting_in_order_with_a_default_that_it_allow
 
 def test_an_opened_project_can_not_say_in_vs_code_where_code_and_logs_go() -> None:
     machine = {name for name, row in settings_json_schema().items() if row["scope"] == "machine"}
-    assert machine == {f"assay.{name}" for name in BY_NAME if name.startswith("model") or name == "log.requests"}
+    assert machine == {f"assay.{name}" for name in BY_NAME if name.startswith(("model", "log."))}
 
 
 def test_the_document_is_the_one_that_the_table_makes() -> None:

@@ -12,6 +12,7 @@ from synthetic_samples import MODEL, PROMPT, world
 from tiny_gguf import END, scripted, write_tiny_gguf
 
 from assay.calibration.agreement import ALONE, Drawn
+from assay.calibration.bands import BAND_OF_WORD, percents
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fit import fit
 from assay.calibration.registry import Entry, Registry
@@ -68,6 +69,8 @@ def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
             "band": "no evidence",
             "calibrator": None,
             "reason": "there is no calibrator",
+            "text": "○ no evidence",
+            "shape": "○",
         },
         "measures": made.measures,
         "timings_ms": {"prompt": 3.0, "generate": 4.0},
@@ -88,6 +91,9 @@ def test_the_calibrator_that_fits_gives_the_number_and_another_language_none(cal
     assert made.confidence.high is not None
     assert made.confidence.low < made.confidence.probability < made.confidence.high
     assert made.confidence.reason == ""
+    said = made.as_json()["confidence"]
+    assert said["text"] == f"{said['shape']} {said['band']} {percents(said['low'], said['high'])} exact match"
+    assert said["shape"] == BAND_OF_WORD[said["band"]].shape
     assert other.confidence.status == "uncalibrated"
     assert other.confidence.reason == "no calibrator for this model, prompt, event and task is for the language java, only for python"
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import reduce
 from typing import Literal, get_args
 
@@ -135,3 +136,11 @@ def test_an_answer_that_would_come_too_late_waits_for_the_end_of_a_row_of_keystr
 def test_pauses_and_an_editor_s_own_changes_are_no_rhythm() -> None:
     assert typed(0.15).interval_ms == pytest.approx(150, rel=0.02)
     assert typed(0.005).interval_ms == typed(5.0).interval_ms == Recent().interval_ms
+
+
+def test_in_a_pause_only_what_is_invoked_comes_and_the_reason_says_until_when() -> None:
+    rules = Rules(paused_until=datetime(2026, 11, 9, 14, 5, tzinfo=UTC))
+    assert refusal("x = ", "", "python", invoked=True, rules=rules) is None
+    assert refusal("x = ", "", "python", invoked=False, rules=rules) is Refusal.PAUSED
+    assert "until 14:05" in rules.sentence(Refusal.PAUSED)
+    assert rules.sentence(Refusal.WORD) == Refusal.WORD.sentence
