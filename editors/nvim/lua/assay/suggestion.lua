@@ -89,7 +89,7 @@ end
 
 local function draw()
   local now, shown = here(), item()
-  local counted = #showing.items > 1 and (' (%d/%d)'):format(showing.index, #showing.items) or ''
+  local counted = showing.chosen and (' (%d/%d)'):format(showing.index, #showing.items) or ''
   local badge = config.current.badge
       and { text = shown.confidence.text .. counted, group = highlights.group(shown.confidence.band) }
     or nil

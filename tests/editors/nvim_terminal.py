@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "nvim"
-TIMEOUT_S = 30.0
+TIMEOUT_S = float(os.environ.get("ASSAY_EDITOR_TIMEOUT_S", "20"))
 COLUMNS, ROWS = 110, 30
 
 # Debian suite, and the Neovim that it has.
@@ -122,8 +122,6 @@ class Neovim:
         subprocess.run([*self._tmux, "set-option", "-ga", "terminal-overrides", ",*:Tc"], check=True)
         self.until(self.socket.exists, "Neovim listens")
         self.v: Any = pynvim.attach("socket", path=str(self.socket))
-        # Without a terminal's answers to its questions Neovim would wait for them at its leisure.
-        self.v.ui_attached = True
 
     # -- the screen
 
@@ -164,14 +162,25 @@ class Neovim:
 
     def settle(self) -> None:
         """Wait until Neovim has taken all keys that were sent: a mark that travels behind them comes out."""
+        self._free()
         self.v.vars["settled"] = 0
         self.keys("F12")
-        self.until(lambda: self.v.vars["settled"], "the keys were taken")
+        self.until(lambda: not self.v.api.get_mode()["blocking"] and self.v.vars["settled"], "the keys were taken")
 
     # -- the state
 
     def lua(self, code: str, *arguments: Any) -> Any:
+        self._free()
         return self.v.exec_lua(code, *arguments)
+
+    def command(self, command: str) -> None:
+        """Run an Ex command, without keys."""
+        self._free()
+        self.v.command(command)
+
+    def _free(self) -> None:
+        """A Neovim that waits for a person, for example to press Enter, answers nothing: say so instead of waiting with it."""
+        self.until(lambda: not self.v.api.get_mode()["blocking"], "Neovim waits for no key", 5.0)
 
     def lines(self) -> list[str]:
         lines: list[str] = self.v.api.buf_get_lines(0, 0, -1, False)
@@ -234,8 +243,8 @@ class Neovim:
         self.settle()
         path = self.folder / name
         path.write_bytes(text.encode())
-        self.v.command("silent! only! | silent! %bwipeout!")
-        self.v.command(f"edit {path}")
+        self.command("silent! only! | silent! %bwipeout!")
+        self.command(f"edit {path}")
         self.lua("sent = {}")
         self.until(lambda: self.lua("return require('assay.client').attached(0)"), "the server is attached")
         lines = self.lines()
