@@ -33,7 +33,7 @@ from machine import described  # noqa: E402
 
 from assay.calibration.event_log import EventLog  # noqa: E402
 from assay.calibration.events import Ended, Kept, Shown  # noqa: E402
-from assay.calibration.kept import KEPT_FROM  # noqa: E402
+from assay.calibration.kept import KEPT_FROM, ROOM, share, tokens_of, within_reach  # noqa: E402
 from assay.calibration.metrics.bins import wilson  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
 
@@ -524,6 +524,25 @@ def report(style: Style, editor: Editor, log: Path) -> None:
         print(f"{'Kept' if kept else 'Not kept'}, and so it is said at the save: {rate(hits, len(names))}; {asked - len(names)} not said.")
 
 
+def by_chance(rng: random.Random, lines: int = 20_000) -> None:
+    """How often a line, dismissed at its place, would count as kept because of what stands at another place of the same file."""
+    files = [
+        path.read_text(encoding="utf-8", errors="replace").split("\n") for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    ]
+    long = [file for file in files if len(file) >= 20]
+    pairs: list[tuple[str, str]] = []
+    while len(pairs) < lines:
+        file = rng.choice(long)
+        here, there = rng.randrange(len(file) - 8), rng.randrange(len(file) - 8)
+        line, other = file[here].strip(), "\n".join(file[there : there + 6]).strip()
+        if abs(here - there) >= 8 and len(tokens_of(line)) >= 3 and not line.startswith("#") and other and file[there].strip() != line:
+            pairs.append((line, other))
+    print("\n### By chance\n\n| tokens looked at, for each of the line | kept |\n|---:|:---|")
+    for room in (1.0, ROOM, 2.0, 3.0):
+        hits = sum(share(line, within_reach(line, "", other, room)) >= KEPT_FROM for line, other in pairs)
+        print(f"| {room:g} | {rate(hits, lines)} |")
+
+
 async def main(sessions: int, seed: int) -> None:
     print(f"{described('llama-cpp-python', 'pygls')}\n{sessions} sessions with each client, seed {seed}.")
     with tempfile.TemporaryDirectory() as folder:
@@ -532,6 +551,7 @@ async def main(sessions: int, seed: int) -> None:
             editor = await play(style, sessions, seed, log)
             report(style, editor, log)
             sys.stdout.flush()
+    by_chance(random.Random(seed))
 
 
 if __name__ == "__main__":
