@@ -49,6 +49,8 @@ _ANSWER_S = 2.0
 _BUSY_AFTER_S = 0.2
 # The id under which the ordinary list of completions is registered with a client that lets that change.
 _PLAIN = "assay/plainCompletion"
+# The id under which the server is told of changed settings.
+_SETTINGS = "assay/settings"
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # Neovim's own completion inserts the first line alone of what is no snippet, and its inline completion parts lines at line feeds alone.
 _NEOVIM = "Neovim"
@@ -186,6 +188,19 @@ class AssayServer(LanguageServer):
         if self._registers and self.plain_completion != self._registered:
             self._registered = self.plain_completion
             self._spawn(self._register_completion() if self._registered else self._unregister_completion())
+
+    @property
+    def wants_registration(self) -> bool:
+        """Whether the client tells of changed settings only who registered for it, as VS Code does."""
+        workspace = self.client_capabilities.workspace
+        changes = workspace and workspace.did_change_configuration
+        return bool(changes and changes.dynamic_registration)
+
+    def follow_settings(self) -> None:
+        """Ask the client to tell when settings change."""
+        changed = types.WORKSPACE_DID_CHANGE_CONFIGURATION
+        one = types.Registration(_SETTINGS, changed, types.DidChangeConfigurationRegistrationOptions(SECTION))
+        self._spawn(self.client_register_capability_async(types.RegistrationParams([one])))
 
     async def _register_completion(self) -> None:
         if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
@@ -419,6 +434,8 @@ async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
     """From here on the server may send requests: ask for the settings, report the loading."""
     if ls.begun:
         ls.report_loading()
+    if ls.wants_registration:
+        ls.follow_settings()
     await ls.take_settings()
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from assay.calibration.events import By, Ended, Ending, Shown
 from assay.server.documents import Splice
-from assay.server.showings import SEEN_S, SETTLE_S, Fact, Left, Said, Showings, along
+from assay.server.on_screen import along
+from assay.server.showings import SEEN_S, SETTLE_S, Fact, Left, Said, Showings
 
 URI, OTHER = "file:///a.py", "file:///b.py"
 TEXT = "total = count + 1"
