@@ -14,13 +14,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 
-.PHONY: help demo test test-slow llama-server lint format doctor clean
+.PHONY: help demo test test-slow llama-server vscode lint format doctor clean
 
 help:
 	@echo "make demo       set up, then complete the example files and show each suggestion with its band and evidence"
 	@echo "make test       set up, then the fast tests"
 	@echo "make test-slow  set up, then the slow tests"
 	@echo "make llama-server  set up, then build llama-server and llama-bench, which slow tests and benchmarks run against (10 minutes, once)"
+	@echo "make vscode     check, test and package the VS Code extension (editors/vscode/assay.vsix); needs Node 20 or newer"
 	@echo "make lint       set up, then ruff and mypy"
 	@echo "make format     set up, then rewrite every file as ruff wants it"
 	@echo "make doctor     what works here, what is missing, and the command that mends it"
@@ -38,6 +39,9 @@ test-slow: $(DEV)
 llama-server: $(DEV)
 	$(PY) benchmarks/build_llama_server.py
 
+vscode:
+	cd editors/vscode && npm ci && npm run lint && npm run check && npm test && npm run package
+
 lint: $(DEV)
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -51,7 +55,7 @@ doctor: $(RUN)
 	@$(PY) -m assay doctor
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis editors/vscode/node_modules editors/vscode/dist
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # The check comes first and costs a second; what it prints on success is the Python that makes .venv.

@@ -233,6 +233,7 @@ async def _answer(
     menu: bool = False,
 ) -> Sequence[Suggestion]:
     """As `Requests.answer` for what is asked there. menu: it is for the ordinary list of completions."""
+    ls.asked_in = document.uri
     try:
         ask = replace(ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected), menu=menu)
     except Exception as error:

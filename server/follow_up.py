@@ -41,7 +41,7 @@ class FollowUp:
             self._take(self._showings.nothing(ask.uri, ask.start + len(ask.stood), now))
             return None
         items = [(suggestion.id, ask.selected + suggestion.text) for suggestion in suggestions]
-        showing, facts = self._showings.offered(ask.uri, ask.start, ask.stood, items, now)
+        showing, facts = self._showings.offered(ask.uri, ask.start, ask.stood, items, now, invoked=ask.invoked)
         self._take(facts)
         return showing
 

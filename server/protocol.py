@@ -97,7 +97,7 @@ class Protocol(LanguageServerProtocol):
     def structured(self, params: Any, kind: type[T]) -> T:
         """What a request of our own was sent with, checked. Raises ValueError."""
         try:
-            return self._converter.structure(_plain(params), kind)
+            return self._converter.structure(plain(params), kind)
         except Exception as error:
             raise ValueError("; ".join(_faults(error))) from error
 
@@ -162,6 +162,7 @@ class Protocol(LanguageServerProtocol):
                 for closed in message.params.cell_text_documents:
                     self._close(closed.uri)
                 self.notebooks.close(message.params.notebook_document.uri)
+                self._lost.discard(message.params.notebook_document.uri)
 
     def _begin(self, number: int | str, asked: sync.InlineAsked) -> None:
         if self.inline_completions is None:
@@ -297,13 +298,13 @@ class Protocol(LanguageServerProtocol):
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": error.code, "message": error.message}})
 
 
-def _plain(params: Any) -> Any:
+def plain(params: Any) -> Any:
     """JSON of what pygls makes of the params of methods that it does not know: named tuples in the place of objects."""
     if isinstance(params, list):
-        return [_plain(item) for item in params]
+        return [plain(item) for item in params]
     if hasattr(params, "_asdict"):
         params = params._asdict()
-    return {name: _plain(value) for name, value in params.items()} if isinstance(params, dict) else params
+    return {name: plain(value) for name, value in params.items()} if isinstance(params, dict) else params
 
 
 def _envelope_fault(data: Any) -> str | None:

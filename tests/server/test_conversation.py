@@ -322,6 +322,15 @@ async def test_a_setting_that_can_not_be_or_is_not_known_is_told_once_and_its_de
         assert sum("assay.kind can" in str(heard) for heard in client.notifications) == 1
 
 
+async def test_who_tells_of_changed_settings_only_where_asked_is_asked(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(tells_settings_to="registered")
+        await client.ready()
+        (request,) = (request for request in client.requests if request["method"] == "client/registerCapability")
+        (registration,) = request["params"]["registrations"]
+        assert (registration["method"], registration["registerOptions"]["section"]) == ("workspace/didChangeConfiguration", "assay")
+
+
 async def test_the_lateness_of_the_event_loop_is_measured_when_asked_for(tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         await client.initialize(options={"diagnostics": True})

@@ -124,8 +124,10 @@ def test_an_edit_that_takes_away_what_was_put_in_is_an_undo(more: str) -> None:
     made = desk()
     made.accept()
     made.edit(AT - len(more), len(more + TEXT), "")
-    made.go_on(700)
-    assert made.said() == [(None, 0.0, "undone")]
+    made.go_on(20)
+    made.edit(AT - len(more), 0, TEXT)
+    made.go_on(20)
+    assert made.said() == [(None, 0.0, "undone"), (15, 0.0, ""), (30, 1.0, "")]  # for what is undone may be done again
 
 
 def test_to_delete_it_later_or_in_part_is_no_undo() -> None:
@@ -285,6 +287,6 @@ def test_whatever_happens_each_is_said_in_order_and_nothing_is_held_in_the_end(d
         said = [look.kept for look in made.looks if look.showing == f"s{number}"]
         timed = [kept.after_s for kept in said if kept.after_s is not None]
         assert timed == list(LOOKED_AFTER_S[: len(timed)])
-        assert [kept.why for kept in said[:-1]] == [""] * (len(said) - 1)
-        assert said[-1].why or timed == list(LOOKED_AFTER_S)
+        assert {kept.why for kept in said[:-1]} <= {"", "undone"}
+        assert said[-1].why in ("closed", "asleep", "lost") or timed == list(LOOKED_AFTER_S)
         assert all((kept.share is None) == (kept.why in ("closed", "asleep", "lost")) for kept in said)
