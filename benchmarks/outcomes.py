@@ -446,8 +446,8 @@ def places(rng: random.Random) -> tuple[str, int, Literal["line", "block"]]:
                 continue
             cut = rng.randrange(len(line) - len(line.lstrip()) + 3, len(line) - 4)
             before, behind = [*lines[:number], line[:cut]], lines[number + 1 :]
-        text = "\n".join(before[-80:])
-        return text + "\n" + "\n".join(behind[:40]), len(text), "block" if block else "line"
+        text = "\n".join(before[-25:])
+        return text + "\n" + "\n".join(behind[:10]), len(text), "block" if block else "line"
 
 
 async def play(style: Style, sessions: int, seed: int, log: Path) -> Editor:
