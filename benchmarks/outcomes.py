@@ -1,6 +1,6 @@
 """How often the server says rightly what became of a suggestion: the tables of docs/outcomes.md.
 
-    python benchmarks/outcomes.py [--sessions N] [--seed N]
+    python benchmarks/outcomes.py [--sessions N] [--seed N] [--client CLIENT …]
 
 A simulated editor with the embedded model behind a real server plays sessions of one place each, and notes what was on its screen and what
 its user did with it; the log of events is then compared with these notes. It does what VS Code does: it asks at each key, goes on showing
@@ -19,7 +19,7 @@ import sys
 import sysconfig
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -446,8 +446,8 @@ def places(rng: random.Random) -> tuple[str, int, Literal["line", "block"]]:
                 continue
             cut = rng.randrange(len(line) - len(line.lstrip()) + 3, len(line) - 4)
             before, behind = [*lines[:number], line[:cut]], lines[number + 1 :]
-        text = "\n".join(before[-80:])
-        return text + "\n" + "\n".join(behind[:40]), len(text), "block" if block else "line"
+        text = "\n".join(before[-25:])
+        return text + "\n" + "\n".join(behind[:10]), len(text), "block" if block else "line"
 
 
 async def play(style: Style, sessions: int, seed: int, log: Path) -> Editor:
@@ -543,10 +543,10 @@ def by_chance(rng: random.Random, lines: int = 20_000) -> None:
         print(f"| {room:g} | {rate(hits, lines)} |")
 
 
-async def main(sessions: int, seed: int) -> None:
+async def main(sessions: int, seed: int, styles: Sequence[Style]) -> None:
     print(f"{described('llama-cpp-python', 'pygls')}\n{sessions} sessions with each client, seed {seed}.")
     with tempfile.TemporaryDirectory() as folder:
-        for style in STYLES:
+        for style in styles:
             log = Path(folder) / f"{STYLES.index(style)}.sqlite3"
             editor = await play(style, sessions, seed, log)
             report(style, editor, log)
@@ -558,5 +558,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=380, help="with each client (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    parser.add_argument("--client", nargs="+", choices=STYLES, default=STYLES, help="(default: all)")
     given = parser.parse_args()
-    asyncio.run(main(given.sessions, given.seed))
+    asyncio.run(main(given.sessions, given.seed, given.client))

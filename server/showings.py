@@ -167,8 +167,6 @@ class Showings:
         live, showing = self._live, self._showing_of.get(name)
         if live is not None and live.id == showing:
             live.accepting_s = now
-            if not live.left:
-                facts += self._finish(live, now)
             return facts
         self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH, Ending.PARTLY_ACCEPTED, Ending.IGNORED))
         return facts
