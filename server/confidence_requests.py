@@ -98,7 +98,8 @@ async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -
     ended = "not recalibrated"
     try:
         told = await answer_of(*RECALIBRATING, str(path))
-        ended = f"{len(told['written'])} calibrators written, {len(told['refused'])} not for want of labels"
+        written = len(told["written"])
+        ended = f"{written} calibrator{'s' * (written != 1)} written, {len(told['refused'])} refused"
         return {name: told[name] for name in ("written", "refused")}
     finally:
         if token is not None:

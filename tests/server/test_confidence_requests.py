@@ -219,7 +219,7 @@ async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
         assert (one["positives"], told["refused"]) == (sum(fate.kept is True for fate in fates), [])
         assert Path(one["path"]).parent == home / "calibrators"
         assert one["skill"]["low"] > 0
-        assert "1 calibrators written" in (await client.heard("$/progress", "calibrators written"))["value"]["message"]
+        assert (await client.heard("$/progress", "written"))["value"]["message"] == "1 calibrator written, 0 refused"
         while not (used := (await client.request("assay/confidence", {}))["tasks"][1]["calibrator"]):
             await asyncio.sleep(0.05)
         assert (used["id"], used["origin"]) == (one["id"], "user")
