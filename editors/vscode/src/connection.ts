@@ -103,9 +103,11 @@ export class Connection implements vscode.Disposable {
     }
   }
 
-  async dispose(): Promise<void> {
+  /** Ends the server, after what was begun before. */
+  dispose(): Promise<void> {
     this.changes.dispose();
-    await this.stop();
+    this.turn = this.turn.then(() => this.stop());
+    return this.turn;
   }
 
   private async startNow(): Promise<void> {
@@ -187,6 +189,12 @@ export class Connection implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     this.screen.clear();
+    try {
+      // One that is being started can't be stopped yet, and its process would stay.
+      if (client?.state === State.Starting) await client.start();
+    } catch {
+      // Whoever started it tells of that.
+    }
     try {
       await client?.dispose();
     } catch (error) {

@@ -45,6 +45,9 @@ function answer(
   screen.answer(document, version, at, offered, invoked);
 }
 
+/** The end of whatever stands on the line when it is drawn. */
+const LINE_END = Number.MAX_SAFE_INTEGER;
+
 /** What the badge says, where, in which colour; undefined where there is none. */
 function shown(): { text: string; line: number; character: number; colour: string } | undefined {
   const [one] = (editor.decorations.at(-1) ?? []) as vscode.DecorationOptions[];
@@ -61,7 +64,7 @@ function shown(): { text: string; line: number; character: number; colour: strin
 describe('the badge', () => {
   it('stands at the end of the line, in its band’s colour', () => {
     answer('return a');
-    expect(shown()).toEqual({ text: LIKELY, line: 1, character: 4, colour: 'assay.likely' });
+    expect(shown()).toEqual({ text: LIKELY, line: 1, character: LINE_END, colour: 'assay.likely' });
   });
 
   it('has no number where there is no evidence', () => {
@@ -75,7 +78,7 @@ describe('the badge', () => {
     for (const letter of 'retu') editor.type(letter);
     answer('rn a', { says: '◈ possible 40-60 % exact match', band: 'possible' });
     expect(editor.decorations.slice(before).every((drawn) => drawn.length === 1)).toBe(true);
-    expect(shown()).toEqual({ text: '◈ possible 40-60 % exact match', line: 1, character: 8, colour: 'assay.possible' });
+    expect(shown()).toEqual({ text: '◈ possible 40-60 % exact match', line: 1, character: LINE_END, colour: 'assay.possible' });
   });
 
   it.each<[string, () => void]>([
