@@ -101,17 +101,18 @@ export class Editor {
   /** Runs a command by its title, as a user does. */
   async command(title: string): Promise<void> {
     await this.press('F1');
+    const list = this.page.locator('.quick-input-widget');
+    await list.first().waitFor({ state: 'visible' });
+    await this.page.keyboard.insertText(title.replace('…', ''));
     await this.choose(title);
   }
 
   /** Takes the first entry of the open list that has these words. */
   async choose(words: string): Promise<void> {
-    const input = this.page.locator('.quick-input-widget input[type=text], .quick-input-widget .input').first();
-    await input.waitFor({ state: 'visible' });
-    await this.page.keyboard.type(words.replace(/[…]/g, ''), { delay: 10 });
     const entry = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first();
     await entry.waitFor({ state: 'visible', timeout: 60_000 });
     await entry.click();
+    await entry.waitFor({ state: 'hidden' });
   }
 
   /** By its whole path: that needs no search of the workspace. */
