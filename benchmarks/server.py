@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "tests" / "server"))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from client import Client, client_of, span  # noqa: E402
-from machine import described  # noqa: E402
+from machine import described, own_data_folder  # noqa: E402
 
 # Both ways do the same work: nothing is remembered, prepared or waited for.
 OPTIONS = {"remember": False, "speculate": False, "delay": 0, "kind": "line"}
@@ -163,4 +163,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    with own_data_folder():
+        asyncio.run(main())

@@ -41,7 +41,7 @@ class FollowUp:
             self._take(self._showings.nothing(ask.uri, ask.start + len(ask.stood), now))
             return None
         items = [(suggestion.id, ask.selected + suggestion.text) for suggestion in suggestions]
-        showing, facts = self._showings.offered(ask.uri, ask.start, ask.stood, items, now)
+        showing, facts = self._showings.offered(ask.uri, ask.start, ask.stood, items, now, invoked=ask.invoked)
         self._take(facts)
         return showing
 
@@ -93,7 +93,7 @@ class FollowUp:
     def saved(self, uri: str) -> None:
         """A document was saved."""
         self._watch.saved(uri)
-        self._arm()
+        self._look()
 
     def close(self) -> None:
         """The server ends: end what is on the screen, and say that nobody looks any more. Calling it again does nothing."""
@@ -137,6 +137,9 @@ class FollowUp:
 
     def _tick(self) -> None:
         self._timer = None
+        self._look()
+
+    def _look(self) -> None:
         now = time.monotonic()
         self._say(self._watch.look(now, time.time()))
         self._take(self._showings.tick(now))

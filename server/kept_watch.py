@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal
 
-from ..calibration.events import Kept
+from ..calibration.events import LOOKED_AFTER_S, Kept
 from ..calibration.kept import share, within_reach
 from .documents import Document, Splice
 from .regions import Region, follow
 from .showings import Left
 
-# Seconds after the end of a showing.
-LOOKS_S = (15, 30, 120, 300, 600)
 # Showings that are watched: one every second for 10 minutes. An edit then costs 60 µs.
 MOST_WATCHED = 600
 # A timer that comes so late, or clocks that differ by so much more than before, mean that the machine slept, and its user was away.
@@ -104,7 +102,7 @@ class KeptWatch:
         watched = _Watched(left.showing, left.uri, left.region, left.text, now, left.put_in)
         self._all[id(watched)] = watched
         self._by_uri.setdefault(left.uri, []).append(watched)
-        heappush(self._due, (now + LOOKS_S[0], self._count, watched))
+        heappush(self._due, (now + LOOKED_AFTER_S[0], self._count, watched))
         if left.put_in:
             self._undoable[left.uri] = watched
         return [self._let_go(next(iter(self._all.values())), "lost")] if len(self._all) > MOST_WATCHED else []
@@ -177,12 +175,12 @@ class KeptWatch:
             if asleep or now - due > LATE_S:
                 looks.append(self._let_go(watched, "asleep"))
                 continue
-            looks.append(self._looked(watched, after_s=LOOKS_S[watched.looks]))
+            looks.append(self._looked(watched, after_s=LOOKED_AFTER_S[watched.looks]))
             watched.looks += 1
-            if watched.looks == len(LOOKS_S):
+            if watched.looks == len(LOOKED_AFTER_S):
                 self._forget(watched)
             elif not watched.gone:
-                heappush(self._due, (watched.ended_s + LOOKS_S[watched.looks], number, watched))
+                heappush(self._due, (watched.ended_s + LOOKED_AFTER_S[watched.looks], number, watched))
         if asleep:
             looks += [self._let_go(each, "asleep") for each in list(self._all.values())]
         return looks
@@ -220,7 +218,7 @@ class KeptWatch:
 
     def _let_go(self, watched: _Watched, why: Why) -> Look:
         """Say for the last time something of a showing, that was to be looked at later."""
-        after_s = None if why == "undone" else LOOKS_S[min(watched.looks, len(LOOKS_S) - 1)]
+        after_s = None if why == "undone" else LOOKED_AFTER_S[min(watched.looks, len(LOOKED_AFTER_S) - 1)]
         self._forget(watched)
         return Look(watched.showing, Kept(after_s=after_s, share=0.0 if why == "undone" else None, why=why), None)
 

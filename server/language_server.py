@@ -49,6 +49,8 @@ _ANSWER_S = 2.0
 _BUSY_AFTER_S = 0.2
 # The id under which the ordinary list of completions is registered with a client that lets that change.
 _PLAIN = "assay/plainCompletion"
+# The id under which the server is told of changed settings.
+_SETTINGS = "assay/settings"
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # Neovim's own completion inserts the first line alone of what is no snippet, and its inline completion parts lines at line feeds alone.
 _NEOVIM = "Neovim"
@@ -65,7 +67,6 @@ class AssayServer(LanguageServer):
     live: LiveModel
     requests: Requests
     events: EventWriter
-    follow_up: FollowUp
 
     def __init__(self, model: ModelChoice) -> None:
         super().__init__(
@@ -78,6 +79,7 @@ class AssayServer(LanguageServer):
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
         self.accepted = Accepted()
+        self.follow_up = FollowUp(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.pause = Pause(self._tell_status)
         # The document that was last asked about.
@@ -125,7 +127,6 @@ class AssayServer(LanguageServer):
         self.executor.submit(self.protocol.warm_up)
         self._spawn(watch_drift(self))
         self.events = self._made_events()
-        self.follow_up = FollowUp(self.protocol.documents, self.events.add)
         self.protocol.on_open = self.follow_up.opened
         self._make_model()
         self._measure_lag()
@@ -187,6 +188,19 @@ class AssayServer(LanguageServer):
         if self._registers and self.plain_completion != self._registered:
             self._registered = self.plain_completion
             self._spawn(self._register_completion() if self._registered else self._unregister_completion())
+
+    @property
+    def wants_registration(self) -> bool:
+        """Whether the client tells of changed settings only who registered for it, as VS Code does."""
+        workspace = self.client_capabilities.workspace
+        changes = workspace and workspace.did_change_configuration
+        return bool(changes and changes.dynamic_registration)
+
+    def follow_settings(self) -> None:
+        """Ask the client to tell when settings change."""
+        changed = types.WORKSPACE_DID_CHANGE_CONFIGURATION
+        one = types.Registration(_SETTINGS, changed, types.DidChangeConfigurationRegistrationOptions(SECTION))
+        self._spawn(self.client_register_capability_async(types.RegistrationParams([one])))
 
     async def _register_completion(self) -> None:
         if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
@@ -422,6 +436,8 @@ async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
     """From here on the server may send requests: ask for the settings, report the loading."""
     if ls.begun:
         ls.report_loading()
+    if ls.wants_registration:
+        ls.follow_settings()
     await ls.take_settings()
 
 

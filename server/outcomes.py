@@ -112,5 +112,5 @@ class Outcome:
             text_sha256=self.text_sha256,
             characters=self.characters,
             tokens=self.tokens,
-            timings_ms=asdict(self.spent),
+            timings_ms={name: round(value, 3) for name, value in asdict(self.spent).items()},
         )

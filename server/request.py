@@ -65,7 +65,7 @@ class Record:
         self._made, self._waited_ms = made, waited_ms
 
     def decided(self, suggestion: Suggestion, decision: Decision, rank: int = 1, showing: str | None = None) -> None:
-        """A suggestion is shown or hidden. rank: as `Drawn`."""
+        """A suggestion is shown or hidden. rank: as `Drawn`; showing: the id of the first suggestion of the same generation."""
         self.end(
             Ending.PRODUCED if decision.shown else Ending.HIDDEN,
             decision.reason,

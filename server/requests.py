@@ -101,7 +101,7 @@ class Requests:
         self._settings = settings
         self._shown: OrderedDict[str, Shown] = OrderedDict()
         self._with_texts: deque[str] = deque()
-        self._hidden: deque[str] = deque(maxlen=_KEPT)
+        self._hidden: OrderedDict[str, str] = OrderedDict()
         self._recent = Recent()
         self._answer_ms: float | None = None
 
@@ -251,8 +251,7 @@ class Requests:
         )
         rank, given = first.asked_of_calibrators["drawn"].rank, tuple(each.suggestion for each in found)
         if not decision.shown:
-            record.decided(first.suggestion, decision, rank)
-            self._hide(_identity(ask, made, first.generation))
+            record.decided(first.suggestion, decision, rank, self._hide(_identity(ask, made, first.generation), first.suggestion.id))
             return ()
         self._keep(found)
         record.decided(first.suggestion, decision, rank, self._on_answer(ask, given))
@@ -314,12 +313,15 @@ class Requests:
             drawn=drawn,
         )
 
-    def _hide(self, identity: str) -> None:
-        """Count a generation that is hidden, unless it is at each keystroke."""
+    def _hide(self, identity: str, suggestion_id: str) -> str:
+        """Count a generation that is hidden, once whatever is typed along it. Gives the id of the first suggestion of it."""
         if identity not in self._hidden:
-            self._hidden.append(identity)
+            self._hidden[identity] = suggestion_id
+            if len(self._hidden) > _KEPT:
+                self._hidden.popitem(last=False)
             self.hidden += 1
             self._on_hidden()
+        return self._hidden[identity]
 
     def _keep(self, found: list[Shown]) -> None:
         for each in found:

@@ -144,11 +144,14 @@ class Showings:
             since.append(self._live.accepting_s)
         return min(since) + SETTLE_S if since else None
 
-    def offered(self, uri: str, start: int, stood: str, items: Sequence[_Item], now: float) -> tuple[str | None, list[Fact]]:
+    def offered(
+        self, uri: str, start: int, stood: str, items: Sequence[_Item], now: float, *, invoked: bool = False
+    ) -> tuple[str | None, list[Fact]]:
         """Suggestions are given to the editor, the first of which it will show.
 
-        start: where they begin; stood: what stands from there to the cursor. Gives the showing's id, None where there is none, because a
-        text does not begin as what it would replace, and no editor shows such.
+        start: where they begin; stood: what stands from there to the cursor; invoked: the user asked for them, so that an editor that shows
+        something goes on showing it, and they are what the user may go on to. Gives the showing that the first belongs to, or will when it
+        is gone on to; None where that is none, because a text does not begin as what it would replace, and no editor shows such.
         """
         facts = self.tick(now)
         name, text = items[0]
@@ -156,10 +159,14 @@ class Showings:
         live = self._live
         done = along(text, _plain(stood))
         if live is not None and live.uri == uri and live.cursor == start + len(stood):
-            if done is not None and _same(live.left, text[done:]):
-                live.others = {other: _plain(text) for other, text in items[1:]} or live.others
-                self._know(name, live.id)
-                return live.id, facts
+            if done is not None and (_same(live.left, text[done:]) or invoked):
+                fresh = {other: _plain(text) for other, text in items}
+                same = next((other for other, text in fresh.items() if _same(live.left, text[done:])), None)
+                if same is not None:
+                    fresh.pop(same)
+                    self._know(same, live.id)
+                live.others = fresh or live.others
+                return live.id if same == name else name, facts
             facts += self._end(Ending.SUPERSEDED, now)
         else:
             facts += self._end(Ending.IGNORED, now)

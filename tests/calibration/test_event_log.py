@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".typing")
 WRITER = """
 import sys
 from pathlib import Path
+from typing import get_args
 from assay.calibration.event_log import EventLog, New
 from assay.calibration.events import Shown
 with EventLog(Path(sys.argv[1]), create=True) as log:
@@ -36,6 +38,7 @@ with EventLog(Path(sys.argv[1]), create=True) as log:
 KILLED = """
 import random, sys
 from pathlib import Path
+from typing import get_args
 from assay.calibration.event_log import EventLog
 from synthetic_events import new, request
 rolled = random.Random(int(sys.argv[2]))
@@ -53,6 +56,7 @@ with EventLog(Path(sys.argv[1]), create=True) as log:
 FULL = """
 import resource, sys
 from pathlib import Path
+from typing import get_args
 from assay.calibration.event_log import EventLog, EventLogUnavailable
 from synthetic_events import new, request
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
@@ -387,3 +391,11 @@ def test_a_writer_that_is_killed_a_hundred_times_loses_nothing_that_it_committed
         assert [name for name in said if name not in there] == []
     print(f"{len(said):,} events told, none lost")
     assert len(said) > 10_000
+
+
+def test_every_kind_field_and_ending_is_documented() -> None:
+    section = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Log of events")[2].partition("\n## ")[0]
+    assert section
+    names = [name for kind in get_args(Event) for name in (kind.__struct_config__.tag, *kind.__struct_fields__)]
+    columns = [field for field in Row.__struct_fields__ if field != "event"]
+    assert [name for name in (*names, *columns, *Ending) if f"`{name}`" not in section] == []

@@ -29,10 +29,10 @@ class Editor:
     def between(self, start: int, end: int) -> str:
         return self.text[start:end]
 
-    def offer(self, *texts: str, stood: str = "") -> str:
+    def offer(self, *texts: str, stood: str = "", invoked: bool = False) -> str:
         items = [(f"id{self.ids + index}", text) for index, text in enumerate(texts)]
         self.ids += len(texts)
-        showing, facts = self.showings.offered(URI, self.cursor - len(stood), stood, items, self.now)
+        showing, facts = self.showings.offered(URI, self.cursor - len(stood), stood, items, self.now, invoked=invoked)
         self.facts += facts
         return showing or ""
 
@@ -247,6 +247,21 @@ def test_of_alternatives_the_first_is_shown_and_another_when_it_is_gone_on_to() 
     assert editor.shown() == [("id1", "inferred"), ("id5", "client")]
 
 
+def test_alternatives_that_are_invoked_leave_what_is_on_the_screen_there() -> None:
+    editor = Editor()
+    name = editor.offer("one()")
+    assert editor.offer("two()", "one()", invoked=True) == "id1"
+    editor.facts += editor.showings.told_shown("id2", editor.now)
+    editor.type("o")
+    assert editor.offer("ne()") == name
+    editor.put_in("ne()")
+    assert editor.endings() == [(name, Ending.ACCEPTED, "inferred")]
+    name = editor.offer("one()")
+    assert editor.offer("two()", invoked=True) == "id5"
+    editor.put_in("two()")
+    assert editor.endings()[1:] == [(name, Ending.SUPERSEDED, "inferred"), ("id5", Ending.ACCEPTED, "inferred")]
+
+
 def test_what_stood_long_enough_was_seen_and_what_flashed_by_was_not() -> None:
     editor = Editor()
     editor.offer(TEXT)
@@ -360,7 +375,10 @@ def test_what_stands_of_a_text(text: str, stood: str, expected: int | None) -> N
 
 ACTIONS = st.one_of(
     st.tuples(
-        st.just("offer"), st.lists(st.sampled_from(["ab", "a(b)", "ba\n b", "b", "(a", "a b"]), min_size=1, max_size=3), st.booleans()
+        st.just("offer"),
+        st.lists(st.sampled_from(["ab", "a(b)", "ba\n b", "b", "(a", "a b"]), min_size=1, max_size=3),
+        st.booleans(),
+        st.booleans(),
     ),
     st.tuples(st.just("edit"), st.integers(0, 12), st.integers(0, 3), st.text(st.sampled_from("ab( )\n"), max_size=4)),
     st.tuples(st.just("put in"), st.integers(1, 5)),
@@ -379,10 +397,11 @@ def test_whatever_happens_each_showing_that_began_ends_exactly_once(actions: lis
     editor, began, text = Editor("ab(a b)\nab", 4), set(), ""
     for action in actions:
         match action:
-            case ("offer", list(texts), bool(stood)):
+            case ("offer", list(texts), bool(stood), bool(invoked)):
                 text = texts[0]
                 stands = editor.text[max(0, editor.cursor - 1) : editor.cursor] if stood else ""
-                began.add(editor.offer(*texts, stood=stands))
+                name = editor.offer(*texts, stood=stands, invoked=invoked)
+                began |= set() if invoked else {name}
             case ("edit", int(start), int(removed), str(added)):
                 editor.edit(min(start, len(editor.text)), removed, added)
             case ("put in", int(size)):

@@ -15,6 +15,8 @@ export type Stage = 'starting' | 'running' | 'missing' | 'ended';
 const RUNNING = 'assay.running';
 const PAUSED = 'assay.paused';
 const METHOD_NOT_FOUND = -32601;
+/** Python on a cold disk takes 10 seconds to begin. */
+const ANSWERS_WITHIN_MS = 60_000;
 const NOTHING: Status = { state: 'loading', reason: '', busy: false, silent: null, hidden: 0, paused: null };
 
 export class Connection implements vscode.Disposable {
@@ -139,11 +141,15 @@ export class Connection implements vscode.Disposable {
     client.onDidChangeState(({ newState }) => {
       if (client === this.client) this.follow(newState);
     });
+    // Killed, its start fails; a program that is no server may else be waited for without end.
+    const limit = setTimeout(() => client.serverProcess?.kill(), ANSWERS_WITHIN_MS);
     try {
       await client.start();
     } catch (error) {
       const why = this.complaint !== '' ? this.complaint : error instanceof Error ? error.message : String(error);
       this.enter('ended', `“${found.program} serve” did not answer: ${why}`);
+    } finally {
+      clearTimeout(limit);
     }
   }
 

@@ -9,6 +9,7 @@ export class Screen implements vscode.Disposable {
   private now: OnScreen | undefined;
   private steps = 0;
   private preserved = false;
+  private dismissed: { readonly document: vscode.TextDocument; readonly version: number } | undefined;
   private readonly changes = new vscode.EventEmitter<Alternative | undefined>();
   /** Another suggestion is on the screen, the same one further on, or none. */
   readonly onChange = this.changes.event;
@@ -54,6 +55,8 @@ export class Screen implements vscode.Disposable {
   ): Alternative | undefined {
     const editor = vscode.window.activeTextEditor;
     if (editor?.document !== document || document.version !== version || !editor.selection.active.isEqual(at)) return undefined;
+    // Nothing comes by itself any more until something is typed; what was asked for before may still be answered.
+    if (!invoked && this.dismissed?.document === document && this.dismissed.version === version) return undefined;
     const where = { uri: document.uri.toString(), version, at };
     const next = answered(this.now, where, offered, { invoked, preserved: invoked || this.preserved });
     const steps = invoked ? this.steps : 0;
@@ -72,6 +75,13 @@ export class Screen implements vscode.Disposable {
   /** A part is being accepted: the editor keeps showing the rest, whatever is answered next. */
   preserve(): void {
     this.preserved = true;
+  }
+
+  /** The user wants none here. */
+  dismiss(): void {
+    const document = vscode.window.activeTextEditor?.document;
+    this.dismissed = document && { document, version: document.version };
+    this.clear();
   }
 
   clear(): void {

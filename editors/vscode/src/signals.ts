@@ -24,7 +24,7 @@ export function registerSignals(screen: Screen, connection: Connection): vscode.
 
   async function hide(): Promise<void> {
     const id = chosen();
-    screen.clear();
+    screen.dismiss();
     if (id !== undefined) connection.signal('assay.rejected', { id });
     await vscode.commands.executeCommand('editor.action.inlineSuggest.hide');
   }

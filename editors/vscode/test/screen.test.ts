@@ -149,6 +149,21 @@ describe('the badge', () => {
 });
 
 describe('the keys', () => {
+  it('dismiss also what is answered late, but not what is asked for then', async () => {
+    const signals = registerSignals(screen, connection);
+    answer('return a');
+    await registered.get('assay.hideSuggestion')?.();
+    answer('return b');
+    expect(shown()).toBeUndefined();
+    answer('return a|return b', { invoked: true });
+    expect(shown()?.text).toBe(`${LIKELY} · 1 of 2`);
+    await registered.get('assay.hideSuggestion')?.();
+    editor.type('r');
+    answer('eturn b');
+    expect(shown()?.text).toBe(LIKELY);
+    signals.dispose();
+  });
+
   it('do what the editor’s own do, and tell the server of what was on the screen', async () => {
     const signals = registerSignals(screen, connection);
     answer('return a', { id: '1' });

@@ -1,0 +1,443 @@
+/** What must hold in a real editor, each named for it. They run one after the other in one window, each in a file of its own. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { eventsAfter, type Event } from './eventLog.ts';
+import type { Editor } from './editor.ts';
+import type { Badge, Frame, Piece } from './screen.ts';
+import { pause, until } from './waiting.ts';
+import type { Settings, Workplace } from './workplace.ts';
+
+export interface Scenario {
+  readonly name: string;
+  /** What is set while it runs. */
+  readonly settings?: Settings;
+  /** Done with a workspace that nobody has trusted, before the editor opens it; the scenario then has an editor of its own. */
+  readonly untrusted?: (place: Workplace) => void;
+  readonly run: (editor: Editor) => Promise<void>;
+}
+
+/** What the embedded model completes: where ▮ is the cursor, and the keys that then ask for a suggestion. */
+const MAIN = { text: 'import argparse\n\n\ndef main():\n    print("hello")\n\n\nif __name__▮\n', keys: ' ==', ghost: ' "__main__":' };
+const RAISE = { text: 'def check(value):\n    if not isinstance(value, int):\n        ▮\n', keys: 'raise' };
+const TAIL = {
+  text: 'import math\n\n\nclass Point:\n    def __init__(self, x, y):\n        self.x = x\n        self.y = y\n\n    def distance(self, other):\n        return math.hypot(self.x - other.x,▮)\n',
+  keys: ' ',
+};
+const BLOCK = { text: 'def total(prices):\n    result = 0\n    for price in prices▮\n', keys: ':' };
+
+/** One word or digit that would be a number of a suggestion. */
+const DIGIT = /\d/;
+/** A pause in typing after which an answer that is to come has come; where nothing shall come there is nothing else to wait for. */
+const QUIET_MS = 2500;
+
+const THEMES: readonly (readonly [theme: string, kind: string])[] = [
+  ['Default Light Modern', 'light'],
+  ['Default Dark Modern', 'dark'],
+  ['Default High Contrast', 'highContrast'],
+  ['Default High Contrast Light', 'highContrastLight'],
+];
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: 'ghost text comes with a badge that says what the server said', run: badgeSaysWhatTheServerSaid },
+  { name: 'the badge moves neither code nor cursor nor ghost text', run: badgeMovesNothing },
+  { name: 'the badge stands behind the text that follows the cursor', run: badgeBehindTail },
+  { name: 'Tab accepts and the server knows', run: tabAccepts },
+  { name: 'Ctrl+Right accepts a word, the rest keeps its badge, and the server knows', run: wordAccepts },
+  { name: 'Alt+End accepts a line of several', settings: { 'assay.kind': 'block' }, run: lineAccepts },
+  { name: 'Escape dismisses suggestion and badge, and the server knows', run: escapeRejects },
+  { name: 'typing along never takes ghost text and badge away', run: typingAlong },
+  { name: 'typing something else takes the suggestion and its badge away', run: diverging },
+  { name: 'moving the cursor away takes the badge away', run: cursorAway },
+  { name: 'alternatives have each their own badge, round and round', run: alternatives },
+  { name: 'the dial hides, counts, and shows again', run: dial },
+  { name: 'a server that is killed is started again and suggests again', run: killed },
+  { name: 'a suggestion of a block without a calibrator has no digit', settings: { 'assay.context.prefixTokens': 300 }, run: uncalibrated },
+  { name: 'another model without calibrators has no digit', run: otherModel },
+  { name: 'a pause holds until it is ended', run: pausing },
+  { name: 'in quiet mode suggestions come when they are invoked', run: quiet },
+  { name: 'the explanation is on the hover', run: explained },
+  ...THEMES.map(([theme, kind]) => ({
+    name: `the badge can be read in ${theme}`,
+    settings: { 'workbench.colorTheme': theme },
+    run: (editor: Editor) => readable(editor, kind),
+  })),
+  { name: 'the panel draws the diagram, and nothing of it is refused or fetched', run: panel },
+  { name: 'an untrusted workspace names neither server nor model', untrusted: namesItsOwn, run: ownIsUsed },
+];
+
+async function ask(editor: Editor, name: string, { text, keys, ghost }: { text: string; keys: string; ghost?: string }): Promise<{ ghost: string; badge: Badge }> {
+  await editor.openAt(name, text);
+  await editor.type(keys);
+  return shownWith(editor, ghost);
+}
+
+/** Until ghost text (this one, if it is given) and a badge are on the screen. */
+async function shownWith(editor: Editor, ghost?: string): Promise<{ ghost: string; badge: Badge }> {
+  return until(
+    `ghost text ${ghost ?? ''} with a badge`,
+    async () => {
+      const seen = await editor.screen.seen();
+      return seen.badge !== null && (ghost === undefined ? seen.ghost.trim() !== '' : seen.ghost === ghost) && { ghost: seen.ghost, badge: seen.badge };
+    },
+    () => editor.screen.seen(),
+  );
+}
+
+async function gone(editor: Editor): Promise<void> {
+  await until(
+    'neither ghost text nor badge',
+    async () => {
+      const seen = await editor.screen.seen();
+      return seen.ghost.trim() === '' && seen.badge === null;
+    },
+    () => editor.screen.seen(),
+  );
+}
+
+function lastEvent(editor: Editor): number {
+  return eventsAfter(editor.place.events, 0).at(-1)?.number ?? 0;
+}
+
+/** Until the server's log has such an event behind that number. */
+function event(editor: Editor, after: number, kind: string, fits: (body: Event['body']) => boolean): Promise<Event> {
+  const log = () => eventsAfter(editor.place.events, after);
+  return until(
+    `an event ${kind}`,
+    () => log().find((each) => each.kind === kind && fits(each.body)),
+    () => Promise.resolve(log()),
+  );
+}
+
+const ending = (how: string) => (body: Event['body']) => body.ending === how;
+
+async function badgeSaysWhatTheServerSaid(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  const { badge } = await ask(editor, 'badge.py', MAIN);
+  const { body } = await event(editor, before, 'request', ({ outcome, confidence }) => outcome === 'produced' && confidence !== null);
+  const { low, high, band } = body.confidence as { low: number; high: number; band: string };
+  const [, said, from, to] = /^\S+ (likely|possible|unlikely) (\d+)-(\d+) % exact match$/.exec(badge.text) ?? [];
+  assert.deepEqual([said, Number(from), Number(to)], [band, Math.floor(low * 100), Math.ceil(high * 100)], badge.text);
+  const { cursor } = await editor.screen.seen();
+  assert.equal(Math.abs(badge.top - (cursor?.top ?? 0)) < 4, true, 'the badge is on the line of the cursor');
+  assert.equal(badge.colour, themeColour(`assay.${band}`, 'light'));
+  const { spoken } = await editor.screen.status();
+  assert.match(spoken, new RegExp(`${band} ${from} to ${to} percent exact match`), 'a screen reader says the same');
+}
+
+/** What package.json gives the colour in themes of that kind, as a browser writes it. */
+function themeColour(id: string, kind: string): string {
+  const { contributes } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as {
+    contributes: { colors: { id: string; defaults: Record<string, string> }[] };
+  };
+  const hex = contributes.colors.find((colour) => colour.id === id)?.defaults[kind] ?? '';
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  return `rgb(${red}, ${green}, ${blue})`;
+}
+
+async function badgeMovesNothing(editor: Editor): Promise<void> {
+  await ask(editor, 'moves.py', MAIN);
+  const withBadge = await editor.screen.seen();
+  editor.place.set({ 'assay.badge': 'off' });
+  await until('no badge, but ghost text', async () => (await editor.screen.badge()) === null && (await editor.screen.ghost()) === MAIN.ghost);
+  const without = await editor.screen.seen();
+  assert.deepEqual(joined(withBadge.code), joined(without.code));
+  assert.deepEqual(withBadge.cursor, without.cursor);
+  assert.equal(withBadge.ghost, without.ghost);
+}
+
+/** Text of each line and where it begins, however it is cut into pieces. */
+function joined(code: readonly Piece[]): { text: string; left: number; top: number }[] {
+  const tops = [...new Set(code.map((piece) => piece.top))];
+  return tops.map((top) => {
+    const line = code.filter((piece) => piece.top === top);
+    return { text: line.map((piece) => piece.text).join(''), left: Math.min(...line.map((piece) => piece.left)), top };
+  });
+}
+
+async function badgeBehindTail(editor: Editor): Promise<void> {
+  const { badge } = await ask(editor, 'tail.py', TAIL);
+  const { code, cursor } = await editor.screen.seen();
+  assert.ok(cursor !== null);
+  const tail = code.find((piece) => piece.text === ')' && Math.abs(piece.top - badge.top) < 4 && piece.left > cursor.left);
+  assert.ok(tail !== undefined, 'the bracket stands behind cursor and ghost text');
+  assert.ok(badge.left > tail.left, `badge at ${badge.left}, bracket at ${tail.left}`);
+}
+
+async function tabAccepts(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  await ask(editor, 'tab.py', MAIN);
+  await editor.press('Tab');
+  await gone(editor);
+  await event(editor, before, 'ended', ending('accepted'));
+  await saved(editor, 'tab.py', (text) => text.includes('if __name__ == "__main__":\n'));
+}
+
+async function saved(editor: Editor, name: string, fits: (text: string) => boolean): Promise<void> {
+  await editor.press('Control+s');
+  await until(`${name} is as it should be`, () => fits(editor.place.read(name)), () => Promise.resolve(editor.place.read(name)));
+}
+
+async function wordAccepts(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  const { ghost } = await ask(editor, 'word.py', RAISE);
+  await editor.press('Control+ArrowRight');
+  const rest = await until('less ghost text', async () => {
+    const seen = await editor.screen.seen();
+    return seen.ghost.length < ghost.length && ghost.endsWith(seen.ghost) && seen.badge !== null && seen.ghost;
+  });
+  await editor.press('Escape');
+  await gone(editor);
+  await event(editor, before, 'ended', ({ ending, accepted }) => ending === 'partly_accepted' && accepted === ghost.length - rest.length);
+}
+
+async function lineAccepts(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  const { ghost } = await ask(editor, 'line.py', BLOCK);
+  assert.ok(ghost.trim().includes('\n'), `several lines: ${JSON.stringify(ghost)}`);
+  await editor.press('Alt+End');
+  const rest = await until('less ghost text', async () => {
+    const seen = await editor.screen.seen();
+    return seen.ghost.trim() !== '' && seen.ghost.length < ghost.length && seen.badge !== null && seen.ghost;
+  });
+  assert.ok(ghost.endsWith(rest));
+  await editor.press('Escape');
+  await gone(editor);
+  await event(editor, before, 'ended', ending('partly_accepted'));
+}
+
+async function escapeRejects(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  await ask(editor, 'escape.py', MAIN);
+  await editor.press('Escape');
+  await gone(editor);
+  await event(editor, before, 'ended', ending('rejected'));
+}
+
+async function typingAlong(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  const { ghost } = await ask(editor, 'along.py', RAISE);
+  const typed = ghost.slice(0, -1);
+  const frames = await editor.screen.frames(async () => {
+    await editor.type(typed, 90);
+    await until('all but the last is typed', async () => (await editor.screen.ghost()) === ghost.slice(-1));
+  });
+  const lacking = frames.filter((frame: Frame) => frame.ghost === '' || frame.badge === null);
+  assert.deepEqual(lacking, [], `${lacking.length} of ${frames.length} frames lack ghost text or badge`);
+  await editor.type(ghost.slice(-1));
+  await gone(editor);
+  await event(editor, before, 'ended', ending('typed_through'));
+}
+
+async function diverging(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  const { ghost } = await ask(editor, 'diverge.py', MAIN);
+  await editor.type(' zzz');
+  await until('another suggestion, or none', async () => {
+    const seen = await editor.screen.seen();
+    return !seen.ghost.includes('__main__') && (seen.ghost.trim() === '') === (seen.badge === null);
+  }, () => editor.screen.seen());
+  assert.ok(!' zzz'.startsWith(ghost));
+  await event(editor, before, 'ended', ({ ending }) => ending === 'ignored' || ending === 'superseded');
+}
+
+async function cursorAway(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  await ask(editor, 'away.py', MAIN);
+  await editor.press('Home');
+  await gone(editor);
+  await editor.press('ArrowUp');
+  await editor.type('x = 1');
+  await event(editor, before, 'ended', ({ ending }) => ending === 'ignored' || ending === 'superseded');
+}
+
+async function alternatives(editor: Editor): Promise<void> {
+  const first = await ask(editor, 'alternatives.py', RAISE);
+  let place = 0;
+  let count = 0;
+  const said = new Map<number, string>();
+  // Twice round, so that each has to come again with the number that it had.
+  for (let turn = 0; turn === 0 || turn <= 2 * count; turn++) {
+    await editor.press('Alt+]');
+    const { ghost, badge } = await until(
+      turn === 0 ? 'another suggestion, numbered' : `number ${(place % count) + 1} of ${count}`,
+      async () => {
+        const seen = await editor.screen.seen();
+        const number = numberOf(seen.badge);
+        const isNext = number !== undefined && (turn === 0 ? seen.ghost !== first.ghost : number.place === (place % count) + 1);
+        return isNext && seen.badge !== null && seen.ghost !== '' && { ghost: seen.ghost, badge: seen.badge };
+      },
+      () => editor.screen.seen(),
+    );
+    assert.match(badge.text, /^\S+ (likely|possible|unlikely) \d+-\d+ % exact match · |^\S+ no evidence · /);
+    ({ place, count } = numberOf(badge) ?? { place, count });
+    assert.equal(said.get(place) ?? ghost, ghost, `number ${place} is what it was before`);
+    said.set(place, ghost);
+  }
+  assert.equal(new Set(said.values()).size, count, 'all differ');
+  assert.ok([...said.values()].includes(first.ghost), 'what came by itself is one of them');
+  await editor.press('Alt+[');
+  const back = ((place + count - 2) % count) + 1;
+  await until(`number ${back} again`, async () => numberOf(await editor.screen.badge())?.place === back && (await editor.screen.ghost()) === said.get(back));
+}
+
+/** "· 2 of 4" */
+function numberOf(badge: Badge | null): { place: number; count: number } | undefined {
+  const [, place, count] = / · (\d+) of (\d+)$/.exec(badge?.text ?? '') ?? [];
+  return place === undefined ? undefined : { place: Number(place), count: Number(count) };
+}
+
+async function dial(editor: Editor): Promise<void> {
+  editor.place.set({ 'assay.showAbove': 0.95 });
+  const before = lastEvent(editor);
+  await editor.openAt('dial.py', MAIN.text);
+  await until('the dial is set', async () => /95 %/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  await editor.type(MAIN.keys);
+  await event(editor, before, 'request', ({ outcome }) => outcome === 'hidden');
+  await until('the status bar counts what is hidden', async () => /\b[1-9]\d*\s*$/.test((await editor.screen.status()).text), () => editor.screen.status());
+  assert.equal((await editor.screen.seen()).badge, null);
+  assert.equal((await editor.screen.ghost()).trim(), '');
+  editor.place.set({ 'assay.showAbove': 0 });
+  await until('the dial is open', async () => !/95 %/.test((await editor.screen.status()).spoken));
+  await editor.press('Backspace');
+  await editor.type('=');
+  await shownWith(editor, MAIN.ghost);
+}
+
+async function killed(editor: Editor): Promise<void> {
+  await ask(editor, 'killed.py', MAIN);
+  const starts = editor.place.serverStarts;
+  process.kill(editor.place.serverPid, 'SIGKILL');
+  await until('no badge of a server that is gone', async () => (await editor.screen.badge()) === null);
+  await until('the server was started again', () => editor.place.serverStarts > starts);
+  await editor.ready();
+  await editor.press('Backspace');
+  await editor.type('=');
+  await shownWith(editor, MAIN.ghost);
+}
+
+async function uncalibrated(editor: Editor): Promise<void> {
+  const { badge } = await ask(editor, 'uncalibrated.py', MAIN);
+  await withoutNumber(editor, badge);
+}
+
+async function withoutNumber(editor: Editor, badge: Badge): Promise<void> {
+  assert.match(badge.text, /no evidence/);
+  assert.doesNotMatch(badge.text, DIGIT);
+  assert.equal(badge.colour, themeColour('assay.noEvidence', 'light'));
+  const { text, spoken } = await editor.screen.status();
+  assert.match(spoken, /no evidence/);
+  assert.doesNotMatch(text, DIGIT);
+}
+
+async function otherModel(editor: Editor): Promise<void> {
+  editor.place.set({ 'assay.model': editor.place.tinyModel() });
+  await editor.openAt('other.py', '# is this a ▮\n');
+  await until('the tiny model answers', async () => {
+    await editor.type('?');
+    await pause(500);
+    if ((await editor.screen.ghost()).includes('answer')) return true;
+    await editor.press('Backspace');
+    return false;
+  }, () => editor.screen.status());
+  const { badge } = await shownWith(editor);
+  await withoutNumber(editor, badge);
+}
+
+async function pausing(editor: Editor): Promise<void> {
+  await editor.openAt('pause.py', MAIN.text);
+  await editor.command('Assay: Pause…');
+  await editor.choose('10 minutes');
+  await until('the status bar says so', async () => /paused until/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  await editor.type(MAIN.keys);
+  await pause(QUIET_MS);
+  assert.equal((await editor.screen.ghost()).trim(), '');
+  await editor.command('Assay: Resume');
+  await editor.ready();
+  await editor.press('Backspace');
+  await editor.type('=');
+  await shownWith(editor, MAIN.ghost);
+}
+
+async function quiet(editor: Editor): Promise<void> {
+  await editor.openAt('quiet.py', MAIN.text);
+  await editor.command('Assay: Quiet Mode');
+  await until('the status bar says so', async () => /quiet mode/i.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  await editor.type(MAIN.keys);
+  await pause(QUIET_MS);
+  assert.equal((await editor.screen.ghost()).trim(), '');
+  await editor.press('Alt+\\');
+  await shownWith(editor, MAIN.ghost);
+}
+
+async function explained(editor: Editor): Promise<void> {
+  const { badge } = await ask(editor, 'explained.py', TAIL);
+  await editor.page.mouse.move(badge.left + 60, badge.top + 8);
+  const hover = editor.page.locator('.monaco-hover:visible').filter({ hasText: 'exact match' });
+  await hover.first().waitFor({ state: 'visible', timeout: 60_000 });
+  assert.match((await hover.first().textContent()) ?? '', /held-out|evidence|calibrator/i);
+  await editor.page.mouse.move(0, 0);
+}
+
+/** What WCAG asks for text. */
+const CONTRAST = 4.5;
+
+async function readable(editor: Editor, kind: string): Promise<void> {
+  const file = `theme-${kind}.py`;
+  await ask(editor, file, MAIN);
+  const band = /possible|unlikely|likely/.exec((await editor.screen.badge())?.text ?? '')?.[0] ?? '';
+  await until(`the colour of ${kind}`, async () => (await editor.screen.badge())?.colour === themeColour(`assay.${band}`, kind), () => editor.screen.badge());
+  const { colour } = (await editor.screen.badge()) ?? { colour: '' };
+  const background = await editor.page.locator('.editor-instance .monaco-editor-background').first().evaluate((element) => getComputedStyle(element).backgroundColor);
+  const ratio = contrast(colour, background);
+  assert.ok(ratio >= CONTRAST, `${colour} on ${background}: ${ratio.toFixed(1)}`);
+}
+
+/** The ratio of contrast of two colours that a browser wrote, as WCAG 2 defines it. */
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+async function panel(editor: Editor): Promise<void> {
+  const before = editor.console.length;
+  await editor.command('Assay: Confidence');
+  const page = await until('the panel with its diagram', async () => {
+    for (const frame of editor.page.frames()) if ((await frame.locator('#report svg.diagram').count().catch(() => 0)) > 0) return frame;
+    return undefined;
+  });
+  const text = (await page.locator('#report').textContent()) ?? '';
+  assert.match(text, /line/);
+  assert.match(text, /\d/);
+  assert.ok((await page.locator('#report svg.diagram .dot').count()) > 1, 'the diagram has points');
+  const refused = editor.console.slice(before).filter((line) => /Content Security Policy|Refused to/.test(line));
+  assert.deepEqual(refused, []);
+  assert.deepEqual(editor.foreign, [], 'hosts beyond this machine that the window asked');
+  await editor.command('View: Close Editor');
+}
+
+const TAKEN = 'taken';
+
+/** Settings and an environment by which a folder would have its own program run, if it were let to. */
+function namesItsOwn(place: Workplace): void {
+  const program = `#!/bin/sh\ntouch '${path.join(place.folder, TAKEN)}'\n`;
+  for (const name of ['own/assay', '.venv/bin/assay']) chmodSync(place.write(name, program), 0o755);
+  const own = path.join(place.workspace, 'own/assay');
+  place.write('.vscode/settings.json', JSON.stringify({ 'assay.server.path': own, 'assay.model': path.join(place.workspace, 'own.gguf') }));
+}
+
+async function ownIsUsed(editor: Editor): Promise<void> {
+  await ask(editor, 'untrusted.py', MAIN);
+  editor.place.set({ 'assay.server.path': undefined });
+  await editor.command('Assay: Restart the Server');
+  await until('no server is found', async () => /no server/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  assert.equal(existsSync(path.join(editor.place.folder, TAKEN)), false, 'the program of the workspace ran');
+}
