@@ -310,7 +310,7 @@ async function killed(editor: Editor): Promise<void> {
   process.kill(editor.place.serverPid, 'SIGKILL');
   await until('no badge of a server that is gone', async () => (await editor.screen.badge()) === null);
   await until('the server was started again', () => editor.place.serverStarts > starts);
-  await editor.ready();
+  await editor.serverReady();
   await editor.press('Backspace');
   await editor.type('=');
   await shownWith(editor, MAIN.ghost);
@@ -353,7 +353,7 @@ async function pausing(editor: Editor): Promise<void> {
   await pause(QUIET_MS);
   assert.equal((await editor.screen.ghost()).trim(), '');
   await editor.command('Assay: Resume');
-  await editor.ready();
+  await editor.serverReady();
   await editor.press('Backspace');
   await editor.type('=');
   await shownWith(editor, MAIN.ghost);
@@ -367,6 +367,13 @@ async function quiet(editor: Editor): Promise<void> {
   await pause(QUIET_MS);
   assert.equal((await editor.screen.ghost()).trim(), '');
   await editor.press('Alt+\\');
+  await shownWith(editor, MAIN.ghost);
+  await editor.press('Escape');
+  await gone(editor);
+  await editor.command('Assay: Quiet Mode');
+  await editor.serverReady();
+  await editor.press('Backspace');
+  await editor.type('=');
   await shownWith(editor, MAIN.ghost);
 }
 

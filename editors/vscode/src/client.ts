@@ -79,14 +79,15 @@ function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, has
         },
       },
       executeCommand: (command, args, next) => {
-        if (command === ACCEPTED) screen.clear();
+        if (command === ACCEPTED) screen.forget();
         return next(command, args) as unknown;
       },
       provideInlineCompletionItems: async (document, position, context, token, next) => {
         const version = document.version;
+        const { clearings } = screen;
         const answer = await next(document, position, context, token);
-        // Of an answer to a question that was taken back, the newer question's answer will tell.
-        if (token.isCancellationRequested) return answer;
+        // Of an answer to a question that was taken back, the newer question's answer will tell; after Escape the editor shows none.
+        if (token.isCancellationRequested || screen.clearings !== clearings) return answer;
         const items = Array.isArray(answer) ? answer : (answer?.items ?? []);
         const invoked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
         const found = items.flatMap((item) => offered(document, position, item));
