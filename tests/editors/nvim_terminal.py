@@ -34,6 +34,7 @@ vim.opt.shiftwidth = 4
 vim.opt.laststatus = 2
 -- what the plugin sends, in its order
 sent = {{}}
+default_tab = vim.fn.maparg('<Tab>', 'i', false, true)
 {before}
 local ok, pynvim_error = pcall(function() {setup} end)
 if not ok then error(pynvim_error) end
@@ -47,6 +48,17 @@ vim.api.nvim_create_autocmd('LspAttach', {{ once = true, callback = function()
   client.execute = function(name, argument, ...) table.insert(sent, {{ name, argument.id or argument.minutes }}) return execute(name, argument, ...) end
   client.cancel = function(id) table.insert(sent, {{ 'cancel', id }}) return cancel(id) end
 end }})
+"""
+
+_FRESH = """
+if vim.fn.reg_recording() ~= '' then vim.cmd('normal! q') end
+local config, client = require('assay.config'), require('assay.client')
+require('assay').setup({ cmd = config.current.cmd })
+client.change('kind', 'auto')
+client.execute('assay.pause', { minutes = 0 })
+vim.o.completeopt, vim.o.wrap, vim.o.foldmethod, vim.o.statusline = 'menu,preview', true, 'manual', ''
+vim.cmd('silent! iunmap <Tab> | imapclear <buffer> | messages clear')
+if not vim.tbl_isempty(default_tab) then vim.fn.mapset('i', false, default_tab) end
 """
 
 SETUP = "require('assay').setup({options})"
@@ -97,6 +109,7 @@ class Neovim:
         import pynvim
 
         self.folder = folder
+        self.text = ""
         folder.mkdir(parents=True, exist_ok=True)
         self.socket, self.init = folder / "s", folder / "init.lua"
         if setup is None:
@@ -236,6 +249,13 @@ class Neovim:
     def ready(self) -> None:
         """Wait until the server has its model."""
         self.until(lambda: self.lua("local s = require('assay.status').last; return s and s.state == 'ready'"), "the model is ready")
+
+    def fresh(self) -> None:
+        """As it was at its start, but for the server, which has its model and its memory."""
+        self.keys("Escape", "Escape")
+        self.settle()
+        self.lua(_FRESH)
+        self.settle()
 
     def edit(self, name: str, text: str, *, at: tuple[int, int] | None = None) -> None:
         """Begin anew with one window and one file; the cursor on `at` (line from 1, byte from 0), by default at the end."""
