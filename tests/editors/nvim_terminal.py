@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,8 @@ from typing import Any, TypeVar
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "nvim"
 TIMEOUT_S = float(os.environ.get("ASSAY_EDITOR_TIMEOUT_S", "20"))
+# The longest that one test may take.
+PATIENCE_S = 90.0
 COLUMNS, ROWS = 110, 30
 
 # Debian suite, and the Neovim that it has.
@@ -136,6 +139,20 @@ class Neovim:
         self.until(self.socket.exists, "Neovim listens")
         self.v: Any = pynvim.attach("socket", path=str(self.socket))
 
+        self._watch: threading.Timer | None = None
+        self.watch()
+
+    def watch(self) -> None:
+        """Give it so much time from now on: a Neovim that does not answer would be waited for without end, for pynvim knows no timeout."""
+        if self._watch is not None:
+            self._watch.cancel()
+        self._watch = threading.Timer(PATIENCE_S, self._kill)
+        self._watch.daemon = True
+        self._watch.start()
+
+    def _kill(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
+
     # -- the screen
 
     def screen(self) -> Screen:
@@ -252,6 +269,7 @@ class Neovim:
 
     def fresh(self) -> None:
         """As it was at its start, but for the server, which has its model and its memory."""
+        self.watch()
         self.keys("Escape", "Escape")
         self.settle()
         self.lua(_FRESH)
@@ -271,11 +289,14 @@ class Neovim:
         self.v.api.win_set_cursor(0, list(at or (len(lines), len(lines[-1].encode()))))
 
     def close(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
         with suppress(Exception):
+            self._free()
             self.v.command("qall!")
         with suppress(Exception):
             self.v.close()
-        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
+        self._kill()
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from tiny_gguf import scripted, write_tiny_gguf
 
 pytestmark = [pytest.mark.slow, pytest.mark.editor]
 
+# Neovim itself says that a client ended, in a line that is longer than the screen is wide: without room it would wait for Enter.
+ROOM = "vim.o.cmdheight = 10"
 CODE = "def add(a, b):\n    return "
 
 
@@ -33,7 +35,7 @@ def program(path: Path) -> Path:
 
 
 def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folder: Path) -> None:
-    with neovim(suite, folder) as nvim:
+    with neovim(suite, folder, before=ROOM) as nvim:
         nvim.edit("a.py", CODE)
         nvim.ready()
         (first,) = servers(nvim)
@@ -48,7 +50,7 @@ def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folde
 
 
 def test_a_server_that_is_killed_again_and_again_is_let_go_and_restarted_on_demand(suite: str, folder: Path) -> None:
-    with neovim(suite, folder) as nvim:
+    with neovim(suite, folder, before=ROOM) as nvim:
         nvim.edit("a.py", CODE)
         for _ in range(4):
             (running,) = nvim.until(lambda: servers(nvim), "a server")
@@ -65,7 +67,7 @@ def test_a_server_that_is_killed_again_and_again_is_let_go_and_restarted_on_dema
 
 
 def test_restart_leaves_one_server(suite: str, folder: Path) -> None:
-    with neovim(suite, folder) as nvim:
+    with neovim(suite, folder, before=ROOM) as nvim:
         nvim.edit("a.py", CODE)
         nvim.ready()
         (first,) = servers(nvim)
