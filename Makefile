@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 
-.PHONY: help demo test test-slow test-nvim llama-server lint format doctor clean
+.PHONY: help demo test test-slow test-nvim llama-server vscode lint format doctor clean
 
 help:
 	@echo "make demo       set up, then complete the example files and show each suggestion with its band and evidence"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-slow  set up, then the slow tests"
 	@echo "make test-nvim  set up, unpack two Neovims beside the system's (Debian), then the plugin's tests in them"
 	@echo "make llama-server  set up, then build llama-server and llama-bench, which slow tests and benchmarks run against (10 minutes, once)"
+	@echo "make vscode     check, test and package the VS Code extension (editors/vscode/assay.vsix); needs Node 20 or newer"
 	@echo "make lint       set up, then ruff and mypy"
 	@echo "make format     set up, then rewrite every file as ruff wants it"
 	@echo "make doctor     what works here, what is missing, and the command that mends it"
@@ -43,6 +44,9 @@ test-nvim: $(DEV)
 llama-server: $(DEV)
 	$(PY) benchmarks/build_llama_server.py
 
+vscode:
+	cd editors/vscode && npm ci && npm run lint && npm run check && npm test && npm run package
+
 lint: $(DEV)
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -57,7 +61,7 @@ doctor: $(RUN)
 	@$(PY) -m assay doctor
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis editors/vscode/node_modules editors/vscode/dist
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # The check comes first and costs a second; what it prints on success is the Python that makes .venv.

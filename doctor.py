@@ -187,7 +187,16 @@ def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
 
 
 def _event_log() -> Check:
-    return Check("event log", "note", "none: this version does not record events")
+    from .calibration.event_log import EventLog, EventLogError, default_path
+
+    path = default_path()
+    if not path.exists():
+        return Check("event log", "note", harmless(f"none yet at {path}: a server makes it, unless assay.log.events is false"))
+    try:
+        with EventLog(path) as log:
+            return Check("event log", "ok", harmless(f"{log.size / 2**20:.1f} MiB at {path} (see: assay logs summary)"))
+    except EventLogError as error:
+        return Check("event log", "note", harmless(f"can't be used: {error}"), "assay.log.path names another file")
 
 
 def _editors() -> Iterator[Check]:

@@ -38,7 +38,7 @@ from assay_lsp import UnknownOptions, assay_server  # noqa: E402
 from live_figures import dial_table, table  # noqa: E402
 from llama_server import HOW_TO_BUILD, is_built  # noqa: E402
 from llama_vim import LlamaVim, llama_server, own_order  # noqa: E402
-from machine import described  # noqa: E402
+from machine import described, own_data_folder  # noqa: E402
 from processes import busy_seconds  # noqa: E402
 from replay import Contender, Played, play  # noqa: E402
 from typing_trace import SPEEDS, Author, NoSources, Segment, SpeedName, segments  # noqa: E402
@@ -132,7 +132,8 @@ def main() -> None:
     except (NoSources, ProjectError) as error:
         sys.exit(str(error))
     began, busy, own = time.monotonic(), busy_seconds(), sum(os.times()[:4])
-    results = asyncio.run(compare(found, arguments.speeds, arguments.model, arguments.threads, arguments.seed))
+    with own_data_folder():
+        results = asyncio.run(compare(found, arguments.speeds, arguments.model, arguments.threads, arguments.seed))
     spent = time.monotonic() - began
     others = busy_seconds() - busy - (sum(os.times()[:4]) - own)
     print(report(results, found, arguments.model, arguments.threads))

@@ -1,10 +1,13 @@
-"""What a benchmark ran on and with, to stand above its figures."""
+"""What a benchmark ran on and with, to stand above its figures, and a folder that keeps what it logs away from the user's log."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -16,6 +19,21 @@ def described(*packages: str) -> str:
     return ", ".join(
         [f"{cpus} CPUs of {_processor()}", *_gpus(), platform.platform(terse=True), f"Python {platform.python_version()}", *versions]
     )
+
+
+@contextmanager
+def own_data_folder() -> Iterator[Path]:
+    """Meanwhile servers that are started log to a folder of its own, and the user's own calibrators are not there."""
+    before = os.environ.get("ASSAY_DATA_HOME")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ASSAY_DATA_HOME"] = folder
+        try:
+            yield Path(folder)
+        finally:
+            if before is None:
+                del os.environ["ASSAY_DATA_HOME"]
+            else:
+                os.environ["ASSAY_DATA_HOME"] = before
 
 
 def _processor() -> str:

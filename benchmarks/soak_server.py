@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "server")]
 
 from client import Client, RpcError, client_of, place, span  # noqa: E402
-from machine import described  # noqa: E402
+from machine import described, own_data_folder  # noqa: E402
 from soak import plot_all, slope  # noqa: E402
 
 from assay.inference.opening import EMBEDDED  # noqa: E402
@@ -137,7 +137,8 @@ def main() -> None:
     if not Path("/proc/self/statm").is_file():
         sys.exit("The size of another process is read from /proc, which this system does not have.")
     began = time.monotonic()
-    counts, sizes, outcomes = asyncio.run(soak(arguments.model, arguments.requests))
+    with own_data_folder():
+        counts, sizes, outcomes = asyncio.run(soak(arguments.model, arguments.requests))
     spent, half = time.monotonic() - began, len(counts) // 2
     print(described("llama-cpp-python"))
     print(f"{arguments.requests:,} requests in {spent:.0f} s; they ended as " + ", ".join(f"{name} {n:,}" for name, n in outcomes.items()))

@@ -20,7 +20,8 @@ from .drift import ALPHA, TOLERANCE, Alarm, Direction, Watch, alarm, start, watc
 from .harmless import harmless
 from .samples import Sample, SampleError, read_samples, samples_sha256
 
-_SAID: dict[Direction, str] = {
+# What is wrong with the probabilities, for people.
+SAID: dict[Direction, str] = {
     "too_low": "too low: {size} should be added to their log odds",
     "too_high": "too high: {size} should be taken from their log odds",
     "too_extreme": "too extreme: their log odds should be {size} times as large",
@@ -39,7 +40,7 @@ def calibrate_drift(
 ) -> int:
     """`assay calibrate drift CALIBRATOR SAMPLES…`: do the calibrator's probabilities still hold, on samples in the order of the files?
 
-    tolerance: log odds; None: 0.25, or twice the standard deviation between projects that the calibrator has found, where that is more.
+    tolerance: log odds; None: `tolerance_of` the calibrator.
     alarm_fails: end with 1 at an alarm.
     """
     try:
@@ -73,9 +74,14 @@ class _Watched:
     fitted_on_these: bool
 
 
+def tolerance_of(calibrator: Calibrator) -> float:
+    """What is tolerated unless told, in log odds: 0.25, or twice the standard deviation between projects, where that is more."""
+    return max(TOLERANCE, 2 * calibrator.between_group_sd)
+
+
 def _start(calibrator: Calibrator, alpha: float, tolerance: float | None) -> Watch:
     try:
-        return start(alpha, max(TOLERANCE, 2 * calibrator.between_group_sd) if tolerance is None else tolerance)
+        return start(alpha, tolerance_of(calibrator) if tolerance is None else tolerance)
     except ValueError as error:
         raise _UsageError(str(error)) from None
 
@@ -151,7 +157,7 @@ def _tell(watched: _Watched, calibrator: Calibrator, again: str) -> None:
     size = f"{found.size:.2f} ({found.low:.2f} to {found.high:.2f})"
     said, rate = _since(watched, found, calibrator.event)
     _say(f"ALARM at sample {found.raised:,}, {watched.used[found.raised - 1].id}: the probabilities do not {claim}")
-    _say(f"they are {_SAID[found.direction].format(size=size)}")
+    _say(f"they are {SAID[found.direction].format(size=size)}")
     _say(f"since about sample {found.since:,}, {watched.used[found.since - 1].id}: {said:.1%} was said in the mean, {rate:.1%} happened")
     _say(f"e-value {_e(found.log_e_value)}; while the probabilities hold, P(ever an alarm) is at most {state.alpha:g}")
     _say(f"what to do: fit a calibrator to samples from there on{'' if found.since == 1 else ', leaving out those before'}:\n  {again}")

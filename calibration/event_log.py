@@ -25,6 +25,9 @@ from .events import SCHEMA, Event, Request, Row
 from .files import data_folder
 
 FILE_NAME = "events.sqlite3"
+# What a log is kept to unless the user says otherwise: half a year, and about half a million events.
+DAYS = 180
+MEGABYTES = 256
 # "Assy" in ASCII: tells a log of Assay's from any other SQLite file.
 _APPLICATION = 0x41737379
 # How long a write waits for another process's. Transactions here take milliseconds, only a checkpoint of a slow disk takes long.
@@ -37,6 +40,9 @@ _PAGES = 1000
 _WAL_BYTES = 4 * 2**20
 _DAY_MS = 86_400_000
 _MIB = 2**20
+# The year 5138: no later time is one of a clock, and all before can be written as a date.
+_LAST_MS = 10**14
+_NEVER_MS = -(2**63)
 
 _SCHEMA = f"""
 PRAGMA auto_vacuum = INCREMENTAL;
@@ -55,7 +61,8 @@ PRAGMA user_version = {SCHEMA};
 COMMIT;
 """
 _INSERT = "INSERT INTO events (time_ms, server, showing, kind, body) VALUES (?, ?, ?, ?, ?)"
-_READ = "SELECT number, time_ms, server, showing, kind, body FROM events WHERE number > ? AND time_ms >= ? ORDER BY number LIMIT ?"
+_ROW = "SELECT number, time_ms, server, showing, kind, body FROM events"
+_READ = f"{_ROW} WHERE number > ? AND time_ms >= ? ORDER BY number LIMIT ?"
 
 _encoder = msgspec.json.Encoder()
 _KINDS: dict[type, str] = {kind: str(kind.__struct_config__.tag) for kind in get_args(Event)}
@@ -93,11 +100,11 @@ class EventLog:
         Raises EventLogError, and leaves the file alone, where that is none, no log, or one of a newer version of Assay.
         """
         self.path = path
-        if create and not path.exists():
-            _make(path)
-        if not path.is_file():
-            raise EventLogError(f"{path}: {'not a file' if path.exists() else 'there is no log of events'}")
         with self._told("opened"):
+            if create and not path.exists():
+                _make(path)
+            if not path.is_file():
+                raise EventLogError(f"{path}: {'not a file' if path.exists() else 'there is no log of events'}")
             self._db = _connected(path)
         try:
             with self._told("opened"):
@@ -147,12 +154,13 @@ class EventLog:
             self._db.executemany(_INSERT, rows)
             return self._number("SELECT last_insert_rowid()")
 
-    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int = 0, after: int = 0) -> Iterator[Row]:
+    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int | None = None, after: int = 0) -> Iterator[Row]:
         """All events in the order in which they were written, from a time on, behind a number.
 
         What this version does not know, and what is damaged, is passed over, and counted by the reason: "unknown", "damaged".
         """
         passed_over = Counter() if passed_over is None else passed_over
+        since_ms = _NEVER_MS if since_ms is None else since_ms
         while True:
             with self._told("read"):
                 found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()
@@ -197,14 +205,18 @@ class EventLog:
 
     def forget_documents(self, documents: Iterable[str]) -> int:
         """Delete all events about documents, by `hash_of` their URIs; gives how many."""
-        wanted, showings = frozenset(documents), set[str]()
-        numbers = []
-        for row in self.rows():
-            if isinstance(row.event, Request) and row.event.document in wanted:
-                numbers.append(row.number)
-                showings.update((row.event.id, row.showing or row.event.id))
-        told_of = [row.number for row in self.rows() if row.showing in showings]
-        return self._forget(sorted({*numbers, *told_of}))
+        numbers, showings = set[int](), set[bytes]()
+        with self._told("read"):
+            for document in documents:
+                # also in what this version can't read
+                for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
+                    numbers.add(number)
+                    row = _row(number, *fields)
+                    if isinstance(row, Row) and isinstance(row.event, Request):
+                        showings.add((row.showing or row.event.id).encode())
+            found = self._db.execute("SELECT number, showing FROM events WHERE showing IS NOT NULL")
+            numbers.update(number for number, showing in found if showing in showings)
+        return self._forget(sorted(numbers))
 
     def overwritten(self) -> bool:
         """Whether nothing of what was deleted is in the files any more; False while another process reads what was there before."""
@@ -353,6 +365,8 @@ def _whole(value: object) -> object:
 def _row(number: object, time_ms: object, server: object, showing: object, kind: object, body: object) -> Row | str:
     """The row, or why it is passed over."""
     if not (isinstance(number, int) and isinstance(time_ms, int) and isinstance(server, bytes) and isinstance(kind, bytes)):
+        return "damaged"
+    if not 0 <= time_ms < _LAST_MS:
         return "damaged"
     if not (isinstance(body, bytes) and isinstance(showing, bytes | None)):
         return "damaged"

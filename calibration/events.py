@@ -13,6 +13,8 @@ from typing import Literal
 import msgspec
 
 SCHEMA = 1
+# Seconds after the end of a showing at which it is looked how much of its text stands there.
+LOOKED_AFTER_S = (15, 30, 120, 300, 600)
 
 # Who says so: the editor, or the server, which concludes it from requests and edits.
 By = Literal["client", "inferred"]

@@ -28,7 +28,7 @@ _HEX_DIGITS = b"0123456789abcdef"
 _TEXTS = ("id", "model", "prompt", "task", "language", "project", "file", "text_sha256")
 _OPTIONAL_TEXTS = ("model_name", "user")
 _FIELDS = frozenset((*_TEXTS, "schema", "seed", "measures", "labels"))
-_OPTIONAL = frozenset((*_OPTIONAL_TEXTS, "asked", "fallbacks", "rank", "alternatives"))
+_OPTIONAL = frozenset((*_OPTIONAL_TEXTS, "asked", "fallbacks", "rank", "alternatives", "propensity"))
 
 
 class SampleError(ValueError):
@@ -44,7 +44,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     text_sha256: of the generated text in UTF-8; model_name: for people only. asked: for each reflective measure the fingerprint of the
     question that was put to the model (16 hex digits); fallbacks: measures whose value only stands in for one that could not be had;
     user: who, or which machine, it comes from. rank, alternatives: of so many alternatives that were drawn at its place this is number
-    rank, from 1 (`agreement.Drawn`). Changed with `msgspec.structs.replace`.
+    rank, from 1 (`agreement.Drawn`). propensity: with what probability it came to be a sample. Changed with `msgspec.structs.replace`.
     """
 
     id: str
@@ -64,6 +64,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     user: str = ""
     rank: int = 1
     alternatives: int = 1
+    propensity: float = 1.0
 
 
 class _Other(msgspec.Struct, tag_field="schema", tag=""):
@@ -183,6 +184,8 @@ def _has_right_texts(sample: Sample) -> bool:
         return False
     if (model + prompt + text).encode().translate(None, _HEX_DIGITS) or not 1 <= sample.rank <= sample.alternatives:
         return False
+    if not 0 < sample.propensity <= 1:
+        return False
     if sample.asked or sample.fallbacks:
         _asked(sample.asked, sample.measures)
         _fallbacks(sample.fallbacks, sample.measures)
@@ -233,7 +236,14 @@ def _sample(fields: object) -> Sample:
         user=fields.get("user", ""),
         rank=rank,
         alternatives=alternatives,
+        propensity=_propensity(fields.get("propensity", 1.0)),
     )
+
+
+def _propensity(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
+        return float(value)
+    raise ValueError(f"propensity must be a number above 0 and at most 1, not {value!r}")
 
 
 def _draw(fields: dict[str, Any]) -> tuple[int, int]:

@@ -25,6 +25,20 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Splice:
+    """What an edit did: `added` stands from `start` on (in characters) where `removed` stood."""
+
+    start: int
+    removed: str
+    added: str
+
+    @property
+    def end(self) -> int:
+        """Where what was removed ended."""
+        return self.start + len(self.removed)
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """How much of a text around the cursor is looked at, in characters.
 
@@ -133,20 +147,54 @@ class Document:
         offset = self._offset(block, index)
         return self._before(block, index, offset - window.start(offset)), self._after(block, index, window.after)
 
-    def apply(self, change: Change) -> None:
-        """Apply one edit. Raises OutOfSync, and changes nothing, when the range ends before it starts."""
+    def between(self, start: int, end: int) -> str:
+        """The text from one offset up to another, both in characters; past the end of the text there is none."""
+        parts = []
+        for block in self._blocks:
+            if end <= 0:
+                break
+            size = len(block.text)
+            if start < size:
+                parts.append(block.text[max(0, start) : end])
+            start, end = start - size, end - size
+        return "".join(parts)
+
+    def position(self, offset: int) -> Position:
+        """The position of an offset in characters; the text's end for one past it."""
+        line = 0
+        for block in self._blocks:
+            if offset <= len(block.text):
+                before = block.text[:offset]
+                breaks = count_line_ends(before)
+                last = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+                return Position(line + breaks, column_at(last, len(last), self.encoding))
+            offset -= len(block.text)
+            line += block.line_ends
+        return self.position(self.length)
+
+    def apply(self, change: Change) -> Splice:
+        """Apply one edit; what it did. Raises OutOfSync, and changes nothing, when the range ends before it starts."""
         if change.range is None:
+            did = Splice(0, self.text, change.text)
             self._blocks = _cut(change.text)
-            return
+            return did
         if change.range.end < change.range.start:
             raise OutOfSync("the range of an edit ends before it starts")
         first, start = self._find(change.range.start)
         last, end = (first, start) if change.range.end == change.range.start else self._find(change.range.end)
+        did = Splice(self._offset(first, start), self._text(first, start, last, end), change.text)
         piece = self._blocks[first].text[:start] + change.text + self._blocks[last].text[end:]
         if first > 0 and piece.startswith("\n") and self._blocks[first - 1].text.endswith("\r"):
             first -= 1  # the edit brought a carriage return and a line feed together: one line end now
             piece = self._blocks[first].text + piece
         self._blocks[first : last + 1] = _cut(piece)
+        return did
+
+    def _text(self, first: int, start: int, last: int, end: int) -> str:
+        if first == last:
+            return self._blocks[first].text[start:end]
+        between = [block.text for block in self._blocks[first + 1 : last]]
+        return "".join([self._blocks[first].text[start:], *between, self._blocks[last].text[:end]])
 
     def _offset(self, block: int, index: int) -> int:
         return sum([len(earlier.text) for earlier in self._blocks[:block]]) + index
@@ -198,25 +246,29 @@ class Documents:
         """Those that are known to equal the editor's, the one that was opened last at the end."""
         return (document for document in list(self._open.values()) if document.in_sync)
 
-    def open(self, uri: str, language: str, version: int, text: str) -> None:
+    def open(self, uri: str, language: str, version: int, text: str) -> Document:
         """The editor opened a document, or opened it again."""
         self._open.pop(uri, None)
-        self._open[uri] = Document(uri, language, version, text, self.encoding)
+        document = self._open[uri] = Document(uri, language, version, text, self.encoding)
+        return document
 
-    def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
-        """Apply the editor's edits, in order. Raises OutOfSync when that fails; `get` is then None until the text is sent whole."""
+    def change(self, uri: str, version: int, changes: Sequence[Change]) -> list[Splice]:
+        """Apply the editor's edits, in order; what they did. Raises OutOfSync when that fails; `get` is then None until the text is sent
+        whole."""
         document = self._open.get(uri)
         if document is None:
             raise OutOfSync("it is not open")
         document.version = version
+        did = []
         for change in changes:
             try:
-                document.apply(change)
+                did.append(document.apply(change))
             except OutOfSync:
                 document.in_sync = False
                 raise
             if change.range is None:
                 document.in_sync = True
+        return did
 
     def close(self, uri: str) -> None:
         """The editor closed a document."""

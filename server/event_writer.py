@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Thread
 
-from ..calibration.event_log import EventLog, EventLogError, New, default_path
+from ..calibration.event_log import DAYS, MEGABYTES, EventLog, EventLogError, New, default_path
 from ..calibration.events import Dropped, Event, Text
 
 # Events that wait to be written: minutes of fast typing. A disk that is slower than that loses events, not keystrokes.
@@ -33,8 +33,8 @@ class Target:
 
     path: Path | None = None
     text: bool = False
-    days: float = 180
-    megabytes: float = 256
+    days: float = DAYS
+    megabytes: float = MEGABYTES
 
 
 class EventWriter:

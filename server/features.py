@@ -13,7 +13,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from ..inference.completion import Surroundings
 from ..inference.context import head_characters
-from .accepted import range_of
 from .documents import Document
 from .engine import Place
 from .explain import hover_markdown
@@ -36,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 ACCEPTED = "assay.accepted"
 REJECTED = "assay.rejected"
+SHOWN = "assay.shown"
+ACCEPTED_PART = "assay.acceptedPart"
 PAUSE = "assay.pause"
 STATUS = "assay/status"
 EXPLAIN = "assay/explain"
@@ -99,7 +100,8 @@ async def completion(ls: AssayServer, params: types.CompletionParams) -> types.C
 
 def hover(ls: AssayServer, params: types.HoverParams) -> types.Hover | None:
     """Why the suggestion that was accepted on this line had the confidence that it had."""
-    found = ls.accepted.at(params.text_document.uri, params.position.line)
+    document = ls.protocol.documents.get(params.text_document.uri)
+    found = None if document is None else ls.accepted.at(document, params.position.line)
     return None if found is None else types.Hover(types.MarkupContent(types.MarkupKind.Markdown, hover_markdown(found)))
 
 
@@ -132,21 +134,34 @@ async def context(ls: AssayServer, params: Any) -> dict[str, Any]:
 
 async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
     """The editor inserted a suggestion: the one argument, of which the id is enough."""
-    name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
-    shown = ls.requests.accepted(name) if isinstance(name, str) else None
+    name = _id_in(arguments)
+    ls.follow_up.told("accepted", name)
+    shown = ls.requests.accepted(name)
     if shown is None:
         logger.debug("accepted, but not known: %s", name)
         return
+    document = ls.protocol.documents.get(shown.ask.uri)
+    start = None if document is None else document.offset(shown.suggestion.range.start)
     found = await ls.requests.explain(shown, with_context=False)
-    start = shown.suggestion.range.start
-    ls.accepted.add(shown.ask.uri, range_of(start, shown.ask.selected + shown.suggestion.text, ls.protocol.documents.encoding), found)
+    if start is not None:
+        ls.accepted.add(shown.ask.uri, start, shown.ask.selected + shown.suggestion.text, found)
 
 
 def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:
     """The user dismissed a suggestion: the argument is as for `accepted`."""
-    name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
-    if isinstance(name, str):
-        ls.requests.rejected(name)
+    name = _id_in(arguments)
+    ls.follow_up.told("rejected", name)
+    ls.requests.rejected(name)
+
+
+def shown(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The editor shows a suggestion: the argument is as for `accepted`."""
+    ls.follow_up.told("shown", _id_in(arguments))
+
+
+def accepted_part(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The editor inserted a word or a line of a suggestion: the argument is as for `accepted`, the edit next to it says how much."""
+    ls.follow_up.told("part", _id_in(arguments))
 
 
 def pause(ls: AssayServer, arguments: Sequence[Any]) -> str | None:
@@ -174,14 +189,28 @@ def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool, 
     """What is asked at a place of a document, as if `selected` stood in `replaced`, which ends there."""
     settings, replaced = ls.settings, replaced or Range(at, at)
     prefix, suffix, cut = ls.protocol.notebooks.around(document, at, ls.live.window)
-    prefix = prefix[: max(0, len(prefix) - (document.offset(at) - document.offset(replaced.start)))] + selected
+    end = document.offset(at)
+    start = end if replaced.start == at else document.offset(replaced.start)
+    stood = document.between(start, end) if start < end else ""
+    prefix = prefix[: max(0, len(prefix) - len(stood))] + selected
     file = path_of(document.uri)
     kind = kind_at(prefix, suffix, document.language, cut=cut) if settings.kind == "auto" else settings.kind
     place = Place(prefix, suffix, replaced, kind, document.language, settings.event, file)
     # A text that is in no folder that is worked on may become one of the first.
     root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
     surroundings = _surroundings(ls, document, at.line, place)
-    return Ask(document.uri, place, invoked, root, surroundings, is_secret_path(file or _path_in(document.uri)), cut, selected=selected)
+    return Ask(
+        document.uri,
+        place,
+        invoked,
+        root,
+        surroundings,
+        is_secret_path(file or _path_in(document.uri)),
+        cut,
+        selected=selected,
+        start=start,
+        stood=stood,
+    )
 
 
 def _surroundings(ls: AssayServer, document: Document, line: int, place: Place) -> Surroundings:
@@ -204,6 +233,7 @@ async def _answer(
     menu: bool = False,
 ) -> Sequence[Suggestion]:
     """As `Requests.answer` for what is asked there. menu: it is for the ordinary list of completions."""
+    ls.asked_in = document.uri
     try:
         ask = replace(ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected), menu=menu)
     except Exception as error:
@@ -214,6 +244,7 @@ async def _answer(
     def current() -> bool:
         return ls.protocol.documents.get(document.uri) is document and document.version == version
 
+    ls.follow_up.asked(ask)
     return await ls.requests.answer(ask, current)
 
 
@@ -224,6 +255,12 @@ def inline_item(suggestion: Suggestion, *, line_feeds: bool) -> dict[str, Any]:
         "range": suggestion.range.as_json(),
         "command": {"title": "Suggestion accepted", "command": ACCEPTED, "arguments": [suggestion.as_json()]},
     }
+
+
+def _id_in(arguments: Sequence[Any]) -> str:
+    """The id in the one argument of a command; an empty one, which nothing has, where there is none."""
+    name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _position(position: types.Position) -> Position:

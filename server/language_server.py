@@ -21,11 +21,14 @@ from .. import __version__
 from ..calibration.events import Began
 from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
-from . import features, notebooks
+from . import confidence_requests, features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
-from .documents import Change
+from .dial_report import LABEL
+from .documents import Splice
+from .drift_watch import Drift, watch_drift
 from .event_writer import EventWriter
+from .follow_up import FollowUp
 from .live import LiveModel
 from .loop_lag import LoopLag
 from .model_process import ModelUnavailable, State
@@ -46,9 +49,15 @@ _ANSWER_S = 2.0
 _BUSY_AFTER_S = 0.2
 # The id under which the ordinary list of completions is registered with a client that lets that change.
 _PLAIN = "assay/plainCompletion"
+# The id under which the server is told of changed settings.
+_SETTINGS = "assay/settings"
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # Neovim's own completion inserts the first line alone of what is no snippet, and its inline completion parts lines at line feeds alone.
 _NEOVIM = "Neovim"
+
+
+# Files and folders of whatever name.
+_RENAMED = types.FileOperationRegistrationOptions([types.FileOperationFilter(types.FileOperationPattern("**"), scheme="file")])
 
 
 class AssayServer(LanguageServer):
@@ -69,9 +78,15 @@ class AssayServer(LanguageServer):
         self.lag: LoopLag | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
         self.calibrators = Calibrators(self.executor)
-        self.accepted = Accepted("utf-16")
+        self.accepted = Accepted()
+        self.follow_up = FollowUp(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.pause = Pause(self._tell_status)
+        # The document that was last asked about.
+        self.asked_in = ""
+        self.recalibrating = False
+        self.drift: Drift | None = None
+        self.drifts_told: set[str] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._has_inline = False
         self._registers = False
@@ -87,7 +102,7 @@ class AssayServer(LanguageServer):
         self._told_status: dict[str, Any] | None = None
         self._busy_timer: asyncio.TimerHandle | None = None
         self._begun = False
-        self._loads = 0
+        self._progresses = 0
         self._client = types.ClientInfo("")
         self.counts = RequestCounts()
 
@@ -96,9 +111,9 @@ class AssayServer(LanguageServer):
         self._initial = params.initialization_options
         self.settings, self._problems = parse_settings(self._initial)
         self.roots = roots_of(params)
-        self.accepted = Accepted(self.protocol.documents.encoding)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
+        self.protocol.on_lost = self._lost
         self.protocol.inline_completions = partial(features.inline_completion, self)
         self._client = params.client_info or self._client
         self.is_neovim = params.client_info is not None and params.client_info.name == _NEOVIM
@@ -110,7 +125,9 @@ class AssayServer(LanguageServer):
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
+        self._spawn(watch_drift(self))
         self.events = self._made_events()
+        self.protocol.on_open = self.follow_up.opened
         self._make_model()
         self._measure_lag()
         if not self._asks_for_settings:
@@ -172,6 +189,19 @@ class AssayServer(LanguageServer):
             self._registered = self.plain_completion
             self._spawn(self._register_completion() if self._registered else self._unregister_completion())
 
+    @property
+    def wants_registration(self) -> bool:
+        """Whether the client tells of changed settings only who registered for it, as VS Code does."""
+        workspace = self.client_capabilities.workspace
+        changes = workspace and workspace.did_change_configuration
+        return bool(changes and changes.dynamic_registration)
+
+    def follow_settings(self) -> None:
+        """Ask the client to tell when settings change."""
+        changed = types.WORKSPACE_DID_CHANGE_CONFIGURATION
+        one = types.Registration(_SETTINGS, changed, types.DidChangeConfigurationRegistrationOptions(SECTION))
+        self._spawn(self.client_register_capability_async(types.RegistrationParams([one])))
+
     async def _register_completion(self) -> None:
         if types.TEXT_DOCUMENT_COMPLETION not in self.protocol.fm.features:
             self.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=self._triggers))(features.completion)
@@ -193,13 +223,27 @@ class AssayServer(LanguageServer):
 
     def report_loading(self) -> None:
         """Tell the editor how loading goes."""
-        self._loads += 1
-        self._spawn(_report_loading(self, self.live, f"assay/model/{self._loads}"))
+        self._spawn(_report_loading(self, self.live))
+
+    async def progress_token(self, what: str) -> str | None:
+        """A new token by which the editor shows how something goes; None where it shows none."""
+        window = self.client_capabilities.window
+        if window is None or not window.work_done_progress:
+            return None
+        self._progresses += 1
+        token = f"assay/{what}/{self._progresses}"
+        try:
+            await asyncio.wait_for(self.work_done_progress.create_async(token), _ANSWER_S)
+        except (TimeoutError, JsonRpcException):
+            return None
+        return token
 
     def status(self) -> dict[str, Any]:
         """What `assay/status` answers."""
         process, registries = self.live.process, list(self.calibrators.registries())
         loaded = process.model
+        calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))
+        drift = self.drift if self.settings.event == LABEL else None
         return {
             "state": process.state,
             "reason": process.reason,
@@ -208,10 +252,9 @@ class AssayServer(LanguageServer):
             "paused": self._paused(),
             "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
             "process": process.pid,
-            "calibrators": list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries)) or None
-            if registries
-            else None,
+            "calibrators": calibrators or None,
             "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
+            "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
             "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
             "settings": list(self._problems),
             **self.counts.summary(),
@@ -242,6 +285,7 @@ class AssayServer(LanguageServer):
         self.pause.close()
         if hasattr(self, "live"):
             await self.live.close()
+            self.follow_up.close()
             await asyncio.to_thread(self.events.close)
         await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
@@ -287,6 +331,7 @@ class AssayServer(LanguageServer):
             self._on_silent,
             on_hidden=self._tell_status,
             paused_until=lambda: self.pause.until,
+            on_answer=self.follow_up.offered,
         )
 
     def _start_model(self) -> None:
@@ -311,11 +356,17 @@ class AssayServer(LanguageServer):
         if self.events.path != before:
             self.events.add(Began(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
-    def _edited(self, uri: str, changes: Sequence[Change]) -> None:
+    def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
-        self.accepted.change(uri, changes)
+        self.accepted.change(uri, splices)
+        self.follow_up.edited(uri, splices)
+
+    def _lost(self, uri: str) -> None:
+        self.accepted.forget(uri)
+        self.follow_up.lost(uri)
 
     def _closed(self, uri: str) -> None:
+        self.follow_up.closed(uri)
         self.accepted.forget(uri)
         self.others.forget(uri)
 
@@ -383,6 +434,8 @@ async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
     """From here on the server may send requests: ask for the settings, report the loading."""
     if ls.begun:
         ls.report_loading()
+    if ls.wants_registration:
+        ls.follow_settings()
     await ls.take_settings()
 
 
@@ -408,6 +461,33 @@ async def accepted(ls: AssayServer, *arguments: Any) -> None:
 def rejected(ls: AssayServer, *arguments: Any) -> None:
     """The command for an editor that knows that its user dismissed a suggestion."""
     features.rejected(ls, arguments)
+
+
+def shown(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that a suggestion is on the screen."""
+    features.shown(ls, arguments)
+
+
+def accepted_part(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that it inserted a part of a suggestion."""
+    features.accepted_part(ls, arguments)
+
+
+def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
+    """The user saved a file."""
+    ls.follow_up.saved(params.text_document.uri)
+
+
+def notebook_saved(ls: AssayServer, params: types.DidSaveNotebookDocumentParams) -> None:
+    """The user saved a notebook."""
+    for cell in ls.protocol.notebooks.cells_of(params.notebook_document.uri):
+        ls.follow_up.saved(cell)
+
+
+def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
+    """The user renamed files or folders."""
+    for file in params.files:
+        ls.follow_up.renamed(file.old_uri, file.new_uri)
 
 
 def pause(ls: AssayServer, *arguments: Any) -> str | None:
@@ -436,11 +516,19 @@ def build_server(model: ModelChoice) -> AssayServer:
     # without options pygls does not advertise the capability, and editors never ask
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
     server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
+    server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
+    server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
     server.feature(features.STATUS)(features.status)
     server.feature(features.EXPLAIN)(features.explain)
     server.feature(features.CONTEXT)(features.context)
+    server.feature(confidence_requests.DIAL)(confidence_requests.dial)
+    server.feature(confidence_requests.CONFIDENCE)(confidence_requests.confidence)
+    server.feature(confidence_requests.RECALIBRATE)(confidence_requests.recalibrate_now)
     server.command(features.ACCEPTED)(accepted)
     server.command(features.REJECTED)(rejected)
+    server.command(features.SHOWN)(shown)
+    server.command(features.ACCEPTED_PART)(accepted_part)
     server.command(features.PAUSE)(pause)
     return server
 
@@ -456,27 +544,18 @@ def _shown(settings: LiveSettings) -> Settings:
     return replace(Settings(), **{name: tokens for name, tokens in budgets.items() if tokens is not None})
 
 
-async def _report_loading(ls: AssayServer, live: LiveModel, token: str) -> None:
-    progress = await _begin_progress(ls, token)
+async def _report_loading(ls: AssayServer, live: LiveModel) -> None:
+    token = await ls.progress_token("model")
+    if token is None:
+        ls.note("Assay: loading the model")
+    else:
+        ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))
     try:
         loaded = await live.loaded()
         message = f"{loaded.fingerprint.name} is loaded ({loaded.load_ms / 1e3:.1f} s)"
     except ModelUnavailable as error:
         message = f"no suggestions: {error}" if live is ls.live else "another model is loaded in its place"
-    if progress:
-        ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))
-    else:
+    if token is None:
         ls.note(f"Assay: {message}")
-
-
-async def _begin_progress(ls: AssayServer, token: str) -> bool:
-    window = ls.client_capabilities.window
-    if window is None or not window.work_done_progress:
-        ls.note("Assay: loading the model")
-        return False
-    try:
-        await asyncio.wait_for(ls.work_done_progress.create_async(token), _ANSWER_S)
-    except (TimeoutError, JsonRpcException):
-        return False
-    ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))
-    return True
+    else:
+        ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))

@@ -10,8 +10,8 @@ from lsprotocol import types
 from .documents import Document, Documents, OutOfSync, Window, whole_lines
 from .positions import Position, UInteger
 
-# Every cell of every notebook: markup has to be known to be left out. The server does nothing when one is saved.
-SYNC = types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook(notebook="*")], save=False)
+# Every cell of every notebook: markup has to be known to be left out.
+SYNC = types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook(notebook="*")], save=True)
 _CODE = types.NotebookCellKind.Code.value
 _BETWEEN_CELLS = "\n"
 
@@ -64,6 +64,10 @@ class Notebooks:
     def notebook_of(self, uri: str) -> str | None:
         """The URI of the notebook that a document is a cell of, None when it is none."""
         return self._notebook_of.get(uri)
+
+    def cells_of(self, uri: str) -> list[str]:
+        """The URIs of a notebook's cells; none where it is not open."""
+        return [cell.document for cell in self._cells.get(uri, [])]
 
     def around(self, document: Document, position: Position, window: Window) -> tuple[str, str, bool]:
         """The text before and after a position, as much of it as the window shows, and whether there is more before what is shown.

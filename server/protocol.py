@@ -29,7 +29,7 @@ from pygls.exceptions import (
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol, lsp_method
 
 from . import sync
-from .documents import Change, Documents, OutOfSync
+from .documents import Change, Document, Documents, OutOfSync, Splice
 from .notebooks import Notebooks
 
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ class Protocol(LanguageServerProtocol):
         self.exit_code: int | None = None
         self._ending = False
         self._lost: set[str | None] = set()
-        # Told of each edit before it is made, and of each document that is closed.
-        self.on_edit: Callable[[str, Sequence[Change]], None] = lambda *_: None
+        # Told of each document that was opened, of what edits did to one, and of each that will be closed, or was lost.
+        self.on_open: Callable[[Document], None] = lambda _: None
+        self.on_edit: Callable[[str, Sequence[Splice]], None] = lambda *_: None
         self.on_close: Callable[[str], None] = lambda _: None
+        self.on_lost: Callable[[str], None] = lambda _: None
         # Answers requests for inline completions, in JSON.
         self.inline_completions: Callable[[sync.InlineAsked], Coroutine[Any, Any, dict[str, Any]]] | None = None
 
@@ -95,7 +97,7 @@ class Protocol(LanguageServerProtocol):
     def structured(self, params: Any, kind: type[T]) -> T:
         """What a request of our own was sent with, checked. Raises ValueError."""
         try:
-            return self._converter.structure(_plain(params), kind)
+            return self._converter.structure(plain(params), kind)
         except Exception as error:
             raise ValueError("; ".join(_faults(error))) from error
 
@@ -157,9 +159,10 @@ class Protocol(LanguageServerProtocol):
                 if (cells := message.params.change.cells) is not None:
                     self._change_cells(message.params.notebook_document.uri, cells)
             case sync.DidCloseNotebook():
-                self.notebooks.close(message.params.notebook_document.uri)
                 for closed in message.params.cell_text_documents:
                     self._close(closed.uri)
+                self.notebooks.close(message.params.notebook_document.uri)
+                self._lost.discard(message.params.notebook_document.uri)
 
     def _begin(self, number: int | str, asked: sync.InlineAsked) -> None:
         if self.inline_completions is None:
@@ -193,22 +196,25 @@ class Protocol(LanguageServerProtocol):
         if (running := futures.get(msg_id)) is not None:
             running.add_done_callback(lambda _: futures.pop(msg_id) if futures.get(msg_id) is running else None)
 
-    def _open(self, document: sync.TextDocument) -> None:
-        self.documents.open(document.uri, document.language_id, document.version, document.text)
-        self._found(document.uri)
+    def _open(self, opened: sync.TextDocument) -> None:
+        if self.documents.get(opened.uri) is not None:
+            self.on_close(opened.uri)
+        self.on_open(self.documents.open(opened.uri, opened.language_id, opened.version, opened.text))
+        self._found(opened.uri)
 
     def _close(self, uri: str) -> None:
+        self.on_close(uri)
         self.documents.close(uri)
         self._lost.discard(uri)
-        self.on_close(uri)
 
     def _edit(self, uri: str, version: int, changes: Sequence[Change]) -> None:
-        self.on_edit(uri, changes)
         try:
-            self.documents.change(uri, version, changes)
+            did = self.documents.change(uri, version, changes)
         except OutOfSync as error:
+            self.on_lost(uri)
             self.lose(uri, str(error))
         else:
+            self.on_edit(uri, did)
             if self.documents.get(uri) is not None:
                 self._found(uri)
 
@@ -292,13 +298,13 @@ class Protocol(LanguageServerProtocol):
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": error.code, "message": error.message}})
 
 
-def _plain(params: Any) -> Any:
+def plain(params: Any) -> Any:
     """JSON of what pygls makes of the params of methods that it does not know: named tuples in the place of objects."""
     if isinstance(params, list):
-        return [_plain(item) for item in params]
+        return [plain(item) for item in params]
     if hasattr(params, "_asdict"):
         params = params._asdict()
-    return {name: _plain(value) for name, value in params.items()} if isinstance(params, dict) else params
+    return {name: plain(value) for name, value in params.items()} if isinstance(params, dict) else params
 
 
 def _envelope_fault(data: Any) -> str | None:

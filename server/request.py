@@ -26,7 +26,8 @@ class Ask:
 
     place: its kind is what was decided to ask for; root: the workspace folder whose calibrators are used; secret: whether the file is one
     that no model is shown; cut: whether the document begins before the place's prefix; menu: it is for the ordinary list of completions;
-    selected: the end of the prefix that is put in with a suggestion, because it is only selected in a menu.
+    selected: the end of the prefix that is put in with a suggestion, because it is only selected in a menu; start: the offset (in
+    characters) of what is replaced; stood: what stands there, up to the cursor.
     """
 
     uri: str
@@ -38,6 +39,8 @@ class Ask:
     cut: bool = False
     menu: bool = False
     selected: str = ""
+    start: int = 0
+    stood: str = ""
 
 
 class Record:
@@ -61,8 +64,8 @@ class Record:
         """Something was found or made. waited_ms: on purpose."""
         self._made, self._waited_ms = made, waited_ms
 
-    def decided(self, suggestion: Suggestion, decision: Decision, rank: int = 1) -> None:
-        """A suggestion is shown or hidden. rank: as `Drawn`."""
+    def decided(self, suggestion: Suggestion, decision: Decision, rank: int = 1, showing: str | None = None) -> None:
+        """A suggestion is shown or hidden. rank: as `Drawn`; showing: the id of the first suggestion of the same generation."""
         self.end(
             Ending.PRODUCED if decision.shown else Ending.HIDDEN,
             decision.reason,
@@ -71,6 +74,7 @@ class Record:
             confidence=suggestion.confidence,
             measures=suggestion.measures,
             rank=rank,
+            showing=showing,
             text_sha256=hashlib.sha256(suggestion.text.encode("utf-8", "surrogatepass")).hexdigest(),
             characters=len(suggestion.text),
         )

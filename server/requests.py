@@ -7,7 +7,7 @@ import hashlib
 import math
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -84,12 +84,15 @@ class Requests:
         on_silent: Callable[[str | None], None] = lambda _: None,
         on_hidden: Callable[[], None] = lambda: None,
         paused_until: Callable[[], datetime | None] = lambda: None,
+        on_answer: Callable[[Ask, Sequence[Suggestion]], str | None] = lambda *_: None,
     ) -> None:
         """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
-        on_hidden: told when `hidden` grows; paused_until: when a pause ends, None where there is none."""
+        on_hidden: told when `hidden` grows; paused_until: when a pause ends, None where there is none; on_answer: told what the editor is
+        given, also where that is nothing, and gives the id of the showing, None where there is none."""
         self._on_silent = on_silent
         self._on_hidden = on_hidden
         self._paused_until = paused_until
+        self._on_answer = on_answer
         self.hidden = 0
         self._live = live
         self._calibrators = calibrators
@@ -98,7 +101,7 @@ class Requests:
         self._settings = settings
         self._shown: OrderedDict[str, Shown] = OrderedDict()
         self._with_texts: deque[str] = deque()
-        self._hidden: deque[str] = deque(maxlen=_KEPT)
+        self._hidden: OrderedDict[str, str] = OrderedDict()
         self._recent = Recent()
         self._answer_ms: float | None = None
 
@@ -114,7 +117,10 @@ class Requests:
         record, max_ms = Record(ask, self._add), self._settings().max_ms
         try:
             async with asyncio.timeout(max_ms / 1e3) as record.limit:
-                return await self._answer(ask, current, record)
+                found = await self._answer(ask, current, record)
+                if not found and current():
+                    self._on_answer(ask, ())
+                return found
         except Superseded:
             return record.end(Ending.SUPERSEDED)
         except asyncio.CancelledError:
@@ -204,8 +210,8 @@ class Requests:
         refused = refusal(place.prefix, place.suffix, place.language, invoked=ask.invoked, rules=rules, cut=ask.cut)
         if ask.secret:
             refused = Refusal.SECRET
-        by_itself = refusal(place.prefix, place.suffix, place.language, invoked=False, rules=rules, cut=ask.cut) if ask.invoked else refused
-        silent = refused if refused is Refusal.SECRET else by_itself
+        # Who invoked is told, too, why nothing comes by itself in the document: whatever its text is.
+        silent = refusal("", "", place.language, invoked=False, rules=rules) if ask.invoked and refused is None else refused
         self._on_silent(silent.sentence if silent in _SILENT else None)
         if refused is not None:
             return record.end(Ending.EMPTY, rules.sentence(refused))
@@ -234,25 +240,26 @@ class Requests:
             return record.end(Ending.EMPTY, "nothing to suggest")
         if ask.invoked:
             found.sort(key=_likelihood, reverse=True)
-        first, identity = found[0], _identity(ask, made, found[0].generation)
+        first = found[0]
         decision = decide(
             first.suggestion.confidence,
             show_above=settings.show_above,
             show_uncalibrated=settings.show_uncalibrated,
             explore=settings.exploring,
-            draw=draw_of(identity),
+            draw=draw_of(_identity(ask, made, first.generation)) if settings.exploring else 0.0,
             invoked=ask.invoked,
         )
-        record.decided(first.suggestion, decision, first.asked_of_calibrators["drawn"].rank)
+        rank, given = first.asked_of_calibrators["drawn"].rank, tuple(each.suggestion for each in found)
         if not decision.shown:
-            self._hide(identity)
+            record.decided(first.suggestion, decision, rank, self._hide(_identity(ask, made, first.generation), first.suggestion.id))
             return ()
         self._keep(found)
-        return tuple(each.suggestion for each in found)
+        record.decided(first.suggestion, decision, rank, self._on_answer(ask, given))
+        return given
 
     def _add(self, outcome: Outcome) -> None:
         self._counts.add(outcome)
-        self._events.add(outcome.as_event())
+        self._events.add(outcome.as_event(), outcome.showing)
 
     def _kind_with_evidence(self, ask: Ask) -> Kind:
         """The kind that the place asks for; a line where only for lines there is a calibrator: what comes without evidence comes last."""
@@ -306,12 +313,15 @@ class Requests:
             drawn=drawn,
         )
 
-    def _hide(self, identity: str) -> None:
-        """Count a generation that is hidden, unless it is at each keystroke."""
+    def _hide(self, identity: str, suggestion_id: str) -> str:
+        """Count a generation that is hidden, once whatever is typed along it. Gives the id of the first suggestion of it."""
         if identity not in self._hidden:
-            self._hidden.append(identity)
+            self._hidden[identity] = suggestion_id
+            if len(self._hidden) > _KEPT:
+                self._hidden.popitem(last=False)
             self.hidden += 1
             self._on_hidden()
+        return self._hidden[identity]
 
     def _keep(self, found: list[Shown]) -> None:
         for each in found:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..calibration.bands import BOUNDARIES
+from ..calibration.event_log import DAYS, MEGABYTES
 from ..inference.model import KVType
 from .setting_values import Values, file, number, one_of, or_word, place, shown, switch, text, texts, whole
 
@@ -247,12 +248,12 @@ SETTINGS: tuple[Setting, ...] = (
         own=True,
     ),
     Setting(
-        "log.days", whole(1, _MOST_DAYS, "days"), 180, "How long events are kept; they are pruned at the start and each hour.", own=True
+        "log.days", whole(1, _MOST_DAYS, "days"), DAYS, "How long events are kept; they are pruned at the start and each hour.", own=True
     ),
     Setting(
         "log.megabytes",
         whole(1, _MOST_MEGABYTES, "MiB"),
-        256,
+        MEGABYTES,
         "What the events may take on the disk; the oldest go first.",
         own=True,
     ),

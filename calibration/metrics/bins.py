@@ -97,9 +97,9 @@ def reliability(p: ArrayLike, y: ArrayLike, bins: int = BINS, by: Binning = equa
     return made
 
 
-def wilson(positives: int, n: int) -> tuple[float, float]:
-    """95 % interval of a rate (Wilson 1927, score interval): low, high."""
-    rate, z2 = positives / n, _Z95**2
+def wilson(positives: float, n: float, z: float = _Z95) -> tuple[float, float]:
+    """Interval of a rate (Wilson 1927, score interval): low, high; z: the quantile, by default that of 95 %."""
+    rate, z2 = positives / n, z**2
     centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z95 / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
+    half = z / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
     return max(0.0, centre - half), min(1.0, centre + half)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..measures import Floats
-from .bins import equal_mass
+from .bins import equal_mass, wilson
 from .scores import checked
 
 RESAMPLES = 1000
@@ -104,6 +104,36 @@ def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]
         log_loss=_around(*log_loss),
         auc=_around(*auc) if not math.isnan(auc[1]) else None,
     )
+
+
+def rate_interval(y: ArrayLike, groups: NDArray[np.integer], weights: ArrayLike | None = None) -> Interval | None:
+    """The share of y (n,) that is true, with its 95 % interval; only `groups` (n,), numbered from 0, are independent.
+
+    weights: (n,), above 0, of each in the share; a sample that is there with the probability p has 1 / p (Horvitz & Thompson 1952).
+
+    Wilson's interval for as many samples as these are worth, with the quantile of Student's t in the place of 1.96 for as many groups
+    (Korn & Graubard 1998; Franco et al. 2019, J. Survey Statistics and Methodology 7, find that of Wilson's kind to cover best). Samples
+    are worth their effective number by weight, (Σ w)² / Σ w², over the design effect, as `dial.Rate` has it; where all are true, or none,
+    nothing varies and only the groups count. None where there are fewer than two groups' worth. docs/intervals.md has its coverage.
+    """
+    happened = np.asarray(y, dtype=np.float64)
+    w = np.ones(len(happened)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not len(happened):
+        return None
+    w = w * w.sum() / (w @ w)
+    right, size = np.bincount(groups, w * happened), np.bincount(groups, w)
+    n = float(size.sum())
+    rate, worth = float(right.sum()) / n, n**2 / float(size @ size)
+    # a difference in rounding is no group
+    if worth < 2 - 1e-9:
+        return None
+    if 0 < rate < 1:
+        residual = right - rate * size
+        design = float(residual @ residual) * (worth / (worth - 1)) ** 2 / (n * rate * (1 - rate))
+        effective = n / max(1.0, design)
+    else:
+        effective = worth
+    return Interval(rate, *wilson(rate * effective, effective, student_t(max(1, math.floor(worth - 1 + 1e-9)))))
 
 
 def student_t(degrees: int) -> float:

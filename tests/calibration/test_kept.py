@@ -41,9 +41,7 @@ def test_a_share_is_a_share_and_of_nothing_nothing(inserted: str, current: str) 
 
 
 @given(WORDS, WORDS, st.data())
-def test_what_is_deleted_of_a_text_never_raises_the_share_that_is_in_it(
-    inserted: list[str], current: list[str], data: st.DataObject
-) -> None:
+def test_what_is_deleted_never_raises_the_share(inserted: list[str], current: list[str], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(current)))
     end = data.draw(st.integers(start, len(current)))
     assert share(" ".join(inserted), " ".join(current[:start] + current[end:])) <= share(" ".join(inserted), " ".join(current))
@@ -56,7 +54,7 @@ def test_what_is_deleted_of_a_text_never_raises_the_share_that_is_in_it(
         ("return total / count", "return total // count", 1.0),
         ("return total / count", "return total / size", 3 / 4),
         ("f(a, b)", "g(a, b)", 5 / 6),
-        ("f(a, b)", "f(b, a)", 5 / 6),
+        ("f(a, b)", "f(b, a)", 4 / 6),
         ("'one two'", '"one two"', 2 / 4),
         ("x = 10_000", "x = 10_001", 2 / 3),
         ("naïve = größe", "naïve  =\n\tgröße", 1.0),

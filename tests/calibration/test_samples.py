@@ -22,10 +22,12 @@ hex16 = st.text("0123456789abcdef", min_size=16, max_size=16)
 texts = st.text(st.characters(), max_size=12)
 
 
-def with_what_may_be_left_out(made: Sample, fingerprints: list[str], stand_in: bool, user: str, rank: int, more: int) -> Sample:
+def with_what_may_be_left_out(
+    made: Sample, fingerprints: list[str], stand_in: bool, user: str, rank: int, more: int, propensity: float
+) -> Sample:
     asked = dict(zip(made.measures, fingerprints, strict=False))
     fallbacks = tuple(made.measures) if stand_in else ()
-    return structs.replace(made, asked=asked, fallbacks=fallbacks, user=user, rank=rank, alternatives=rank + more)
+    return structs.replace(made, asked=asked, fallbacks=fallbacks, user=user, rank=rank, alternatives=rank + more, propensity=propensity)
 
 
 plain = st.builds(
@@ -45,7 +47,14 @@ plain = st.builds(
 )
 numbers = st.integers(0, 3)
 samples = st.builds(
-    with_what_may_be_left_out, plain, st.lists(hex16, max_size=4), st.booleans(), texts, numbers.map(lambda n: n + 1), numbers
+    with_what_may_be_left_out,
+    plain,
+    st.lists(hex16, max_size=4),
+    st.booleans(),
+    texts,
+    numbers.map(lambda n: n + 1),
+    numbers,
+    st.floats(0, 1, exclude_min=True),
 )
 
 
@@ -76,6 +85,10 @@ BAD = {
     "a rank that is none": (line(rank=True), "rank must be a whole number from 1 on, not True"),
     "more than were drawn": (line(rank=3, alternatives=2), "rank is 3, of 2 alternatives"),
     "no alternatives": (line(alternatives=1.0), "alternatives must be a whole number from 1 on, not 1.0"),
+    "no propensity": (line(propensity=0), "propensity must be a number above 0 and at most 1, not 0"),
+    "more than certain": (line(propensity=1.5), "propensity must be a number above 0 and at most 1, not 1.5"),
+    "a truth as a propensity": (line(propensity=True), "propensity must be a number above 0 and at most 1, not True"),
+    "a text as a propensity": (line(propensity="1"), "propensity must be a number above 0 and at most 1, not '1'"),
     "a number as a text": (line(project=3), "project must be a string, not 3"),
     "not a fingerprint": (line(model="gpt"), "model must be 16 lower-case hex digits, not 'gpt'"),
     "capital digits": (line(prompt="A" * 16), "prompt must be 16 lower-case hex digits, not 'AAAA"),

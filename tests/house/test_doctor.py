@@ -10,6 +10,7 @@ from house.running import assay
 from synthetic_samples import world
 
 from assay.calibration.calibrator import save
+from assay.calibration.event_log import EventLog
 from assay.calibration.fit import fit
 from assay.doctor import Check, features, render
 from assay.inference.completion import Settings
@@ -36,7 +37,20 @@ def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     assert "tiny" in (checks["model"]["detail"] or "")
     assert checks["calibrator"]["state"] == "note"
     assert "calibrate fit" in (checks["calibrator"]["mend"] or "")
-    assert "does not record events" in (checks["event log"]["detail"] or "")
+
+
+def test_the_log_of_events_is_named_with_its_size_and_what_is_wrong_with_it(tiny_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "events.sqlite3"
+
+    def found() -> tuple[str | None, str]:
+        check = examined("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))[1]["event log"]
+        return check["state"], check["detail"] or ""
+
+    assert found() == ("note", f"none yet at {log}: a server makes it, unless assay.log.events is false")
+    EventLog(log, create=True).close()
+    assert found() == ("ok", f"0.0 MiB at {log} (see: assay logs summary)")
+    log.write_text("something else\n" * 100)
+    assert found() == ("note", f"can't be used: {log}: it is no log of Assay's, and is left alone")
 
 
 def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_be_none(tiny_gguf: Path, tmp_path: Path) -> None:

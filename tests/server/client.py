@@ -94,6 +94,7 @@ class Client:
         root: Path | None = None,
         configuration: bool = False,
         registers: bool = False,
+        tells_settings_to: str = "all",
         name: str = "tests",
     ) -> dict[str, Any]:
         capabilities: dict[str, Any] = {
@@ -105,6 +106,8 @@ class Client:
             capabilities["general"] = {"positionEncodings": encodings}
         if configuration:
             capabilities["workspace"] = {"configuration": True}
+        if tells_settings_to == "registered":
+            capabilities.setdefault("workspace", {})["didChangeConfiguration"] = {"dynamicRegistration": True}
         if registers:
             capabilities["textDocument"]["completion"] = {"dynamicRegistration": True}
         params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities, "clientInfo": {"name": name}}

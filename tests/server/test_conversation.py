@@ -20,7 +20,13 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         capabilities = (await client.initialize())["capabilities"]
         assert capabilities["inlineCompletionProvider"] is not None
         assert capabilities["textDocumentSync"]["change"] == 2
-        assert capabilities["executeCommandProvider"]["commands"] == ["assay.accepted", "assay.rejected", "assay.pause"]
+        assert capabilities["executeCommandProvider"]["commands"] == [
+            "assay.accepted",
+            "assay.rejected",
+            "assay.shown",
+            "assay.acceptedPart",
+            "assay.pause",
+        ]
         client.open(URI, "x = 1\nresult?")
         (item,) = await client.complete(URI, 1, 7)
         assert item["insertText"] == " answer"
@@ -314,6 +320,15 @@ async def test_a_setting_that_can_not_be_or_is_not_known_is_told_once_and_its_de
         client.open(URI, "a?")
         assert await client.complete(URI, 0, 2)
         assert sum("assay.kind can" in str(heard) for heard in client.notifications) == 1
+
+
+async def test_who_tells_of_changed_settings_only_where_asked_is_asked(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(tells_settings_to="registered")
+        await client.ready()
+        (request,) = (request for request in client.requests if request["method"] == "client/registerCapability")
+        (registration,) = request["params"]["registrations"]
+        assert (registration["method"], registration["registerOptions"]["section"]) == ("workspace/didChangeConfiguration", "assay")
 
 
 async def test_the_lateness_of_the_event_loop_is_measured_when_asked_for(tiny_gguf: Path) -> None:

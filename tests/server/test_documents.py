@@ -170,3 +170,24 @@ def test_the_documents_in_sync_can_be_gone_through_from_the_one_that_was_opened_
         documents.open(uri, "python", 1, "")
     documents.lose("v")
     assert [document.uri for document in documents] == ["w", "u"]
+
+
+@given(TEXTS, EDITS, st.sampled_from(ENCODINGS), BLOCKS)
+def test_what_an_edit_did_is_told_in_characters(
+    text: str, edits: list[tuple[Position, Position, str]], encoding: Encoding, block: int
+) -> None:
+    with block_size(block):
+        document = document_of(text, encoding)
+        for first, second, new in edits:
+            before = document.text
+            did = document.apply(Change(new, Range(*sorted((first, second)))))
+            assert before[did.start : did.end] == did.removed
+            assert before[: did.start] + did.added + before[did.end :] == document.text
+
+
+@given(TEXTS, st.integers(0, 35), st.integers(0, 35), st.sampled_from(ENCODINGS), BLOCKS)
+def test_the_text_between_offsets_and_the_position_of_one(text: str, start: int, end: int, encoding: Encoding, block: int) -> None:
+    with block_size(block):
+        document = document_of(text, encoding)
+        assert document.between(start, end) == text[start:end]
+        assert document.position(start) == position_at(text, min(start, len(text)), encoding)

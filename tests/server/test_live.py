@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import os
 import shutil
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 from tiny_gguf import scripted, write_tiny_gguf
 
+from assay import __version__
+from assay.calibration.events import Began, Request, hash_of
 from assay.inference.completion import Settings, complete_several
 from assay.inference.opening import ModelChoice, open_model
 from assay.server import live as live_module
@@ -24,7 +27,7 @@ from assay.server.scheduler import Priority, Want
 
 from . import client as client_module
 from .client import TIMEOUT_S, Client, RpcError, client_of, place, span
-from .logged import bytes_of, requests_of
+from .logged import bytes_of, events_of, requests_of
 
 URI = "file:///project/a.py"
 
@@ -588,6 +591,58 @@ async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answer
         assert sum((await outcomes(client)).values()) == 2
         await client.leave()
     assert requests_of(log)[-1]["model"] != before
+
+
+async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_without_code_or_path(
+    answering_gguf: Path, tmp_path: Path
+) -> None:
+    project, log = tmp_path / "project", tmp_path / "log.sqlite3"
+    document = (project / "a.py").as_uri()
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=project, name="an editor", options={"log.path": str(log)})
+        client.open(document, "x?")
+        (item,) = await client.complete(document, 0, 2)
+        await client.complete(document, 0, 1)
+        assert (await client.request("assay/status"))["log"] == {"path": str(log), "dropped": 0, "trouble": None}
+        await client.leave()
+    began, first, second = events_of(log)
+    assert began == Began(version=__version__, client="an editor")
+    assert isinstance(first, Request)
+    assert isinstance(second, Request)
+    assert first.id == item["command"]["arguments"][0]["id"]
+    assert (first.document, first.project, first.rank) == (hash_of(document), hash_of(project.as_uri()), 1)
+    assert (first.text_sha256, first.characters) == (hashlib.sha256(b" answer").hexdigest(), len(" answer"))
+    assert (second.outcome, second.text_sha256, second.characters) == ("empty", "", 0)
+    assert b"answer" not in bytes_of(log)
+    assert b"project/" not in bytes_of(log)
+
+
+async def test_nothing_is_logged_before_a_client_has_said_that_nothing_is_to_be_logged(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
+    async with client_of(answering_gguf) as client:
+        client.configuration = {"log": {"events": False}}
+        await client.initialize(configuration=True)
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2)
+        assert (await client.request("assay/status"))["log"] is None
+        assert (await outcomes(client))["produced"] == 1
+        await client.leave()
+    assert not (tmp_path / "home").exists()
+
+
+async def test_a_log_that_can_not_be_written_is_told_once_and_suggestions_come(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "no" / "log.sqlite3"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log.path": str(log)})
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2)
+        told = await client.heard("window/showMessage", "can't be logged")
+        assert told["message"] == f"Assay: events can't be logged: {log}: there is no folder {log.parent}"
+        assert (await client.request("assay/status"))["log"]["trouble"]
+        await client.leave()
+    assert not log.parent.exists()
 
 
 async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:

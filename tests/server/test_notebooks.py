@@ -256,5 +256,5 @@ def test_whatever_cells_notebooks_share_every_document_can_be_looked_at(steps: l
 
 def test_clients_are_asked_for_all_cells_of_all_notebooks() -> None:
     assert default_converter().unstructure(types.ServerCapabilities(notebook_document_sync=SYNC)) == {
-        "notebookDocumentSync": {"notebookSelector": [{"notebook": "*"}], "save": False}
+        "notebookDocumentSync": {"notebookSelector": [{"notebook": "*"}], "save": True}
     }

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from assay.calibration.event_log import EventLog
+from assay.calibration.events import Request
+
 from .client import Client, RpcError, client_of, span
 
 URI = "file:///project/a.py"
@@ -74,9 +77,9 @@ async def test_what_is_no_pause_is_refused_with_what_it_should_be(tiny_gguf: Pat
         assert await status(client, "paused") is None
 
 
-async def test_the_status_counts_each_hidden_generation_once(answering_gguf: Path) -> None:
+async def test_each_hidden_generation_is_counted_once_in_the_status_and_in_the_log(answering_gguf: Path, tmp_path: Path) -> None:
     async with client_of(answering_gguf) as client:
-        await client.initialize(options={"showUncalibrated": False, "explore": 0})
+        await client.initialize(options={"showUncalibrated": False, "explore": 0, "log": {"path": str(tmp_path / "log")}})
         client.open(URI, "x?")
         assert await client.complete(URI, 0, 2) == []
         assert (await client.heard("assay/didChangeStatus", '"hidden": 1'))["hidden"] == 1
@@ -87,3 +90,9 @@ async def test_the_status_counts_each_hidden_generation_once(answering_gguf: Pat
         client.change(URI, 3, {"text": "other?"})
         assert await client.complete(URI, 0, 6) == []
         assert await status(client, "hidden") == 2
+        await client.leave()
+    with EventLog(tmp_path / "log") as log:
+        hidden = [(row.showing, row.event.id) for row in log.rows() if isinstance(row.event, Request) and row.event.outcome == "hidden"]
+    first, along, other = hidden
+    assert first == (first[1], first[1]) == (along[0], first[1])
+    assert other[0] == other[1] != first[1]

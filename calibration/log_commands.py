@@ -1,0 +1,315 @@
+"""What `assay logs …` does. Each returns the exit code: 0 done, 1 the work failed, 2 an unreadable log or wrong usage.
+
+What a command finds out, and the JSON document (`as_json`), go to stdout, all else that people read to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from .calibrator import Calibrator, save
+from .event_log import EventLog, EventLogError, EventLogUnavailable, default_path
+from .events import hash_of
+from .fit import FitError, fit
+from .harmless import harmless
+from .log_samples import AT_S, LoggedSamples, samples_of, showings_of
+from .log_summary import LogSummary, Part, summary_of
+from .registry import folders
+from .report.report import summary as evidence_line
+from .samples import Sample, SampleError, write_samples
+
+_EVENT = "kept"
+_DAY_MS = 86_400_000
+# What editors leave as it is in the path of a URI: VS Code and pathlib nothing but these letters' like, Neovim also the delimiters of RFC
+# 3986, and some clients everything.
+_UNQUOTED = ("/", "/!$&'()*+,;=:@", None)
+
+
+def logs_path(log: Path | None) -> int:
+    """`assay logs path`: say where the log is."""
+    path = log or default_path()
+    print(path)
+    if not path.exists():
+        _say("there is none yet; a server makes it when an editor asks it for a suggestion")
+    return 0
+
+
+def logs_summary(log: Path | None, as_json: bool, *, days: float | None = None, at_s: int = AT_S) -> int:
+    """`assay logs summary`: what is in the log. days: only so many of the last."""
+
+    def work() -> int:
+        passed_over = Counter[str]()
+        with _opened(log) as opened:
+            size, since_ms = opened.size, None if days is None else _now_ms() - int(days * _DAY_MS)
+            found = summary_of(opened.rows(passed_over, since_ms=since_ms), opened.rows(since_ms=since_ms), at_s)
+        if as_json:
+            more = {"path": str(opened.path), "bytes": size, "at_s": at_s, "passed_over": dict(passed_over)}
+            print(json.dumps(more | asdict(found), indent=1, allow_nan=False))
+        else:
+            print(harmless("\n".join(_told(found, opened.path, size, at_s))))
+            _tell_passed_over(passed_over)
+        return 0
+
+    return _ended(work)
+
+
+def logs_export(log: Path | None, out: Path, as_json: bool, *, at_s: int = AT_S, only: dict[str, str | None] | None = None) -> int:
+    """`assay logs export --out FILE`: write samples with the label `kept`. only: of this task, model and prompt, by name."""
+
+    def work() -> int:
+        logged = _samples(log, at_s, only or {})
+        write_samples(out, logged.samples)
+        parts = _by_kind(logged.samples)
+        _tell_left_out(logged)
+        for (task, model, prompt), samples in parts.items():
+            _say(f"{task} of the model {model}, prompt {prompt}: {_counted(samples)}")
+        if len(parts) > 1:
+            _say("note: a calibrator is fitted to one task, model and prompt: see --task, --model and --prompt")
+        _say(f"written: {out}")
+        if as_json:
+            kinds = [_kind_json(kind) | _counts_json(samples) for kind, samples in parts.items()]
+            print(json.dumps({"file": str(out), "n": len(logged.samples), "left_out": logged.left_out, "kinds": kinds}, indent=1))
+        return 0
+
+    return _ended(work)
+
+
+def logs_recalibrate(log: Path | None, as_json: bool, *, dry_run: bool = False) -> int:
+    """`assay logs recalibrate`: fit a calibrator of the event kept for each task, model and prompt of the log that has enough labels.
+
+    They go to the user's registry folder, where servers find them at once, each to a file of its own that the next one replaces.
+    dry_run: write nothing.
+    """
+
+    def work() -> int:
+        folder = dict(folders())["user"]
+        written: list[dict[str, Any]] = []
+        refused: list[dict[str, Any]] = []
+        for kind, samples in _by_kind(_samples(log, AT_S, {}).samples).items():
+            task, model, prompt = kind
+            said = _kind_json(kind) | _counts_json(samples)
+            try:
+                calibrator = _fitted(samples)
+            except FitError as error:
+                refused.append(said | {"reason": str(error)})
+                _say(f"{task} of the model {model}: no calibrator: {error}")
+                continue
+            path = folder / f"{_EVENT}-{task}-{model[:8]}-{prompt[:8]}.json"
+            if not dry_run:
+                save(calibrator, path)
+            evidence = calibrator.evidence
+            written.append(
+                said
+                | {"path": str(path), "id": calibrator.id, "event": _EVENT, "n": evidence.n, "positives": evidence.positives}
+                | {"status": calibrator.status, "reason": calibrator.reason, "skill": evidence.skill and asdict(evidence.skill)}
+            )
+            _say(f"{task} of the model {model}: {evidence_line(calibrator)}\nbecause: {calibrator.reason}")
+            _say(f"{'would be written' if dry_run else 'written'}: {path}")
+        if not written and not refused:
+            _say("no calibrator: the log has no suggestion that was shown")
+        if as_json:
+            print(json.dumps({"dry_run": dry_run, "written": written, "refused": refused}, indent=1, allow_nan=False))
+        return 0
+
+    return _ended(work)
+
+
+def logs_prune(log: Path | None, *, days: float, megabytes: float) -> int:
+    """`assay logs prune`: delete what is older, and the oldest beyond a size, as servers do each hour; the space goes back to the disk."""
+
+    def work() -> int:
+        with _opened(log) as opened:
+            before = opened.size
+            deleted = sum(opened.prune(days, megabytes))
+            _say(f"{deleted:,} events deleted, {_mib(before)} before, {_mib(opened.size)} now: {opened.path}")
+        return 0
+
+    return _ended(work)
+
+
+def logs_forget(
+    log: Path | None,
+    *,
+    document: str | None = None,
+    before: datetime | None = None,
+    text: bool = False,
+    sure: bool = False,
+    ask: Callable[[str], str] = input,
+) -> int:
+    """`assay logs forget`: delete all about a document (a path or a URI), all from before a time, all code, or, without any of these, all.
+
+    sure: do not ask. What was deleted is overwritten in the file. 1 where another process reads the log, so that remains may be there yet.
+    """
+
+    def work() -> int:
+        with _opened(log) as opened:
+            if not sure and not _agreed(f"Delete {_what(document, before, text)} from {opened.path}?", ask):
+                _say("nothing was deleted")
+                return 1
+            if document is not None:
+                deleted = opened.forget_documents(map(hash_of, _uris(document)))
+            elif before is not None:
+                deleted = opened.forget_before(int(before.timestamp() * 1e3))
+            else:
+                deleted = opened.forget_texts() if text else opened.forget_all()
+            _say(f"{deleted:,} events deleted: {opened.path}")
+            if opened.overwritten():
+                return 0
+            _say(f"another process reads the log: remains are in {opened.path}-wal until it ends; then run this again")
+            return 1
+
+    return _ended(work)
+
+
+def _ended(work: Callable[[], int]) -> int:
+    try:
+        return work()
+    except EventLogUnavailable as error:
+        _say(f"assay: {error}")
+        return 1
+    except (EventLogError, SampleError) as error:
+        _say(f"assay: {error}")
+        return 2
+    except OSError as error:
+        _say(f"assay: {error.filename}: can't be written: {error.strerror}" if error.filename else f"assay: can't be written: {error}")
+        return 1
+
+
+def _opened(log: Path | None) -> EventLog:
+    return EventLog(log or default_path())
+
+
+def _samples(log: Path | None, at_s: int, only: dict[str, str | None]) -> LoggedSamples:
+    passed_over = Counter[str]()
+    with _opened(log) as opened:
+        logged = samples_of(showings_of(opened.rows(passed_over), opened.rows()), at_s)
+    _tell_passed_over(passed_over)
+    wanted = {name: value for name, value in only.items() if value is not None}
+    chosen = tuple(sample for sample in logged.samples if all(getattr(sample, name) == value for name, value in wanted.items()))
+    return LoggedSamples(chosen, logged.left_out)
+
+
+def _by_kind(samples: Iterable[Sample]) -> dict[tuple[str, str, str], list[Sample]]:
+    """By task, model and prompt: what calibrators are fitted to one of."""
+    parts: dict[tuple[str, str, str], list[Sample]] = {}
+    for sample in samples:
+        parts.setdefault((sample.task, sample.model, sample.prompt), []).append(sample)
+    return dict(sorted(parts.items()))
+
+
+def _fitted(samples: Sequence[Sample]) -> Calibrator:
+    """Raises FitError also for too few samples: a calibrator that is insufficient gives no number."""
+    calibrator = fit(samples, _EVENT).calibrator
+    if calibrator.status == "insufficient":
+        raise FitError(calibrator.reason)
+    return calibrator
+
+
+def _uris(document: str) -> set[str]:
+    """How editors may write a document's URI."""
+    if "://" in document or document.startswith("untitled:"):
+        return {document}
+    found = set[str]()
+    for path in {Path(document).absolute(), Path(document).resolve()}:
+        text = path.as_posix()
+        for root in {text, text[:1].lower() + text[1:]} if path.drive else {text}:
+            whole = root if root.startswith("/") else f"/{root}"
+            raw = os.fsencode(whole)
+            found |= {f"file://{whole if unquoted is None else quote(raw, safe=unquoted)}" for unquoted in _UNQUOTED}
+    return found
+
+
+def _agreed(question: str, ask: Callable[[str], str]) -> bool:
+    if ask is input and not (sys.stdin and sys.stdin.isatty()):
+        _say(f"{question} Say so with --yes.")
+        return False
+    print(harmless(question), end=" ", file=sys.stderr, flush=True)
+    try:
+        return ask("[y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _what(document: str | None, before: datetime | None, text: bool) -> str:
+    if document is not None:
+        return f"all events about {document}"
+    if before is not None:
+        return f"all events from before {before.isoformat(sep=' ', timespec='minutes')}"
+    return "all code" if text else "all events"
+
+
+def _told(found: LogSummary, path: Path, size: int, at_s: int) -> Iterable[str]:
+    yield f"{path}: {found.events:,} events of {found.servers:,} servers, {_mib(size)}"
+    if found.since_ms is None or found.until_ms is None:
+        return
+    yield f"from {_minute(found.since_ms)} to {_minute(found.until_ms)}"
+    yield f"requests: {sum(found.requests.values()):,}: {_listed(found.requests)}"
+    if found.dropped:
+        yield f"dropped: {found.dropped:,} events, because they came faster than the disk took them"
+    yield f"showings: {found.all.showings:,}: {_listed(found.endings)}"
+    yield f"kept after {at_s} s: {_rate(found.all)}"
+    for title, parts in (("by band", found.by_band), ("by task", found.by_task), ("by language", found.by_language)):
+        yield f"{title}:"
+        yield from (f"  {part.name or '(none)'}: {part.showings:,} shown, {_rate(part)}" for part in parts)
+
+
+def _rate(part: Part) -> str:
+    if part.low is None or part.high is None:
+        return "not known of any"
+    return f"{part.kept:,} of {part.labelled:,} that are known, {part.kept / part.labelled:.0%} ({part.low:.0%} to {part.high:.0%})"
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()) or "none"
+
+
+def _counted(samples: Sequence[Sample]) -> str:
+    known = _counts_json(samples)
+    return f"{len(samples):,} samples, {known['labelled']:,} with a label, {known['positives']:,} of them kept"
+
+
+def _counts_json(samples: Sequence[Sample]) -> dict[str, Any]:
+    labels = [label for sample in samples if (label := sample.labels[_EVENT]) is not None]
+    return {"samples": len(samples), "labelled": len(labels), "positives": sum(labels)}
+
+
+def _kind_json(kind: tuple[str, str, str]) -> dict[str, Any]:
+    return dict(zip(("task", "model", "prompt"), kind, strict=True))
+
+
+def _tell_left_out(logged: LoggedSamples) -> None:
+    if logged.left_out:
+        _say(f"left out: {', '.join(f'{count:,} {reason}' for reason, count in logged.left_out.items())}")
+
+
+def _tell_passed_over(passed_over: Counter[str]) -> None:
+    if passed_over["unknown"]:
+        _say(f"note: {passed_over['unknown']:,} events of kinds that this version does not know were passed over")
+    if passed_over["damaged"]:
+        _say(f"note: {passed_over['damaged']:,} events that can't be read were passed over")
+
+
+def _minute(time_ms: int) -> str:
+    return datetime.fromtimestamp(time_ms / 1e3).astimezone().isoformat(sep=" ", timespec="minutes")
+
+
+def _mib(size: int) -> str:
+    return f"{size / 2**20:.1f} MiB"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _say(text: str) -> None:
+    print(harmless(text), file=sys.stderr)

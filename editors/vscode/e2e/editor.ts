@@ -1,0 +1,184 @@
+/** One real VS Code: its server, a browser with its window, and what a user does there. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { Screen } from './screen.ts';
+import { until } from './waiting.ts';
+import type { Workplace } from './workplace.ts';
+
+export interface Start {
+  /** The folder that install-editor printed. */
+  readonly installation: string;
+  readonly vsix: string;
+  readonly browser: string;
+  /** Whether folders have to be trusted before their settings count; otherwise all are. */
+  readonly trust?: boolean;
+  readonly width?: number;
+  readonly height?: number;
+  /** Pixels of the screen for one of the page's. */
+  readonly scale?: number;
+}
+
+export class Editor {
+  readonly place: Workplace;
+  readonly page: Page;
+  readonly screen: Screen;
+  private readonly server: ChildProcess;
+  private readonly browser: Browser;
+  /** What the page said on its console, and asked of other hosts than this machine. */
+  readonly console: string[] = [];
+  readonly foreign: string[] = [];
+
+  private constructor(place: Workplace, server: ChildProcess, browser: Browser, page: Page) {
+    this.place = place;
+    this.server = server;
+    this.browser = browser;
+    this.page = page;
+    this.screen = new Screen(page);
+    page.on('console', (message) => this.console.push(`${message.type()}: ${message.text()}`));
+    page.on('request', (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      if (/^(http|ws)s?:$/.test(protocol) && hostname !== '127.0.0.1') this.foreign.push(request.url());
+    });
+  }
+
+  /** Starts it in the place's workspace, with the extension installed. */
+  static async open(place: Workplace, start: Start): Promise<Editor> {
+    const port = await freePort();
+    await run(start, place, ['--install-extension', start.vsix, '--force']);
+    const trust = start.trust === true ? [] : ['--disable-workspace-trust'];
+    const server = spawned(start, place, ['--bind-addr', `127.0.0.1:${port}`, '--auth', 'none', ...CALM, ...trust, place.workspace]);
+    let browser: Browser | undefined;
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      await until('code-server answers', () => answers(`${url}/healthz`));
+      browser = await chromium.launch({ executablePath: start.browser, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+      const viewport = { width: start.width ?? 1200, height: start.height ?? 700 };
+      const page = await browser.newPage({ viewport, deviceScaleFactor: start.scale ?? 1 });
+      const editor = new Editor(place, server, browser, page);
+      await page.goto(`${url}/?folder=${encodeURIComponent(place.workspace)}`);
+      await page.waitForSelector('.monaco-workbench .part.statusbar', { timeout: 120_000 });
+      return editor;
+    } catch (error) {
+      await browser?.close();
+      await ended(server);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await ended(this.server);
+  }
+
+  /** Until the server runs and its model is loaded. */
+  async ready(): Promise<void> {
+    await until('Assay is ready', async () => /Assay: ready/.test((await this.screen.status()).spoken), () => this.screen.status());
+  }
+
+  /** Opens a file of the workspace with the cursor at its mark ▮, which is not in the file. */
+  async openAt(name: string, marked: string): Promise<void> {
+    const at = marked.indexOf('▮');
+    const before = marked.slice(0, at);
+    this.place.write(name, before + marked.slice(at + 1));
+    const line = before.split('\n').length;
+    const column = at - before.lastIndexOf('\n');
+    await this.quickOpen(name, `${path.join(this.place.workspace, name)}:${line}:${column}`);
+    await until(`${name} is open`, () => this.screen.isOpen(name));
+    await until('the cursor is where it was put', async () => (await this.screen.cursorPlace()) === `${line}:${column}`, () => this.screen.cursorPlace());
+  }
+
+  async type(text: string, delay = 40): Promise<void> {
+    await this.page.keyboard.type(text, { delay });
+  }
+
+  async press(key: string): Promise<void> {
+    await this.page.keyboard.press(key);
+  }
+
+  /** Runs a command by its title, as a user does. */
+  async command(title: string): Promise<void> {
+    await this.press('F1');
+    await this.choose(title);
+  }
+
+  /** Takes the first entry of the open list that has these words. */
+  async choose(words: string): Promise<void> {
+    const input = this.page.locator('.quick-input-widget input[type=text], .quick-input-widget .input').first();
+    await input.waitFor({ state: 'visible' });
+    await this.page.keyboard.type(words.replace(/[…]/g, ''), { delay: 10 });
+    const entry = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first();
+    await entry.waitFor({ state: 'visible', timeout: 60_000 });
+    await entry.click();
+  }
+
+  /** By its whole path: that needs no search of the workspace. */
+  private async quickOpen(name: string, what: string): Promise<void> {
+    await this.press('Control+p');
+    await this.page.locator('.quick-input-widget').first().waitFor({ state: 'visible' });
+    await this.page.keyboard.insertText(what);
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: name }).first().waitFor({ state: 'visible', timeout: 60_000 });
+    await this.press('Enter');
+    await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
+  }
+}
+
+const CALM = ['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
+
+function spawned(start: Start, place: Workplace, args: readonly string[]): ChildProcess {
+  const log = openSync(path.join(place.folder, 'editor.log'), 'a');
+  const entry = path.join(start.installation, 'node_modules/code-server/out/node/entry.js');
+  const folders = ['--config', path.join(place.folder, 'none.yaml'), '--user-data-dir', place.profile, '--extensions-dir', place.extensions];
+  return spawn(path.join(start.installation, 'node'), [entry, ...folders, ...args], {
+    // A group of its own, so that all that it started ends with it.
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: {
+      ...process.env,
+      // Otherwise the workbench asks a public gallery of extensions.
+      EXTENSIONS_GALLERY: '{"serviceUrl":""}',
+      XDG_DATA_HOME: path.join(place.folder, 'data'),
+    },
+  });
+}
+
+async function run(start: Start, place: Workplace, args: readonly string[]): Promise<void> {
+  const process = spawned(start, place, args);
+  const code = await new Promise<number | null>((resolve) => process.once('exit', resolve));
+  if (code !== 0) throw new Error(`code-server ${args.join(' ')} ended with ${String(code)}`);
+}
+
+async function ended(server: ChildProcess): Promise<void> {
+  if (server.pid === undefined) return;
+  const gone = server.exitCode === null ? new Promise((resolve) => server.once('exit', resolve)) : Promise.resolve();
+  try {
+    process.kill(-server.pid, 'SIGKILL');
+  } catch {
+    // All of the group have ended already.
+  }
+  await gone;
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (typeof address === 'object' && address !== null) resolve(address.port);
+        else reject(new Error('no port'));
+      });
+    });
+  });
+}

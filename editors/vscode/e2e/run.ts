@@ -1,0 +1,95 @@
+/** node run.ts [--version V]… [--only WORDS] [--repeat N]: runs the scenarios in each version; exits 1 if one fails, and leaves picture and logs of it. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Editor, type Start } from './editor.ts';
+import { SCENARIOS, type Scenario } from './scenarios.ts';
+import { Workplace } from './workplace.ts';
+
+const HERE = import.meta.dirname;
+const FAILURES = path.join(HERE, 'failures');
+const VERSIONS = ['4.139.1', '4.93.1'];
+
+interface Result {
+  readonly version: string;
+  readonly scenario: string;
+  readonly seconds: number;
+  readonly error: string | undefined;
+}
+
+async function runIn(version: string, scenarios: readonly Scenario[], start: Start): Promise<Result[]> {
+  const place = new Workplace();
+  const results: Result[] = [];
+  const editor = await Editor.open(place, start);
+  try {
+    await editor.ready();
+    for (const scenario of scenarios) {
+      const began = Date.now();
+      const error = await attempt(editor, scenario, version);
+      const seconds = (Date.now() - began) / 1000;
+      results.push({ version, scenario: scenario.name, seconds, error });
+      console.log(`${error === undefined ? 'ok  ' : 'FAIL'} ${version} ${scenario.name} (${seconds.toFixed(1)} s)${error === undefined ? '' : `\n     ${error}`}`);
+    }
+  } finally {
+    await editor.close();
+    place.remove();
+  }
+  return results;
+}
+
+async function attempt(editor: Editor, scenario: Scenario, version: string): Promise<string | undefined> {
+  const changed = Object.fromEntries(['assay.badge', 'assay.showAbove', 'assay.model', 'assay.automatic'].map((name) => [name, undefined]));
+  try {
+    editor.place.set({ ...changed, ...scenario.settings });
+    await scenario.run(editor);
+    return undefined;
+  } catch (error) {
+    const folder = path.join(FAILURES, `${version} ${scenario.name}`);
+    mkdirSync(folder, { recursive: true });
+    await editor.page.screenshot({ path: path.join(folder, 'window.png') });
+    const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    writeFileSync(path.join(folder, 'error.txt'), `${told}\n\n${editor.console.join('\n')}\n`);
+    editor.place.keepLogs(folder);
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    editor.place.set(Object.fromEntries(Object.keys(scenario.settings ?? {}).map((name) => [name, undefined])));
+    // A list that a failure left open would take the next one's keys.
+    await editor.press('Escape');
+  }
+}
+
+function browser(): string {
+  for (const name of [process.env.ASSAY_CHROMIUM, 'chromium', 'chromium-browser', 'google-chrome']) {
+    if (name === undefined) continue;
+    try {
+      return execFileSync('sh', ['-c', 'command -v "$1"', 'sh', name], { encoding: 'utf8' }).trim();
+    } catch {
+      // The next one.
+    }
+  }
+  throw new Error('no Chromium: see .ci/editor-packages');
+}
+
+const { values } = parseArgs({
+  options: {
+    version: { type: 'string', multiple: true, default: VERSIONS },
+    only: { type: 'string' },
+    repeat: { type: 'string', default: '1' },
+    vsix: { type: 'string', default: path.join(HERE, '../assay.vsix') },
+  },
+});
+const scenarios = SCENARIOS.filter(({ name }) => values.only === undefined || name.includes(values.only));
+rmSync(FAILURES, { recursive: true, force: true });
+const results: Result[] = [];
+for (let repeat = 0; repeat < Number(values.repeat); repeat++) {
+  for (const version of values.version) {
+    const installation = execFileSync(path.join(HERE, 'install-editor'), [version], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+    results.push(...(await runIn(version, scenarios, { installation, vsix: values.vsix, browser: browser() })));
+  }
+}
+const failed = results.filter(({ error }) => error !== undefined);
+const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+console.log(`${results.length - failed.length} of ${results.length} scenarios passed, in ${seconds.toFixed(0)} s without the starts.`);
+if (failed.length > 0) console.log(`Pictures and logs of the others: ${FAILURES}`);
+process.exitCode = failed.length > 0 || results.length === 0 ? 1 : 0;

@@ -1,0 +1,97 @@
+"""Writes the settings and the colours into package.json: they come from `server/settings_table.py` and `calibration/bands.py`.
+
+`python editors/vscode/scripts/contributions.py`, from a Python that has Assay installed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from assay.calibration.bands import BANDS, Band
+from assay.server.settings import settings_json_schema
+
+PACKAGE = Path(__file__).parent.parent / "package.json"
+
+# What the extension alone reads; the server never sees it (src/settings.ts). Programs are the user's to name, never an opened project's.
+_OWN: dict[str, dict[str, Any]] = {
+    "assay.server.path": {
+        "type": ["string", "null"],
+        "default": None,
+        "scope": "machine",
+        "markdownDescription": "The program `assay`. Default: the one on `PATH`, else that of the workspace's `.venv` or `venv` if the "
+        "workspace is trusted, else the environment that *Assay: Create an Environment* made.",
+    },
+    "assay.server.requirement": {
+        "type": "string",
+        "default": "assay",
+        "minLength": 1,
+        "scope": "machine",
+        "markdownDescription": "What pip installs into the environment that *Assay: Create an Environment* makes: a requirement, or the "
+        "path of a wheel or of Assay's source.",
+    },
+    "assay.badge": {
+        "type": "string",
+        "enum": ["line", "statusBar", "off"],
+        "enumDescriptions": ["Behind the suggestion's line, and in the status bar.", "In the status bar alone.", "Nowhere."],
+        "default": "line",
+        "scope": "window",
+        "markdownDescription": "Where the confidence of the suggestion on the screen is shown.",
+    },
+    "assay.trace.server": {
+        "type": "string",
+        "enum": ["off", "messages", "verbose"],
+        "default": "messages",
+        "scope": "window",
+        "markdownDescription": "How much of the conversation with the server the log holds while its level is *Trace*.",
+    },
+}
+
+
+def configuration() -> dict[str, Any]:
+    """`contributes.configuration`: the extension's own settings first."""
+    own = {name: {**schema, "order": order} for order, (name, schema) in enumerate(_OWN.items())}
+    server = {name: {**schema, "order": len(own) + schema["order"]} for name, schema in settings_json_schema().items()}
+    return {"title": "Assay", "properties": own | server}
+
+
+def restricted(properties: dict[str, Any]) -> list[str]:
+    """The settings that an untrusted workspace has no say in: those that no workspace has."""
+    return [name for name, schema in properties.items() if schema["scope"] == "machine"]
+
+
+def colours() -> list[dict[str, Any]]:
+    """`contributes.colors`: one for each band."""
+    return [
+        {
+            "id": colour_id(band),
+            "description": f"The badge of a suggestion in the band “{band.word}”.",
+            "defaults": {
+                "light": band.colour,
+                "dark": band.colour_dark,
+                "highContrast": band.colour_dark,
+                "highContrastLight": band.colour,
+            },
+        }
+        for band in BANDS
+    ]
+
+
+def colour_id(band: Band) -> str:
+    """The name of a band's colour in themes: assay.likely, assay.noEvidence."""
+    first, *others = band.word.split()
+    return f"assay.{first}{''.join(map(str.capitalize, others))}"
+
+
+def written(package: dict[str, Any]) -> dict[str, Any]:
+    """package.json with the settings and colours that there are now."""
+    settings = configuration()
+    contributes = package["contributes"] | {"configuration": settings, "colors": colours()}
+    untrusted = package["capabilities"]["untrustedWorkspaces"] | {"restrictedConfigurations": restricted(settings["properties"])}
+    return package | {"contributes": contributes, "capabilities": package["capabilities"] | {"untrustedWorkspaces": untrusted}}
+
+
+if __name__ == "__main__":
+    package = json.loads(PACKAGE.read_text("utf-8"))
+    PACKAGE.write_text(json.dumps(written(package), ensure_ascii=False, indent=2) + "\n", "utf-8")

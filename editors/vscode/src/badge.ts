@@ -1,0 +1,50 @@
+/** The badge: the confidence of the suggestion on the screen, behind the line that it begins on. */
+import * as vscode from 'vscode';
+import { colourOf } from './bands';
+import type { OnScreen } from './onScreen';
+import { badgeText } from './badgeText';
+import type { Screen } from './screen';
+import { badgePlace } from './settings';
+
+export class Badge implements vscode.Disposable {
+  // One type for all bands: the editor then changes a badge in place.
+  private readonly type = vscode.window.createTextEditorDecorationType({ rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen });
+  private readonly parts: vscode.Disposable;
+  private drawnIn: vscode.TextEditor | undefined;
+
+  constructor(private readonly screen: Screen) {
+    this.parts = vscode.Disposable.from(
+      this.type,
+      screen.onChange(() => {
+        this.draw();
+      }),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration('assay.badge')) this.draw();
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.parts.dispose();
+  }
+
+  private draw(): void {
+    const now = badgePlace() === 'line' ? this.screen.current : undefined;
+    const editor = vscode.window.activeTextEditor;
+    const wanted = now !== undefined && editor?.document.uri.toString() === now.uri ? editor : undefined;
+    if (this.drawnIn !== undefined && this.drawnIn !== wanted) this.drawnIn.setDecorations(this.type, []);
+    if (wanted !== undefined && now !== undefined) wanted.setDecorations(this.type, [decoration(wanted.document, now)]);
+    this.drawnIn = wanted;
+  }
+}
+
+function decoration(document: vscode.TextDocument, now: OnScreen): vscode.DecorationOptions {
+  const end = document.lineAt(Math.min(now.at.line, document.lineCount - 1)).range.end;
+  const band = now.alternatives[now.index]?.suggestion.confidence.band ?? '';
+  return {
+    range: new vscode.Range(end, end),
+    renderOptions: {
+      after: { contentText: badgeText(now), color: new vscode.ThemeColor(colourOf(band)), margin: '0 0 0 2em', fontStyle: 'normal' },
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** The conversation with the server: its options, and what is seen of it on its way. */
+import { homedir } from 'node:os';
+import { createInterface } from 'node:readline';
+import * as vscode from 'vscode';
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  RevealOutputChannelOn,
+  State,
+  type ErrorHandler,
+  type LanguageClientOptions,
+} from 'vscode-languageclient/node';
+import type { Offered } from './onScreen';
+import { suggestionOf } from './protocol';
+import { afterDeath } from './restarts';
+import type { Screen } from './screen';
+import { withoutOwn } from './ownSettings';
+
+export const ACCEPTED = 'assay.accepted';
+
+/** What may be completed: files, new ones, and the cells of notebooks; not the editor's own texts, such as its log. */
+const DOCUMENTS = ['file', 'untitled', 'vscode-notebook-cell'].map((scheme) => ({ scheme }));
+
+export interface Heard {
+  /** A suggestion is on the screen that was not before, or not as the chosen one. */
+  readonly shown: (id: string) => void;
+  /** The server ended too often. */
+  readonly givenUp: () => void;
+  /** A line that the server wrote to its standard error. */
+  readonly complained: (line: string) => void;
+}
+
+/** Its errors are written to the log alone: what a user has to know of them, and what mends it, the extension says itself. */
+class Client extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+export function makeClient(program: string, log: vscode.LogOutputChannel, screen: Screen, heard: Heard): LanguageClient {
+  // Not the workspace: no program of an opened project may come before the server's own.
+  const run = { command: program, args: ['serve'], options: { cwd: homedir() } };
+  let ran = false;
+  const client = new Client(
+    'assay',
+    'Assay',
+    run,
+    options(log, screen, heard, () => ran),
+  );
+  client.onDidChangeState(({ newState }) => {
+    ran ||= newState === State.Running;
+  });
+  return client;
+}
+
+function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, hasRun: () => boolean): LanguageClientOptions {
+  return {
+    documentSelector: DOCUMENTS,
+    outputChannel: log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    errorHandler: errorHandler(heard.givenUp, hasRun),
+    initializationFailedHandler: () => false,
+    stdioOptions: {
+      stdout: () => undefined,
+      stderr: (input) => {
+        createInterface({ input }).on('line', (line) => {
+          log.warn(line);
+          heard.complained(line);
+        });
+      },
+    },
+    markdown: { isTrusted: false, supportHtml: false },
+    middleware: {
+      workspace: {
+        configuration: async (params, token, next) => {
+          const answer = await next(params, token);
+          return Array.isArray(answer) ? answer.map(withoutOwn) : answer;
+        },
+      },
+      executeCommand: (command, args, next) => {
+        if (command === ACCEPTED) screen.clear();
+        return next(command, args) as unknown;
+      },
+      provideInlineCompletionItems: async (document, position, context, token, next) => {
+        const version = document.version;
+        const answer = await next(document, position, context, token);
+        // Of an answer to a question that was taken back, the newer question's answer will tell.
+        if (token.isCancellationRequested) return answer;
+        const items = Array.isArray(answer) ? answer : (answer?.items ?? []);
+        const invoked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+        const now = screen.answer(
+          document,
+          version,
+          position,
+          items.flatMap((item) => offered(document, position, item)),
+          invoked,
+        );
+        if (now !== undefined) heard.shown(now.suggestion.id);
+        return answer;
+      },
+    },
+  };
+}
+
+function offered(document: vscode.TextDocument, cursor: vscode.Position, item: vscode.InlineCompletionItem): Offered[] {
+  const suggestion = suggestionOf((item.command?.arguments as unknown[] | undefined)?.[0]);
+  if (suggestion === undefined || typeof item.insertText !== 'string') return [];
+  const before = item.range === undefined ? '' : document.getText(new vscode.Range(item.range.start, cursor));
+  return [{ suggestion, text: item.insertText, before }];
+}
+
+function errorHandler(givenUp: () => void, hasRun: () => boolean): ErrorHandler {
+  let deaths: readonly number[] = [];
+  return {
+    error: (_error, _message, count) => ({
+      action: count !== undefined && count <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown,
+      handled: true,
+    }),
+    closed: () => {
+      // One that never answered would not answer the next time either.
+      if (!hasRun()) return { action: CloseAction.DoNotRestart, handled: true, message: 'The server ended before it answered.' };
+      const next = afterDeath(deaths, Date.now());
+      deaths = next.deaths;
+      if (!next.givenUp) return { action: CloseAction.Restart, handled: true, message: 'The server ended and is started again.' };
+      givenUp();
+      return { action: CloseAction.DoNotRestart, handled: true, message: 'The server ended too often and is not started again.' };
+    },
+  };
+}

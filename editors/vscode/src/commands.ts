@@ -1,0 +1,53 @@
+/** The commands of the palette and of the status bar's menu. */
+import * as vscode from 'vscode';
+import type { Connection } from './connection';
+import { chooseDial } from './dial';
+import { openDoctor } from './doctor';
+import { createEnvironment } from './environment';
+import { showMenu } from './menu';
+import { pauseFor, resume, toggleQuiet } from './modes';
+import type { Panel } from './panel';
+import { recalibrate } from './recalibrate';
+import type { Screen } from './screen';
+
+export interface Parts {
+  readonly connection: Connection;
+  readonly screen: Screen;
+  readonly panel: Panel;
+  readonly log: vscode.LogOutputChannel;
+  /** The environment that the extension makes. */
+  readonly environment: string;
+}
+
+export function registerCommands({ connection, screen, panel, log, environment }: Parts): vscode.Disposable {
+  const commands: Readonly<Record<string, (...args: unknown[]) => unknown>> = {
+    menu: () => showMenu(connection, screen),
+    chooseDial: () => chooseDial(connection),
+    toggleQuiet,
+    pauseFor: (minutes) => pauseFor(connection, typeof minutes === 'number' ? minutes : undefined),
+    resume: () => {
+      resume(connection);
+    },
+    showConfidence: () => {
+      panel.show();
+    },
+    recalibrateNow: async () => {
+      const words = await recalibrate(connection);
+      if (words !== undefined) void vscode.window.showInformationMessage(`Assay: ${words}`);
+    },
+    createEnvironment: async () => {
+      // While none runs: on Windows the programs of a running server can't be replaced.
+      await connection.start(() => createEnvironment(environment, log));
+    },
+    restartServer: () => connection.start(),
+    showLog: () => {
+      log.show();
+    },
+    doctor: async () => {
+      const found = await connection.find();
+      if ('program' in found) openDoctor(found.program);
+      else void vscode.window.showWarningMessage(`Assay: ${found.missing}`);
+    },
+  };
+  return vscode.Disposable.from(...Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(`assay.${name}`, run)));
+}

@@ -1,0 +1,46 @@
+/** Puts the extension's parts together. */
+import * as vscode from 'vscode';
+import { Badge } from './badge';
+import { registerCommands } from './commands';
+import { Connection } from './connection';
+import { registerHover } from './hover';
+import { registerOffers } from './offers';
+import { Panel } from './panel';
+import { Screen } from './screen';
+import { registerSignals } from './signals';
+import { StatusItem } from './status';
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel('Assay', { log: true });
+  const screen = new Screen();
+  const environment = vscode.Uri.joinPath(context.globalStorageUri, 'environment').fsPath;
+  const connection = new Connection(log, screen, environment);
+  const panel = new Panel(connection);
+  context.subscriptions.push(
+    log,
+    screen,
+    panel,
+    new Badge(screen),
+    new StatusItem(connection, screen),
+    registerHover(screen, connection),
+    registerSignals(screen, connection),
+    registerOffers(connection),
+    registerCommands({ connection, screen, panel, log, environment }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      // The server may be in the workspace's own environment.
+      if (connection.stage === 'missing') void connection.start();
+    }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('assay.server.path')) void connection.start();
+    }),
+  );
+  running = connection;
+  void connection.start();
+}
+
+/** Waited for by the editor, so that the server ends with it. */
+export async function deactivate(): Promise<void> {
+  await running?.dispose();
+}
+
+let running: Connection | undefined;

@@ -1,0 +1,38 @@
+/** Why the suggestion on the screen has its confidence: on the hover over its badge. */
+import * as vscode from 'vscode';
+import type { Connection } from './connection';
+import type { Screen } from './screen';
+
+/** Set once an explanation was shown: the walkthrough's step is done then. */
+const EXPLAINED = 'assay.explained';
+
+export function registerHover(screen: Screen, connection: Connection): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.languages.registerHoverProvider([{ scheme: 'file' }, { scheme: 'untitled' }, { scheme: 'vscode-notebook-cell' }], {
+      provideHover: async (document, position, token) => {
+        const now = screen.current;
+        const suggestion = screen.suggestion?.suggestion;
+        if (now === undefined || suggestion === undefined || document.uri.toString() !== now.uri) return undefined;
+        // The badge stands behind the end of the line: a hover there, and on what follows the cursor, is over it or over the suggestion.
+        if (position.line !== now.at.line || position.character < now.at.character) return undefined;
+        const markdown = await connection.explain(suggestion.id, token);
+        const text = new vscode.MarkdownString(markdown ?? suggestion.confidence.text);
+        text.isTrusted = false;
+        text.supportHtml = false;
+        void vscode.commands.executeCommand('setContext', EXPLAINED, true);
+        return new vscode.Hover(
+          text,
+          new vscode.Range(now.at.line, now.at.character, now.at.line, document.lineAt(position.line).range.end.character),
+        );
+      },
+    }),
+    vscode.commands.registerCommand('assay.explainSuggestion', async () => {
+      if (screen.suggestion === undefined) {
+        void vscode.window.showInformationMessage('Assay: no suggestion of Assay’s is at the cursor.');
+        return;
+      }
+      await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+      await vscode.commands.executeCommand('editor.action.showHover');
+    }),
+  );
+}

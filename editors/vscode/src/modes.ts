@@ -1,0 +1,28 @@
+/** Pause and quiet mode. */
+import * as vscode from 'vscode';
+import type { Connection } from './connection';
+import { change, isAutomatic } from './settings';
+
+const PAUSES: readonly { readonly label: string; readonly minutes: number }[] = [
+  { label: '10 minutes', minutes: 10 },
+  { label: '30 minutes', minutes: 30 },
+  { label: '1 hour', minutes: 60 },
+  { label: '4 hours', minutes: 240 },
+];
+
+export async function pauseFor(connection: Connection, minutes?: number): Promise<void> {
+  const chosen =
+    minutes === undefined
+      ? await vscode.window.showQuickPick(PAUSES, { placeHolder: 'For how long does nothing come by itself?' })
+      : { minutes };
+  if (chosen !== undefined) connection.signal('assay.pause', { minutes: chosen.minutes });
+}
+
+export function resume(connection: Connection): void {
+  connection.signal('assay.pause', { minutes: 0 });
+}
+
+/** In quiet mode suggestions come only when they are invoked. */
+export async function toggleQuiet(): Promise<void> {
+  await change('automatic', !isAutomatic());
+}

@@ -1,0 +1,160 @@
+/** What the server says beyond the protocol of language servers; docs/formats.md of the server describes it. */
+
+export interface Confidence {
+  readonly status: string;
+  readonly event: string;
+  readonly probability: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly band: string;
+  readonly reason: string;
+  /** The badge: "◆ likely 70-85 % exact match". */
+  readonly text: string;
+}
+
+export interface Suggestion {
+  readonly id: string;
+  readonly confidence: Confidence;
+}
+
+export interface Status {
+  readonly state: string;
+  readonly reason: string;
+  readonly busy: boolean;
+  /** Why nothing is suggested by itself in the document that was last asked about. */
+  readonly silent: string | null;
+  /** How many suggestions the dial has hidden since the start. */
+  readonly hidden: number;
+  /** Until when, ISO 8601. */
+  readonly paused: string | null;
+}
+
+export interface Interval {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Right {
+  readonly n: number;
+  readonly positives: number;
+  readonly value: number;
+  /** null where the evidence does not hold them. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+export interface Level {
+  readonly showAbove: number;
+  /** null where that is not known exactly. */
+  readonly shown: number | null;
+  readonly share: number | null;
+  readonly right: Right | null;
+}
+
+export interface Dial {
+  /** What the probabilities are about. */
+  readonly event: string;
+  /** The event by which the log tells what was right. */
+  readonly label: string;
+  readonly showAbove: number;
+  readonly n: number;
+  readonly labelled: number;
+  readonly days: number;
+  readonly levels: readonly Level[];
+  /** Held-out evidence of the calibrators in use. */
+  readonly evidence: readonly { readonly task: string; readonly event: string; readonly n: number; readonly levels: readonly Level[] }[];
+}
+
+export interface Bin {
+  readonly low: number;
+  readonly high: number;
+  readonly n: number;
+  readonly mean: number | null;
+  readonly rate: number | null;
+  readonly rateLow: number | null;
+  readonly rateHigh: number | null;
+}
+
+export interface CalibratorReport {
+  readonly id: string;
+  readonly origin: string;
+  readonly file: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly features: readonly string[];
+  readonly fittedOn: number;
+  readonly n: number;
+  readonly positives: number;
+  readonly groups: number;
+  readonly groupedBy: string;
+  readonly baseRate: number;
+  readonly skill: Interval | null;
+  readonly auc: Interval | null;
+  readonly ece: number;
+  readonly eceNoiseFloor: number;
+  readonly reliability: readonly Bin[];
+}
+
+export interface TaskReport {
+  readonly task: string;
+  readonly calibrator: CalibratorReport | null;
+  readonly because: string;
+}
+
+export interface LogReport {
+  readonly path: string;
+  readonly since: string | null;
+  readonly showings: number;
+  readonly endings: Readonly<Record<string, number>>;
+  readonly labelled: number;
+  readonly kept: number;
+  readonly reliability: readonly Bin[];
+  readonly dropped: number;
+}
+
+export interface ConfidenceReport {
+  readonly event: string;
+  readonly model: { readonly id: string; readonly name: string } | null;
+  readonly tasks: readonly TaskReport[];
+  readonly log: LogReport | null;
+  readonly recalibrate: { readonly possible: boolean; readonly labelled: number; readonly needed: number; readonly reason: string };
+}
+
+export interface Recalibration {
+  readonly written: readonly {
+    readonly task: string;
+    readonly path: string;
+    readonly event: string;
+    readonly n: number;
+    readonly status: string;
+  }[];
+  readonly refused: readonly { readonly task: string; readonly reason: string }[];
+}
+
+/** The suggestion that travels in an inline completion's command; undefined where the item is of another make. */
+export function suggestionOf(argument: unknown): Suggestion | undefined {
+  if (!isObject(argument) || typeof argument.id !== 'string' || !isObject(argument.confidence)) return undefined;
+  const { confidence } = argument;
+  if (typeof confidence.text !== 'string' || typeof confidence.band !== 'string') return undefined;
+  return argument as unknown as Suggestion;
+}
+
+/** The status with what the message changed; a field that an older server does not send stays as it was. */
+export function statusAfter(before: Status, message: unknown): Status {
+  if (!isObject(message)) return before;
+  const text = (value: unknown, other: string) => (typeof value === 'string' ? value : other);
+  const nullable = (value: unknown, other: string | null) => (typeof value === 'string' || value === null ? value : other);
+  return {
+    state: text(message.state, before.state),
+    reason: text(message.reason, before.reason),
+    busy: typeof message.busy === 'boolean' ? message.busy : before.busy,
+    silent: nullable(message.silent, before.silent),
+    hidden: typeof message.hidden === 'number' ? message.hidden : before.hidden,
+    paused: nullable(message.paused, before.paused),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
