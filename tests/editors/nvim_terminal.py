@@ -136,8 +136,13 @@ class Neovim:
         )
         subprocess.run([*self._tmux, "set-option", "-g", "escape-time", "0"], check=True)
         subprocess.run([*self._tmux, "set-option", "-ga", "terminal-overrides", ",*:Tc"], check=True)
-        self.until(self.socket.exists, "Neovim listens")
-        self.v: Any = pynvim.attach("socket", path=str(self.socket))
+
+        def attached() -> Any:
+            # the socket's file is there a moment before somebody listens
+            with suppress(OSError):
+                return pynvim.attach("socket", path=str(self.socket))
+
+        self.v: Any = self.until(attached, "Neovim listens")
 
         self._watch: threading.Timer | None = None
         self.watch()

@@ -112,7 +112,7 @@ def test_without_a_server_it_is_said_once_what_to_do(suite: str, folder: Path) -
         assert messages.count("no `assay` on PATH") == 1
         nvim.command("silent checkhealth assay")
         assert "no `assay` on PATH" in "\n".join(nvim.lines())
-        assert nvim.lua("return require('assay').statusline()") == ""
+        assert nvim.lua("return require('assay').statusline()") == "Assay ✗"
 
 
 def test_the_server_is_found_on_path_before_the_project_s(suite: str, folder: Path) -> None:
@@ -178,7 +178,7 @@ def test_neovim_s_own_inline_completion_works_without_the_plugin(suite: str, fol
         (folder / "a.py").write_text(CODE, encoding="utf-8")
         nvim.command(f"edit {folder}/a.py")
         nvim.until(lambda: nvim.lua("local c = vim.lsp.get_clients()[1]; return c and c.initialized"), "the server answers")
-        nvim.keys("A")
+        nvim.keys("G", "A")
         space = "return vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, { details = true })"
         (mark,) = nvim.until(lambda: nvim.lua(space), "ghost text")
         ghost = mark[3]["virt_text"][0][0]
@@ -199,7 +199,7 @@ def test_the_ordinary_completion_of_neovim_has_suggestions_with_their_band(suite
         (folder / "a.py").write_text(CODE, encoding="utf-8")
         nvim.command(f"edit {folder}/a.py")
         nvim.until(lambda: nvim.lua("return vim.bo.omnifunc") == "v:lua.vim.lsp.omnifunc", "the server offers completion")
-        nvim.keys("A", "C-x", "C-o")
+        nvim.keys("G", "A", "C-x", "C-o")
         nvim.until(lambda: nvim.lua("return vim.fn.pumvisible()") == 1, "the menu is open")
         (item,) = nvim.lua("return vim.fn.complete_info({ 'items' }).items")
         nvim.seen(item["abbr"])
