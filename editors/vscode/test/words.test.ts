@@ -40,7 +40,11 @@ describe('the status bar', () => {
     ['without a model', { status: { ...READY, state: 'failed', reason: 'x.gguf is no model' } }, 'x.gguf is no model'],
     ['paused', { status: { ...READY, paused: new Date(2026, 4, 1, 13).toISOString() } }, 'paused until'],
     ['quiet', { automatic: false }, 'quiet mode'],
-    ['silent here', { status: { ...READY, silent: 'markdown is turned off' } }, 'markdown is turned off'],
+    [
+      'silent here',
+      { status: { ...READY, silent: 'Markdown is turned off.' } },
+      'Assay: silent here. assay-small is loaded. Nothing comes by itself here: Markdown is turned off',
+    ],
     ['busy', { status: { ...READY, busy: true } }, 'working'],
   ])('says when it is %s', (_, changed, words) => {
     expect(statusText({ ...KNOWN, ...changed }).spoken).toContain(words);
