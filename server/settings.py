@@ -250,6 +250,8 @@ section `assay`. Where both are there, the answer goes first, setting by setting
 A setting that is null counts as not set. One whose value can't be has its default; that is told once, as is a name that is no setting. A
 path may begin with `~`; a relative one counts from the folder that the server was started in.
 
+What is logged, what never is, and how to forget it is in [events.md](events.md).
+
 A change holds from the next request on; with ↻ the model is opened again for it. Which of the `modelOptions` a model can have is in
 [models.md](models.md); one that it can't have is told when it is opened. How many of the suggestions above some probability are right
 is measured in [dial.md](dial.md).

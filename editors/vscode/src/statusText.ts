@@ -42,7 +42,7 @@ export function statusText(known: Known): StatusText {
   const hidden = status.hidden > 0 ? ` $(eye-closed) ${status.hidden}` : '';
   if (status.paused !== null) return plain(`$(debug-pause) Assay${hidden}`, pausedWords(status.paused, known.now), lines, 'none');
   if (!known.automatic) return plain(`$(bell-slash) Assay${hidden}`, 'quiet mode', lines, 'none');
-  if (status.silent !== null) return plain(`$(circle-slash) Assay${hidden}`, status.silent, lines, 'none');
+  if (status.silent !== null) return plain(`$(circle-slash) Assay${hidden}`, 'silent here', lines, 'none');
   return plain(`${status.busy ? '$(sync~spin)' : '$(check)'} Assay${hidden}`, status.busy ? 'working' : 'ready', lines, 'none');
 }
 
@@ -71,7 +71,12 @@ function percent(share: number): string {
 }
 
 function plain(text: string, state: string, lines: readonly string[], severity: StatusText['severity']): StatusText {
-  return { text, lines: [`Assay: ${state}`, ...lines], spoken: [`Assay: ${state}`, ...lines].join('. '), severity };
+  return {
+    text,
+    lines: [`Assay: ${state}`, ...lines],
+    spoken: [`Assay: ${state}`, ...lines].map((line) => line.replace(/\.$/, '')).join('. '),
+    severity,
+  };
 }
 
 /** Without the shape, which a screen reader would say as the name of a character, and with the range in words. */

@@ -34,13 +34,17 @@ describe('the status bar', () => {
 
   it.each<[string, Partial<Known>, string]>([
     ['starting', { stage: 'starting', reason: 'The server is being started.' }, 'starting'],
-    ['missing', { stage: 'missing', reason: 'It was not found.' }, 'It was not found.'],
-    ['ended', { stage: 'ended', reason: 'It ended 5 times.' }, 'It ended 5 times.'],
+    ['missing', { stage: 'missing', reason: 'It was not found.' }, 'It was not found'],
+    ['ended', { stage: 'ended', reason: 'It ended 5 times.' }, 'It ended 5 times'],
     ['loading', { status: { ...READY, state: 'loading', reason: 'x.gguf is being loaded' } }, 'x.gguf is being loaded'],
     ['without a model', { status: { ...READY, state: 'failed', reason: 'x.gguf is no model' } }, 'x.gguf is no model'],
     ['paused', { status: { ...READY, paused: new Date(2026, 4, 1, 13).toISOString() } }, 'paused until'],
     ['quiet', { automatic: false }, 'quiet mode'],
-    ['silent here', { status: { ...READY, silent: 'markdown is turned off' } }, 'markdown is turned off'],
+    [
+      'silent here',
+      { status: { ...READY, silent: 'Markdown is turned off.' } },
+      'Assay: silent here. assay-small is loaded. Nothing comes by itself here: Markdown is turned off',
+    ],
     ['busy', { status: { ...READY, busy: true } }, 'working'],
   ])('says when it is %s', (_, changed, words) => {
     expect(statusText({ ...KNOWN, ...changed }).spoken).toContain(words);
