@@ -14,12 +14,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 
-.PHONY: help demo test test-slow llama-server vscode lint format doctor clean
+.PHONY: help demo test test-slow test-vscode test-nvim llama-server vscode lint format doctor clean
 
 help:
 	@echo "make demo       set up, then complete the example files and show each suggestion with its band and evidence"
 	@echo "make test       set up, then the fast tests"
 	@echo "make test-slow  set up, then the slow tests"
+	@echo "make test-vscode  set up, then the tests in real VS Code (needs Node, Chromium and a network: VS Code is installed once, from npm)"
+	@echo "make test-nvim  set up, unpack two Neovims beside the system's (Debian), then the plugin's tests in them"
 	@echo "make llama-server  set up, then build llama-server and llama-bench, which slow tests and benchmarks run against (10 minutes, once)"
 	@echo "make vscode     check, test and package the VS Code extension (editors/vscode/assay.vsix); needs Node 20 or newer"
 	@echo "make lint       set up, then ruff and mypy"
@@ -36,6 +38,13 @@ test: $(DEV)
 test-slow: $(DEV)
 	$(PY) -m pytest -m slow
 
+test-vscode: $(DEV)
+	editors/vscode/e2e/run-tests
+
+test-nvim: $(DEV)
+	tests/editors/install-nvim
+	$(PY) -m pytest tests/editors -m editor -k nvim
+
 llama-server: $(DEV)
 	$(PY) benchmarks/build_llama_server.py
 
@@ -46,6 +55,7 @@ lint: $(DEV)
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
+	@if command -v luacheck > /dev/null; then luacheck -q --config editors/nvim/.luacheckrc editors/nvim; fi
 
 format: $(DEV)
 	$(PY) -m ruff format .

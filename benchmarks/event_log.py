@@ -113,7 +113,7 @@ def disk(folder: Path, events: int) -> None:
         count = sum(Counter(type(row.event) for row in log.rows()).values())
         print(f"| read | {time.perf_counter() - began:.2f} | {count:,} events, {mib:.0f} MiB |")
         began = time.perf_counter()
-        samples = samples_of(showings_of(log.rows(), log.rows())).samples
+        samples = samples_of(showings_of(log.rows())).samples
         print(f"| samples made | {time.perf_counter() - began:.2f} | {len(samples):,} samples |")
         began, longest, step = time.perf_counter(), 0.0, time.perf_counter()
         for _ in log.prune(10**6, mib / 2):

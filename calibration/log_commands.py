@@ -51,7 +51,7 @@ def logs_summary(log: Path | None, as_json: bool, *, days: float | None = None, 
         passed_over = Counter[str]()
         with _opened(log) as opened:
             size, since_ms = opened.size, None if days is None else _now_ms() - int(days * _DAY_MS)
-            found = summary_of(opened.rows(passed_over, since_ms=since_ms), opened.rows(since_ms=since_ms), at_s)
+            found = summary_of(opened.rows(passed_over, since_ms=since_ms), at_s)
         if as_json:
             more = {"path": str(opened.path), "bytes": size, "at_s": at_s, "passed_over": dict(passed_over)}
             print(json.dumps(more | asdict(found), indent=1, allow_nan=False))
@@ -192,7 +192,7 @@ def _opened(log: Path | None) -> EventLog:
 def _samples(log: Path | None, at_s: int, only: dict[str, str | None]) -> LoggedSamples:
     passed_over = Counter[str]()
     with _opened(log) as opened:
-        logged = samples_of(showings_of(opened.rows(passed_over), opened.rows()), at_s)
+        logged = samples_of(showings_of(opened.rows(passed_over)), at_s)
     _tell_passed_over(passed_over)
     wanted = {name: value for name, value in only.items() if value is not None}
     chosen = tuple(sample for sample in logged.samples if all(getattr(sample, name) == value for name, value in wanted.items()))

@@ -40,37 +40,36 @@ class LoggedSamples:
     left_out: dict[str, int]
 
 
-def showings_of(rows: Iterable[Row], again: Iterable[Row]) -> tuple[Showing, ...]:
+def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
     """What was on a screen, in the order in which it was first given to an editor.
 
-    rows: all events. again: the same once more, gone through afterwards: most requests are of somebody who types along what is shown, and
-    only the first of each showing is kept in memory. A showing whose first request is not in the log any more is left out. Of two ends of
-    one the first counts.
+    A showing whose first request is not in the log any more is left out. Of two ends of one the first counts. Only the first request of
+    each showing is held: most are of somebody who types along what is shown.
     """
+    first: dict[str, tuple[Row, Request]] = {}
     shown: set[str] = set()
     ended: dict[str, Ended] = {}
     kept: dict[str, list[Kept]] = {}
     for row in rows:
         event, name = row.event, row.showing
-        if name is None:
+        if isinstance(event, Request):
+            if event.outcome == "produced" and name in (None, event.id):
+                first.setdefault(event.id, (row, event))
+        elif name is None:
             continue
-        if isinstance(event, Shown):
+        elif isinstance(event, Shown):
             shown.add(name)
         elif isinstance(event, Ended):
             ended.setdefault(name, event)
         elif isinstance(event, Kept):
             kept.setdefault(name, []).append(event)
-    found: dict[str, Showing] = {}
-    for row in again:
-        request = row.event
-        if not isinstance(request, Request) or request.outcome != "produced" or request.id in found:
-            continue
-        end = ended.get(request.id)
-        seen = request.id in shown or (end is not None and end.ending in _SEEN_BY_WHAT_WAS_DONE)
+    found = []
+    for name, (row, request) in first.items():
+        end = ended.get(name)
+        seen = name in shown or (end is not None and end.ending in _SEEN_BY_WHAT_WAS_DONE)
         if seen or end is not None:
-            looks = tuple(kept.get(request.id, ()))
-            found[request.id] = Showing(request.id, row.time_ms, row.server, request, seen, end, looks)
-    return tuple(found.values())
+            found.append(Showing(name, row.time_ms, row.server, request, seen, end, tuple(kept.get(name, ()))))
+    return tuple(found)
 
 
 def was_kept(ended: Ended | None, kept: Iterable[Kept], at_s: int = AT_S) -> bool | None:

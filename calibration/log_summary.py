@@ -50,8 +50,8 @@ class LogSummary:
     dropped: int
 
 
-def summary_of(rows: Iterable[Row], again: Iterable[Row], at_s: int = AT_S) -> LogSummary:
-    """The summary of a log's events. rows, again: as `showings_of`; at_s: as `was_kept`."""
+def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
+    """The summary of a log's events. at_s: as `was_kept`."""
     events, dropped = 0, 0
     servers: set[str] = set()
     since: int | None = None
@@ -70,7 +70,7 @@ def summary_of(rows: Iterable[Row], again: Iterable[Row], at_s: int = AT_S) -> L
                 dropped += row.event.count
             yield row
 
-    seen = [showing for showing in showings_of(counted(), again) if showing.shown]
+    seen = [showing for showing in showings_of(counted()) if showing.shown]
     labels = [was_kept(showing.ended, showing.kept, at_s) for showing in seen]
     return LogSummary(
         events=events,

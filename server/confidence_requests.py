@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -80,15 +79,15 @@ async def recalibrate_now(ls: AssayServer, params: Any) -> dict[str, Any]:
     path = ls.events.path
     if path is None:
         raise _failed(RECALIBRATE, "nothing is logged (assay.log.events), so that there is nothing to learn from")
-    if ls.recalibration is not None:
+    if ls.recalibrating:
         raise _failed(RECALIBRATE, "it is under way already")
-    ls.recalibration = asyncio.current_task()
+    ls.recalibrating = True
     try:
         return await _with_progress(ls, path, _token(params))
     except SideProcessError as error:
         raise _failed(RECALIBRATE, str(error)) from error
     finally:
-        ls.recalibration = None
+        ls.recalibrating = False
 
 
 async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -> dict[str, Any]:
@@ -99,7 +98,8 @@ async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -
     ended = "not recalibrated"
     try:
         told = await answer_of(*RECALIBRATING, str(path))
-        ended = f"{len(told['written'])} calibrators written, {len(told['refused'])} not for want of labels"
+        written = len(told["written"])
+        ended = f"{written} calibrator{'s' * (written != 1)} written, {len(told['refused'])} refused"
         return {name: told[name] for name in ("written", "refused")}
     finally:
         if token is not None:

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 # Not while the editor starts and the model is loaded.
 FIRST_S = 60.0
 AGAIN_S = 3600.0
-# How long to wait where the model is at work.
+# How long to wait where the model is not there yet, or at work.
 _BUSY_S = 1.0
 
 
@@ -71,7 +71,7 @@ async def watch_drift(ls: AssayServer) -> None:
     wait_s = FIRST_S
     while True:
         await asyncio.sleep(wait_s)
-        while ls.live.scheduler.busy:
+        while ls.live.process.model is None or ls.live.scheduler.busy:
             await asyncio.sleep(_BUSY_S)
         try:
             await _look(ls)
@@ -82,7 +82,8 @@ async def watch_drift(ls: AssayServer) -> None:
 
 async def _look(ls: AssayServer) -> None:
     path, loaded = ls.events.path, ls.live.process.model
-    entries = {} if loaded is None or ls.settings.event != LABEL else in_use(ls.calibrators.registries(), loaded.fingerprint.id)
+    registries = [(await ls.calibrators.of(root))[0] for root in ls.roots.paths or (None,)]
+    entries = {} if loaded is None or ls.settings.event != LABEL else in_use(registries, loaded.fingerprint.id)
     if path is None or not path.exists() or not entries:
         ls.drift = None
         return

@@ -84,7 +84,7 @@ class AssayServer(LanguageServer):
         self.pause = Pause(self._tell_status)
         # The document that was last asked about.
         self.asked_in = ""
-        self.recalibration: asyncio.Task[Any] | None = None
+        self.recalibrating = False
         self.drift: Drift | None = None
         self.drifts_told: set[str] = set()
         self.tasks: set[asyncio.Task[None]] = set()
@@ -283,8 +283,6 @@ class AssayServer(LanguageServer):
             self.lag.stop()
         self.others.close()
         self.pause.close()
-        if self.recalibration is not None:
-            self.recalibration.cancel()
         if hasattr(self, "live"):
             await self.live.close()
             self.follow_up.close()

@@ -66,7 +66,7 @@ def read_log(path: Path) -> LogView:
     aside = _Aside()
     with EventLog(path) as log:
         rows = list(aside.taken(log.rows()))
-    showings = showings_of(rows, rows)
+    showings = showings_of(rows)
     decided = [*aside.hidden.values(), *map(_decided, showings)]
     return LogView(
         path,

@@ -228,8 +228,7 @@ SETTINGS: tuple[Setting, ...] = (
         "log.events",
         switch(),
         True,
-        "Whether what becomes of suggestions is logged on this machine, without code and paths ([events.md](events.md)): what calibrators "
-        "learn from.",
+        "Whether what becomes of suggestions is logged on this machine, without code and paths: what calibrators learn from.",
         own=True,
     ),
     Setting(

@@ -114,7 +114,7 @@ def rate_interval(y: ArrayLike, groups: NDArray[np.integer], weights: ArrayLike 
     Wilson's interval for as many samples as these are worth, with the quantile of Student's t in the place of 1.96 for as many groups
     (Korn & Graubard 1998; Franco et al. 2019, J. Survey Statistics and Methodology 7, find that of Wilson's kind to cover best). Samples
     are worth their effective number by weight, (Σ w)² / Σ w², over the design effect, as `dial.Rate` has it; where all are true, or none,
-    nothing varies and only the groups count. None where there are fewer than two groups' worth. docs/dial.md has its coverage.
+    nothing varies and only the groups count. None where there are fewer than two groups' worth. docs/intervals.md has its coverage.
     """
     happened = np.asarray(y, dtype=np.float64)
     w = np.ones(len(happened)) if weights is None else np.asarray(weights, dtype=np.float64)

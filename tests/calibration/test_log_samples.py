@@ -36,7 +36,7 @@ def rows(*events: tuple[str | None, Event]) -> list[Row]:
 
 def made(*events: tuple[str | None, Event]) -> LoggedSamples:
     found = rows(*events)
-    return samples_of(showings_of(found, found))
+    return samples_of(showings_of(found))
 
 
 def test_a_showing_becomes_a_sample_with_the_measures_of_its_first_request() -> None:
@@ -128,7 +128,7 @@ def test_what_is_no_sample_is_left_out_and_said() -> None:
 
 def test_of_two_ends_and_two_requests_of_one_showing_the_first_counts() -> None:
     found = rows(*life("a", kept=True), *life("a", kept=None, measures={"length": 1.0}))
-    (showing,) = showings_of(found, found)
+    (showing,) = showings_of(found)
     assert (showing.ended, showing.request.measures) == (ended_of("a", kept=True), request("a").measures)
 
 
@@ -139,7 +139,7 @@ def ended_of(name: str, *, kept: bool | None) -> Event:
 def test_the_summary_counts_showings_by_what_became_of_them_and_what_was_kept_with_its_interval() -> None:
     events = [event for each in lives(400) for event in each]
     found = rows(*events, (None, request("typed along")), (None, request("x", outcome="cancelled", propensity=None)))
-    summary = summary_of(found, found)
+    summary = summary_of(found)
     kept = sum(isinstance(event, Kept) and event.after_s == 300 and event.share == 0.9 for _, event in events)
     assert (summary.events, summary.servers, summary.since_ms, summary.until_ms) == (3202, 1, 1000, 3_202_000)
     assert summary.requests == {"produced": 401, "cancelled": 1}
@@ -150,12 +150,12 @@ def test_the_summary_counts_showings_by_what_became_of_them_and_what_was_kept_wi
     assert summary.all.low < kept / 300 < summary.all.high
     assert [(part.name, part.showings) for part in summary.by_band] == [("likely", 400)]
     assert sum(each.n for each in summary.reliability) == 300
-    assert summary_of([], []).reliability == ()
+    assert summary_of([]).reliability == ()
 
 
 def test_a_probability_of_another_event_is_not_compared_with_what_was_kept() -> None:
     asked = request("a")
     assert asked.confidence is not None
     found = rows(*life("a", kept=True, confidence=asked.confidence | {"event": "exact_match"}))
-    assert summary_of(found, found).reliability == ()
+    assert summary_of(found).reliability == ()
     assert isinstance(found[0].event, Request)

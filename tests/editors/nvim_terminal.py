@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,8 @@ from typing import Any, TypeVar
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "nvim"
 TIMEOUT_S = float(os.environ.get("ASSAY_EDITOR_TIMEOUT_S", "20"))
+# The longest that one test may take.
+PATIENCE_S = 90.0
 COLUMNS, ROWS = 110, 30
 
 # Debian suite, and the Neovim that it has.
@@ -34,6 +37,7 @@ vim.opt.shiftwidth = 4
 vim.opt.laststatus = 2
 -- what the plugin sends, in its order
 sent = {{}}
+default_tab = vim.fn.maparg('<Tab>', 'i', false, true)
 {before}
 local ok, pynvim_error = pcall(function() {setup} end)
 if not ok then error(pynvim_error) end
@@ -47,6 +51,17 @@ vim.api.nvim_create_autocmd('LspAttach', {{ once = true, callback = function()
   client.execute = function(name, argument, ...) table.insert(sent, {{ name, argument.id or argument.minutes }}) return execute(name, argument, ...) end
   client.cancel = function(id) table.insert(sent, {{ 'cancel', id }}) return cancel(id) end
 end }})
+"""
+
+_FRESH = """
+if vim.fn.reg_recording() ~= '' then vim.cmd('normal! q') end
+local config, client = require('assay.config'), require('assay.client')
+require('assay').setup({ cmd = config.current.cmd })
+client.change('kind', 'auto')
+client.execute('assay.pause', { minutes = 0 })
+vim.o.completeopt, vim.o.wrap, vim.o.foldmethod, vim.o.statusline = 'menu,preview', true, 'manual', ''
+vim.cmd('silent! iunmap <Tab> | imapclear <buffer> | messages clear')
+if not vim.tbl_isempty(default_tab) then vim.fn.mapset('i', false, default_tab) end
 """
 
 SETUP = "require('assay').setup({options})"
@@ -97,6 +112,7 @@ class Neovim:
         import pynvim
 
         self.folder = folder
+        self.text = ""
         folder.mkdir(parents=True, exist_ok=True)
         self.socket, self.init = folder / "s", folder / "init.lua"
         if setup is None:
@@ -120,8 +136,27 @@ class Neovim:
         )
         subprocess.run([*self._tmux, "set-option", "-g", "escape-time", "0"], check=True)
         subprocess.run([*self._tmux, "set-option", "-ga", "terminal-overrides", ",*:Tc"], check=True)
-        self.until(self.socket.exists, "Neovim listens")
-        self.v: Any = pynvim.attach("socket", path=str(self.socket))
+
+        def attached() -> Any:
+            # the socket's file is there a moment before somebody listens
+            with suppress(OSError):
+                return pynvim.attach("socket", path=str(self.socket))
+
+        self.v: Any = self.until(attached, "Neovim listens")
+
+        self._watch: threading.Timer | None = None
+        self.watch()
+
+    def watch(self) -> None:
+        """Give it so much time from now on: a Neovim that does not answer would be waited for without end, for pynvim knows no timeout."""
+        if self._watch is not None:
+            self._watch.cancel()
+        self._watch = threading.Timer(PATIENCE_S, self._kill)
+        self._watch.daemon = True
+        self._watch.start()
+
+    def _kill(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
 
     # -- the screen
 
@@ -237,6 +272,14 @@ class Neovim:
         """Wait until the server has its model."""
         self.until(lambda: self.lua("local s = require('assay.status').last; return s and s.state == 'ready'"), "the model is ready")
 
+    def fresh(self) -> None:
+        """As it was at its start, but for the server, which has its model and its memory."""
+        self.watch()
+        self.keys("Escape", "Escape")
+        self.settle()
+        self.lua(_FRESH)
+        self.settle()
+
     def edit(self, name: str, text: str, *, at: tuple[int, int] | None = None) -> None:
         """Begin anew with one window and one file; the cursor on `at` (line from 1, byte from 0), by default at the end."""
         self.keys("Escape")
@@ -251,11 +294,14 @@ class Neovim:
         self.v.api.win_set_cursor(0, list(at or (len(lines), len(lines[-1].encode()))))
 
     def close(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
         with suppress(Exception):
+            self._free()
             self.v.command("qall!")
         with suppress(Exception):
             self.v.close()
-        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
+        self._kill()
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from assay.inference.completion import Settings
 from assay.inference.opening import open_model
 
 from . import client as client_module
-from .client import TIMEOUT_S, Client, RpcError, client_of
+from .client import SERVE, TIMEOUT_S, Client, RpcError, client_of
 from .synthetic_log import Fate, write_log
 
 Ids = tuple[str, str]
@@ -63,6 +64,17 @@ async def editing(model: Path, root: Path, **options: Any) -> AsyncIterator[Clie
         yield client
 
 
+def undocumented(document: Any) -> set[str]:
+    """The fields of an answer that docs/formats.md does not name where it tells of the language server."""
+    section = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Language server")[2]
+
+    def names(value: Any) -> set[str]:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return {*(value if isinstance(value, dict) else ()), *(name for each in inner for name in names(each))}
+
+    return {name for name in names(document) if f"`{name}`" not in section}
+
+
 def calibrated(seed: int, n: int = 300, shift: float = 0.0) -> list[Fate]:
     """Suggestions that are kept as often as is said, or by `shift` less."""
     rng = random.Random(seed)
@@ -98,6 +110,7 @@ async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of
     assert levels[0.0]["right"]["value"] == 90 / 120
     assert levels[0.0]["right"]["low"] < 0.75 < levels[0.0]["right"]["high"]
     assert [levels[k / 10]["right"] is None for k in (7, 8, 9)] == [False, True, True]  # 36, 24 and 12 labels
+    assert undocumented(told) == set()
     (evidence,) = told["evidence"]
     assert (evidence["task"], evidence["calibrator"], evidence["event"]) == ("line_rest", keeping.id, "kept")
     assert (evidence["n"], evidence["levels"][0]["right"]["positives"]) == (keeping.evidence.n, keeping.evidence.positives)
@@ -109,6 +122,7 @@ async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_
         told = await client.request("assay/dial", {})
         assert (told["n"], told["labelled"], told["days"], told["groupedBy"], told["evidence"]) == (0, 0, 0, None, [])
         assert all(level["share"] is None and level["right"] is None for level in told["levels"])
+        assert undocumented(told) == set()
         told = await client.request("assay/confidence")
         assert told["log"] is None
         assert all(task["calibrator"] is None and task["because"] for task in told["tasks"])
@@ -135,11 +149,14 @@ async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of
 ) -> None:
     save(keeping, home / "calibrators" / "mine.json")
     fates = [replace(fate, calibrator=keeping.id) for fate in calibrated(0)]
-    more = [Fate(0.9, None), Fate(0.9, False, event="exact_match"), Fate(0.9, False)]  # another calibrator's
+    matching = replace(keeping, event="exact_match")
+    save(matching, home / "calibrators" / "other.json")
+    more = [Fate(0.9, None), Fate(0.9, False, event="exact_match", calibrator=matching.id), Fate(0.9, False)]  # another calibrator's
     write_log(home / "events.sqlite3", [*fates, *more], model=ids[0], prompt=ids[1])
     async with editing(answering_gguf, tmp_path) as client:
         told = await client.request("assay/confidence", {})
         assert (told["event"], told["language"], told["model"]["id"]) == ("kept", "python", ids[0])
+        assert undocumented({**told, "log": {**told["log"], "endings": {}}}) == set()
         tasks = {task["task"]: task for task in told["tasks"]}
         assert set(tasks) == {"line", "line_rest", "line_middle", "block", "function"}
         assert tasks["line"]["calibrator"] is None
@@ -165,7 +182,8 @@ async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of
         client.notify("workspace/didChangeConfiguration", {"settings": {"event": "exact_match"}})
         while (told := await client.request("assay/confidence", {}))["event"] == "kept":
             await asyncio.sleep(0.02)
-        assert told["log"]["reliability"] == []
+        assert told["tasks"][1]["calibrator"]["id"] == matching.id
+        assert told["log"]["reliability"] == []  # whether it was kept says nothing of whether it matched
         assert told["log"]["labelled"] == 302
 
 
@@ -201,7 +219,7 @@ async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
         assert (one["positives"], told["refused"]) == (sum(fate.kept is True for fate in fates), [])
         assert Path(one["path"]).parent == home / "calibrators"
         assert one["skill"]["low"] > 0
-        assert "1 calibrators written" in (await client.heard("$/progress", "calibrators written"))["value"]["message"]
+        assert (await client.heard("$/progress", "written"))["value"]["message"] == "1 calibrator written, 0 refused"
         while not (used := (await client.request("assay/confidence", {}))["tasks"][1]["calibrator"]):
             await asyncio.sleep(0.05)
         assert (used["id"], used["origin"]) == (one["id"], "user")
@@ -215,7 +233,7 @@ async def test_a_recalibration_ends_with_its_request_and_with_the_server(
 ) -> None:
     write_log(home / "events.sqlite3", calibrated(0, 30), model=ids[0], prompt=ids[1])
     slow = "import assay.server.confidence_requests as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
-    monkeypatch.setattr(client_module, "SERVE", slow + client_module.SERVE)
+    monkeypatch.setattr(client_module, "SERVE", slow + SERVE)
     async with editing(answering_gguf, tmp_path) as client:
         number = client.ask("assay/recalibrate", {})
         before = set(await children(client, 2))
@@ -224,9 +242,12 @@ async def test_a_recalibration_ends_with_its_request_and_with_the_server(
             await client.answer(number)
         assert cancelled.value.code == -32800
         assert set(await children(client, 1)) < before
-        client.ask("assay/recalibrate", {})
+        number = client.ask("assay/recalibrate", {})
         running = await children(client, 2)
         assert await client.leave() == 0
+        with pytest.raises(RpcError) as cancelled:
+            await client.answer(number)
+        assert cancelled.value.code == -32800
         async with asyncio.timeout(TIMEOUT_S):
             while any(Path(f"/proc/{pid}").exists() for pid in running):
                 await asyncio.sleep(0.02)
@@ -247,7 +268,7 @@ async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_
     answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     soon = "import assay.server.drift_watch as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
-    monkeypatch.setattr(client_module, "SERVE", soon + client_module.SERVE)
+    monkeypatch.setattr(client_module, "SERVE", soon + SERVE)
     save(keeping, home / "calibrators" / "mine.json")
     log = home / "events.sqlite3"
 
@@ -267,7 +288,10 @@ async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_
         await asyncio.sleep(1.0)
         assert (await client.request("assay/status"))["drift"] is None
         write_log(log, of_it(calibrated(2, 300, shift=0.4)), model=ids[0], prompt=ids[1], days_ago=1)
-        drift = await drifted(client)
+        with closing(sqlite3.connect(log, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # until this ends the server can't write down whom it told
+            drift = await drifted(client)
+            await asyncio.sleep(1.0)
         assert (drift["calibrator"], drift["direction"], drift["n"]) == (keeping.id, "too_high", 700)
         assert drift["size"] > 0.25
         message = (await client.heard("window/showMessage", "no longer hold"))["message"]
@@ -283,13 +307,15 @@ async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_
         assert (await drifted(client))["calibrator"] == keeping.id
         await asyncio.sleep(0.5)
         assert "no longer hold" not in json.dumps(client.notifications)
-        client.notify("workspace/didChangeConfiguration", {"settings": {"event": "exact_match"}})
-        async with asyncio.timeout(TIMEOUT_S):
-            while (await client.request("assay/status"))["drift"] is not None:
-                await asyncio.sleep(0.05)
-        client.notify("workspace/didChangeConfiguration", {"settings": {"event": "kept"}})
+    monkeypatch.setattr(client_module, "SERVE", soon.replace("d.AGAIN_S = ", "") + SERVE)
+    async with editing(answering_gguf, tmp_path) as client:
         await drifted(client)
-        (home / "calibrators" / "mine.json").unlink()  # whose drift nobody needs to know of
+        for event, told in (("exact_match", False), ("kept", True)):
+            client.notify("workspace/didChangeConfiguration", {"settings": {"event": event}})
+            async with asyncio.timeout(TIMEOUT_S):
+                while ((await client.request("assay/status"))["drift"] is not None) != told:
+                    await asyncio.sleep(0.05)
+        (home / "calibrators" / "mine.json").unlink()  # of one that is gone nobody needs to know
         async with asyncio.timeout(TIMEOUT_S):
             while (await client.request("assay/status"))["drift"] is not None:
                 await asyncio.sleep(0.05)

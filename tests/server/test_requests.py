@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ async def texts(requests: Requests, ask: Ask) -> list[str]:
 
 @asynccontextmanager
 async def requests_to(
-    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None
+    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None, **more: Any
 ) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, ThreadPoolExecutor]]:
     """Requests, their model, what writes their log, and the thread that reads calibrators."""
     executor, events = ThreadPoolExecutor(1), EventWriter(None if log_file is None else Target(log_file))
@@ -51,7 +52,7 @@ async def requests_to(
     live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
     await live.start()
     try:
-        yield Requests(live, calibrators, RequestCounts(), events, settings), live, events, executor
+        yield Requests(live, calibrators, RequestCounts(), events, settings, **more), live, events, executor
     finally:
         await live.close()
         await calibrators.close()
@@ -119,6 +120,14 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
         assert live.memory.find("u", "def f(x):", "", "function") is not None
+
+
+async def test_in_a_pause_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
+    async with requests_to(model, paused_until=lambda: datetime.now(UTC)) as (requests, live, _, _):
+        suggestion, *_ = await requests.answer(Ask("u", Place("def f", "", AT, language="python"), invoked=True), lambda: True)
+        assert requests.accepted(suggestion.id) is not None
+        assert not live.scheduler.busy
 
 
 def made_of(text: str) -> Generation:

@@ -4,8 +4,9 @@ import { openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { eventsAfter } from './eventLog.ts';
 import { Screen } from './screen.ts';
-import { until } from './waiting.ts';
+import { pause, until } from './waiting.ts';
 import type { Workplace } from './workplace.ts';
 
 export interface Start {
@@ -73,8 +74,22 @@ export class Editor {
     await ended(this.server);
   }
 
-  /** Until the server runs and its model is loaded. */
+  /**
+   * Until the server runs, its model is loaded, and the editor asks it: in the first moment after an extension offers suggestions the editor
+   * may ask nobody, though keys are pressed.
+   */
   async ready(): Promise<void> {
+    await this.serverReady();
+    await this.openAt('ready.py', 'x =▮\n');
+    await until('the editor asks for suggestions', async () => {
+      await this.type(' ');
+      await pause(ASKING_MS);
+      return eventsAfter(this.place.events, 0).some(({ kind }) => kind === 'request');
+    });
+  }
+
+  /** Until the server runs and its model is loaded. */
+  async serverReady(): Promise<void> {
     await until('Assay is ready', async () => /Assay: ready/.test((await this.screen.status()).spoken), () => this.screen.status());
   }
 
@@ -101,17 +116,18 @@ export class Editor {
   /** Runs a command by its title, as a user does. */
   async command(title: string): Promise<void> {
     await this.press('F1');
+    const list = this.page.locator('.quick-input-widget');
+    await list.first().waitFor({ state: 'visible' });
+    await this.page.keyboard.insertText(title.replace('…', ''));
     await this.choose(title);
   }
 
   /** Takes the first entry of the open list that has these words. */
   async choose(words: string): Promise<void> {
-    const input = this.page.locator('.quick-input-widget input[type=text], .quick-input-widget .input').first();
-    await input.waitFor({ state: 'visible' });
-    await this.page.keyboard.type(words.replace(/[…]/g, ''), { delay: 10 });
     const entry = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first();
     await entry.waitFor({ state: 'visible', timeout: 60_000 });
     await entry.click();
+    await entry.waitFor({ state: 'hidden' });
   }
 
   /** By its whole path: that needs no search of the workspace. */
@@ -124,6 +140,9 @@ export class Editor {
     await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
   }
 }
+
+/** Within which the outcome of a request is in the log, where one was made. */
+const ASKING_MS = 500;
 
 const CALM = ['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
 

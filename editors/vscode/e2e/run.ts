@@ -19,9 +19,22 @@ interface Result {
 }
 
 async function runIn(version: string, scenarios: readonly Scenario[], start: Start): Promise<Result[]> {
-  const place = new Workplace();
+  const together = scenarios.filter(({ untrusted }) => untrusted === undefined);
+  const alone = scenarios.filter(({ untrusted }) => untrusted !== undefined);
   const results: Result[] = [];
-  const editor = await Editor.open(place, start);
+  for (const group of [together, ...alone.map((scenario) => [scenario])]) {
+    if (group.length > 0) results.push(...(await runTogether(version, group, start)));
+  }
+  return results;
+}
+
+/** In one window, one after the other. */
+async function runTogether(version: string, scenarios: readonly Scenario[], start: Start): Promise<Result[]> {
+  const prepare = scenarios.find(({ untrusted }) => untrusted !== undefined)?.untrusted;
+  const place = new Workplace(prepare === undefined ? {} : { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' });
+  prepare?.(place);
+  const results: Result[] = [];
+  const editor = await Editor.open(place, { ...start, trust: prepare !== undefined });
   try {
     await editor.ready();
     for (const scenario of scenarios) {

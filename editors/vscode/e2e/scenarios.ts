@@ -1,17 +1,19 @@
 /** What must hold in a real editor, each named for it. They run one after the other in one window, each in a file of its own. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { eventsAfter, type Event } from './eventLog.ts';
 import type { Editor } from './editor.ts';
 import type { Badge, Frame, Piece } from './screen.ts';
 import { pause, until } from './waiting.ts';
-import type { Settings } from './workplace.ts';
+import type { Settings, Workplace } from './workplace.ts';
 
 export interface Scenario {
   readonly name: string;
   /** What is set while it runs. */
   readonly settings?: Settings;
+  /** Done with a workspace that nobody has trusted, before the editor opens it; the scenario then has an editor of its own. */
+  readonly untrusted?: (place: Workplace) => void;
   readonly run: (editor: Editor) => Promise<void>;
 }
 
@@ -28,6 +30,13 @@ const BLOCK = { text: 'def total(prices):\n    result = 0\n    for price in pric
 const DIGIT = /\d/;
 /** A pause in typing after which an answer that is to come has come; where nothing shall come there is nothing else to wait for. */
 const QUIET_MS = 2500;
+
+const THEMES: readonly (readonly [theme: string, kind: string])[] = [
+  ['Default Light Modern', 'light'],
+  ['Default Dark Modern', 'dark'],
+  ['Default High Contrast', 'highContrast'],
+  ['Default High Contrast Light', 'highContrastLight'],
+];
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'ghost text comes with a badge that says what the server said', run: badgeSaysWhatTheServerSaid },
@@ -47,6 +56,14 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'another model without calibrators has no digit', run: otherModel },
   { name: 'a pause holds until it is ended', run: pausing },
   { name: 'in quiet mode suggestions come when they are invoked', run: quiet },
+  { name: 'the explanation is on the hover', run: explained },
+  ...THEMES.map(([theme, kind]) => ({
+    name: `the badge can be read in ${theme}`,
+    settings: { 'workbench.colorTheme': theme },
+    run: (editor: Editor) => readable(editor, kind),
+  })),
+  { name: 'the panel draws the diagram, and nothing of it is refused or fetched', run: panel },
+  { name: 'an untrusted workspace names neither server nor model', untrusted: namesItsOwn, run: ownIsUsed },
 ];
 
 async function ask(editor: Editor, name: string, { text, keys, ghost }: { text: string; keys: string; ghost?: string }): Promise<{ ghost: string; badge: Badge }> {
@@ -236,28 +253,38 @@ async function cursorAway(editor: Editor): Promise<void> {
 
 async function alternatives(editor: Editor): Promise<void> {
   const first = await ask(editor, 'alternatives.py', RAISE);
-  await editor.press('Alt+]');
-  const second = await until('another suggestion with its badge', async () => {
-    const seen = await editor.screen.seen();
-    return seen.badge !== null && seen.ghost !== '' && seen.ghost !== first.ghost && / · 2 of \d/.test(seen.badge.text) && { ghost: seen.ghost, badge: seen.badge };
-  }, () => editor.screen.seen());
-  const count = Number(/ of (\d+)$/.exec(second.badge.text)?.[1]);
-  const said = [second.badge.text];
-  for (let number = 3; number <= count; number++) {
+  let place = 0;
+  let count = 0;
+  const said = new Map<number, string>();
+  // Twice round, so that each has to come again with the number that it had.
+  for (let turn = 0; turn === 0 || turn <= 2 * count; turn++) {
     await editor.press('Alt+]');
-    said.push((await until(`number ${number}`, async () => {
-      const badge = await editor.screen.badge();
-      return badge !== null && badge.text.includes(`· ${number} of`) && badge;
-    })).text);
+    const { ghost, badge } = await until(
+      turn === 0 ? 'another suggestion, numbered' : `number ${(place % count) + 1} of ${count}`,
+      async () => {
+        const seen = await editor.screen.seen();
+        const number = numberOf(seen.badge);
+        const isNext = number !== undefined && (turn === 0 ? seen.ghost !== first.ghost : number.place === (place % count) + 1);
+        return isNext && seen.badge !== null && seen.ghost !== '' && { ghost: seen.ghost, badge: seen.badge };
+      },
+      () => editor.screen.seen(),
+    );
+    assert.match(badge.text, /^\S+ (likely|possible|unlikely) \d+-\d+ % exact match · |^\S+ no evidence · /);
+    ({ place, count } = numberOf(badge) ?? { place, count });
+    assert.equal(said.get(place) ?? ghost, ghost, `number ${place} is what it was before`);
+    said.set(place, ghost);
   }
-  await editor.press('Alt+]');
-  const again = await until('the first once more', async () => {
-    const seen = await editor.screen.seen();
-    return seen.ghost === first.ghost && seen.badge !== null && seen.badge.text.includes('· 1 of') && seen.badge;
-  }, () => editor.screen.seen());
-  for (const text of [...said, again.text]) assert.match(text, /^\S+ (likely|possible|unlikely) \d+-\d+ % exact match · |^\S+ no evidence · /);
+  assert.equal(new Set(said.values()).size, count, 'all differ');
+  assert.ok([...said.values()].includes(first.ghost), 'what came by itself is one of them');
   await editor.press('Alt+[');
-  await until(`number ${count} again`, async () => (await editor.screen.badge())?.text.includes(`· ${count} of`) === true);
+  const back = ((place + count - 2) % count) + 1;
+  await until(`number ${back} again`, async () => numberOf(await editor.screen.badge())?.place === back && (await editor.screen.ghost()) === said.get(back));
+}
+
+/** "· 2 of 4" */
+function numberOf(badge: Badge | null): { place: number; count: number } | undefined {
+  const [, place, count] = / · (\d+) of (\d+)$/.exec(badge?.text ?? '') ?? [];
+  return place === undefined ? undefined : { place: Number(place), count: Number(count) };
 }
 
 async function dial(editor: Editor): Promise<void> {
@@ -283,7 +310,7 @@ async function killed(editor: Editor): Promise<void> {
   process.kill(editor.place.serverPid, 'SIGKILL');
   await until('no badge of a server that is gone', async () => (await editor.screen.badge()) === null);
   await until('the server was started again', () => editor.place.serverStarts > starts);
-  await editor.ready();
+  await editor.serverReady();
   await editor.press('Backspace');
   await editor.type('=');
   await shownWith(editor, MAIN.ghost);
@@ -326,7 +353,7 @@ async function pausing(editor: Editor): Promise<void> {
   await pause(QUIET_MS);
   assert.equal((await editor.screen.ghost()).trim(), '');
   await editor.command('Assay: Resume');
-  await editor.ready();
+  await editor.serverReady();
   await editor.press('Backspace');
   await editor.type('=');
   await shownWith(editor, MAIN.ghost);
@@ -341,4 +368,83 @@ async function quiet(editor: Editor): Promise<void> {
   assert.equal((await editor.screen.ghost()).trim(), '');
   await editor.press('Alt+\\');
   await shownWith(editor, MAIN.ghost);
+  await editor.press('Escape');
+  await gone(editor);
+  await editor.command('Assay: Quiet Mode');
+  await editor.serverReady();
+  await editor.press('Backspace');
+  await editor.type('=');
+  await shownWith(editor, MAIN.ghost);
+}
+
+async function explained(editor: Editor): Promise<void> {
+  const { badge } = await ask(editor, 'explained.py', TAIL);
+  await editor.page.mouse.move(badge.left + 60, badge.top + 8);
+  const hover = editor.page.locator('.monaco-hover:visible').filter({ hasText: 'exact match' });
+  await hover.first().waitFor({ state: 'visible', timeout: 60_000 });
+  assert.match((await hover.first().textContent()) ?? '', /held-out|evidence|calibrator/i);
+  await editor.page.mouse.move(0, 0);
+}
+
+/** What WCAG asks for text. */
+const CONTRAST = 4.5;
+
+async function readable(editor: Editor, kind: string): Promise<void> {
+  const file = `theme-${kind}.py`;
+  await ask(editor, file, MAIN);
+  const band = /possible|unlikely|likely/.exec((await editor.screen.badge())?.text ?? '')?.[0] ?? '';
+  await until(`the colour of ${kind}`, async () => (await editor.screen.badge())?.colour === themeColour(`assay.${band}`, kind), () => editor.screen.badge());
+  const { colour } = (await editor.screen.badge()) ?? { colour: '' };
+  const background = await editor.page.locator('.editor-instance .monaco-editor-background').first().evaluate((element) => getComputedStyle(element).backgroundColor);
+  const ratio = contrast(colour, background);
+  assert.ok(ratio >= CONTRAST, `${colour} on ${background}: ${ratio.toFixed(1)}`);
+}
+
+/** The ratio of contrast of two colours that a browser wrote, as WCAG 2 defines it. */
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+async function panel(editor: Editor): Promise<void> {
+  const before = editor.console.length;
+  await editor.command('Assay: Confidence');
+  const page = await until('the panel with its diagram', async () => {
+    for (const frame of editor.page.frames()) if ((await frame.locator('#report svg.diagram').count().catch(() => 0)) > 0) return frame;
+    return undefined;
+  });
+  const text = (await page.locator('#report').textContent()) ?? '';
+  assert.match(text, /line/);
+  assert.match(text, /\d/);
+  assert.ok((await page.locator('#report svg.diagram .dot').count()) > 1, 'the diagram has points');
+  const refused = editor.console.slice(before).filter((line) => /Content Security Policy|Refused to/.test(line));
+  assert.deepEqual(refused, []);
+  assert.deepEqual(editor.foreign, [], 'hosts beyond this machine that the window asked');
+  await editor.command('View: Close Editor');
+}
+
+const TAKEN = 'taken';
+
+/** Settings and an environment by which a folder would have its own program run, if it were let to. */
+function namesItsOwn(place: Workplace): void {
+  const program = `#!/bin/sh\ntouch '${path.join(place.folder, TAKEN)}'\n`;
+  for (const name of ['own/assay', '.venv/bin/assay']) chmodSync(place.write(name, program), 0o755);
+  const own = path.join(place.workspace, 'own/assay');
+  place.write('.vscode/settings.json', JSON.stringify({ 'assay.server.path': own, 'assay.model': path.join(place.workspace, 'own.gguf') }));
+}
+
+async function ownIsUsed(editor: Editor): Promise<void> {
+  await ask(editor, 'untrusted.py', MAIN);
+  editor.place.set({ 'assay.server.path': undefined });
+  await editor.command('Assay: Restart the Server');
+  await until('no server is found', async () => /no server/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  assert.equal(existsSync(path.join(editor.place.folder, TAKEN)), false, 'the program of the workspace ran');
 }

@@ -9,6 +9,7 @@ export class Screen implements vscode.Disposable {
   private now: OnScreen | undefined;
   private steps = 0;
   private preserved = false;
+  private cleared = 0;
   private readonly changes = new vscode.EventEmitter<Alternative | undefined>();
   /** Another suggestion is on the screen, the same one further on, or none. */
   readonly onChange = this.changes.event;
@@ -34,6 +35,11 @@ export class Screen implements vscode.Disposable {
         this.clear();
       }),
     );
+  }
+
+  /** How often all was taken off the screen: an answer to a question from before then is shown by no editor. */
+  get clearings(): number {
+    return this.cleared;
   }
 
   get current(): OnScreen | undefined {
@@ -74,7 +80,14 @@ export class Screen implements vscode.Disposable {
     this.preserved = true;
   }
 
+  /** The editor has taken all off the screen, and shows nothing more of what it has asked for already. */
   clear(): void {
+    this.cleared++;
+    this.forget();
+  }
+
+  /** What was on the screen is in the text now; what has been asked for behind it may come. */
+  forget(): void {
     this.steps = 0;
     this.preserved = false;
     this.set(undefined);

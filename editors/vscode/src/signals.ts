@@ -27,6 +27,8 @@ export function registerSignals(screen: Screen, connection: Connection): vscode.
     screen.clear();
     if (id !== undefined) connection.signal('assay.rejected', { id });
     await vscode.commands.executeCommand('editor.action.inlineSuggest.hide');
+    // What the editor asked for in between it does not show either.
+    screen.clear();
   }
 
   return vscode.Disposable.from(

@@ -227,7 +227,7 @@ function M.run(arguments)
   local name = arguments[1] or 'status'
   local command = M.COMMANDS[name]
   if not command then
-    say(('there is no :Assay %s, but %s'):format(name, table.concat(names(), ', ')), vim.log.levels.WARN)
+    say(('there is no :Assay %s; see :help :Assay'):format(name), vim.log.levels.WARN)
   elseif #arguments > (command.arguments and 2 or 1) then
     say(('too many arguments: :Assay %s'):format(table.concat(arguments, ' ')), vim.log.levels.WARN)
   else

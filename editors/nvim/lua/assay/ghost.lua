@@ -44,7 +44,7 @@ end
 ---@param columns integer of the line with its ghost text
 ---@param badge string
 local function fits(win, columns, badge)
-  local width, needed = text_width(win), vim.api.nvim_strwidth(badge) + 1
+  local width, needed = text_width(win), vim.api.nvim_strwidth(badge) + 2
   if vim.wo[win].wrap then
     return columns % width + needed <= width
   end

@@ -1,0 +1,77 @@
+/** node pictures.ts INSTALLATION VSIX BROWSER: draws the README's pictures anew, with the real server and the embedded model. */
+import { copyFileSync } from 'node:fs';
+import path from 'node:path';
+import { Editor } from './editor.ts';
+import { pause, until } from './waiting.ts';
+import { TREE, Workplace } from './workplace.ts';
+
+const MEDIA = path.join(import.meta.dirname, '../media');
+const [installation = '', vsix = '', browser = ''] = process.argv.slice(2);
+const SIZE = { width: 980, height: 560 };
+
+/** How long the editor's own animations and colouring take. */
+const SETTLED_MS = 1500;
+
+const place = new Workplace({
+  'workbench.colorTheme': 'Default Dark Modern',
+  'editor.fontSize': 17,
+  'editor.lineHeight': 1.6,
+  'window.commandCenter': false,
+  'workbench.activityBar.location': 'hidden',
+  'workbench.layoutControl.enabled': false,
+  'workbench.editor.editorActionsLocation': 'hidden',
+  'breadcrumbs.enabled': false,
+  'editor.renderLineHighlight': 'none',
+  'editor.overviewRulerBorder': false,
+  'editor.hideCursorInOverviewRuler': true,
+  'editor.cursorBlinking': 'solid',
+  'problems.visibility': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+});
+const editor = await Editor.open(place, { installation, vsix, browser, ...SIZE, scale: 1.5 });
+const { page } = editor;
+try {
+  await editor.ready();
+  await editor.command('View: Close All Editors').catch(() => undefined);
+  await page.keyboard.press('Control+b');
+  await ghost();
+  await dial();
+  await panel();
+} finally {
+  await editor.close();
+  place.remove();
+}
+
+async function shot(name: string): Promise<void> {
+  await pause(SETTLED_MS);
+  await page.screenshot({ path: path.join(MEDIA, name) });
+}
+
+async function ghost(): Promise<void> {
+  copyFileSync(path.join(TREE, 'examples/expiring_cache.py'), path.join(place.workspace, 'expiring_cache.py'));
+  await editor.openAt(
+    'point.py',
+    'from dataclasses import dataclass\n\n\nclass Point:\n    """A point in the plane."""\n\n    def __init__(self, x, y):\n        self.x = x\n        self.y▮\n\n    def moved(self, dx, dy):\n        return Point(self.x + dx, self.y + dy)\n',
+  );
+  await editor.type(' =');
+  await until('a suggestion', async () => (await editor.screen.badge()) !== null);
+  await shot('ghost.png');
+  await editor.press('Tab');
+}
+
+async function dial(): Promise<void> {
+  await editor.command('Assay: Set the Dial…');
+  await page.locator('.quick-input-list .monaco-list-row').nth(2).waitFor({ state: 'visible' });
+  await shot('dial.png');
+  await editor.press('Escape');
+}
+
+async function panel(): Promise<void> {
+  await editor.command('Assay: Confidence');
+  await until('the diagram', async () => {
+    for (const frame of page.frames()) if ((await frame.locator('#report svg.diagram').count().catch(() => 0)) > 0) return true;
+    return false;
+  });
+  await editor.command('View: Toggle Maximize Editor Group');
+  await shot('panel.png');
+}

@@ -1,0 +1,242 @@
+"""How the plugin finds, starts and loses its server, and Neovim's own clients without the plugin; each in a Neovim of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from editors.nvim_terminal import ROOT, Neovim, neovim, serve_command
+from tiny_gguf import scripted, write_tiny_gguf
+
+pytestmark = [pytest.mark.slow, pytest.mark.editor]
+
+# Neovim itself says that a client ended, in a line that is longer than the screen is wide: without room it would wait for Enter.
+ROOM = "vim.o.cmdheight = 10"
+CODE = "def add(a, b):\n    return "
+
+
+def servers(nvim: Neovim) -> list[int]:
+    """The process ids of the servers that this Neovim started."""
+    parent = nvim.v.funcs.getpid()
+    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False).stdout
+    return [int(line.split()[0]) for line in found.splitlines() if " serve" in line]
+
+
+def program(path: Path) -> Path:
+    """An `assay` of this tree at a path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable}\nimport sys\nfrom assay.cli import main\nsys.exit(main())\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, before=ROOM) as nvim:
+        nvim.edit("a.py", CODE)
+        nvim.ready()
+        (first,) = servers(nvim)
+        os.kill(first, signal.SIGKILL)
+        nvim.seen("is started again")
+        nvim.until(lambda: servers(nvim) not in ([], [first]), "another server")
+        nvim.ready()
+        nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
+        nvim.keys("A")
+        nvim.settle()
+        assert nvim.wait_ghost()
+
+
+def test_a_server_that_is_killed_again_and_again_is_let_go_and_restarted_on_demand(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, before=ROOM) as nvim:
+        nvim.edit("a.py", CODE)
+        for _ in range(4):
+            (running,) = nvim.until(lambda: servers(nvim), "a server")
+            nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
+            os.kill(running, signal.SIGKILL)
+            nvim.until(lambda running=running: running not in servers(nvim), "it ended")
+            nvim.until(lambda: not nvim.lua("return require('assay.client').get() ~= nil") or servers(nvim), "Neovim noticed")
+        nvim.until(lambda: "is not started again" in nvim.v.command_output("messages"), "a message")
+        assert servers(nvim) == []
+        assert nvim.lua("return require('assay').statusline()") == "Assay ✗"
+        nvim.command("Assay restart")
+        nvim.ready()
+        assert len(servers(nvim)) == 1
+
+
+def test_restart_leaves_one_server(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, before=ROOM) as nvim:
+        nvim.edit("a.py", CODE)
+        nvim.ready()
+        (first,) = servers(nvim)
+        nvim.command("Assay restart")
+        nvim.until(lambda: servers(nvim) not in ([], [first]) and first not in servers(nvim), "another server")
+        nvim.ready()
+        assert len(servers(nvim)) == 1
+        assert "started again" not in nvim.v.command_output("messages")
+
+
+def test_a_model_without_calibrators_shows_no_digit(suite: str, folder: Path) -> None:
+    model = write_tiny_gguf(folder / "answering.gguf", scripted(b" answer", b"\n"))
+    options = f"cmd = {serve_command()}, settings = {{ model = [=[{model}]=] }}"
+    with neovim(suite, folder, setup=f"require('assay').setup({{ {options} }})") as nvim:
+        nvim.edit("a.py", "# what?")
+        nvim.ready()
+        nvim.keys("A")
+        nvim.settle()
+        assert nvim.wait_ghost() == " answer"
+        assert nvim.badge() == ("○ no evidence", "AssayNoEvidence")
+        nvim.seen("# what? answer  ○ no evidence")
+
+
+def test_one_server_serves_two_projects(suite: str, folder: Path) -> None:
+    with neovim(suite, folder) as nvim:
+        for name in ("one", "two"):
+            (folder / name / ".git").mkdir(parents=True)
+            nvim.edit(f"{name}/a.py", CODE)
+        nvim.ready()
+        assert len(servers(nvim)) == 1
+        folders = nvim.lua("return vim.tbl_map(function(f) return f.name end, require('assay.client').get().workspace_folders)")
+        assert folders == [str(folder / "one"), str(folder / "two")]
+
+
+def test_without_a_server_it_is_said_once_what_to_do(suite: str, folder: Path) -> None:
+    before = f"vim.env.PATH = [=[{folder}]=]"
+    with neovim(suite, folder, before=before, setup="require('assay').setup()") as nvim:
+        for name in ("a.py", "b.py"):
+            (folder / name).write_text(CODE, encoding="utf-8")
+            nvim.command(f"edit {folder / name}")
+        messages = nvim.v.command_output("messages")
+        assert messages.count("no `assay` on PATH") == 1
+        nvim.command("silent checkhealth assay")
+        assert "no `assay` on PATH" in "\n".join(nvim.lines())
+        assert nvim.lua("return require('assay').statusline()") == "Assay ✗"
+
+
+def test_the_server_is_found_on_path_before_the_project_s(suite: str, folder: Path) -> None:
+    program(folder / "bin" / "assay")
+    program(folder / "project" / ".venv" / "bin" / "assay")
+    (folder / "project" / ".git").mkdir()
+    before = f"vim.env.PATH = [=[{folder}/bin:]=] .. vim.env.PATH"
+    with neovim(suite, folder, before=before, setup="require('assay').setup()") as nvim:
+        nvim.edit("project/a.py", CODE)
+        nvim.ready()
+        assert nvim.lua("return require('assay.client').get().config.cmd") == [str(folder / "bin" / "assay"), "serve"]
+
+
+def test_a_project_s_own_program_is_run_only_with_the_user_s_leave(suite: str, folder: Path) -> None:
+    own = program(folder / "project" / ".venv" / "bin" / "assay")
+    (folder / "project" / ".git").mkdir()
+    (folder / "project" / "a.py").write_text(CODE, encoding="utf-8")
+    path = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if not (Path(part) / "assay").exists())
+    with neovim(suite, folder, before=f"vim.env.PATH = [=[{path}]=]", setup="require('assay').setup()") as nvim:
+        nvim.type(f":edit {folder}/project/a.py")
+        nvim.keys("Enter")
+        nvim.seen("is not trusted")
+        assert servers(nvim) == []
+        nvim.type("i")
+        nvim.keys("Enter")
+        nvim.until(lambda: not nvim.v.api.get_mode()["blocking"], "the question is answered")
+        assert servers(nvim) == []
+        nvim.lua("vim.secure.trust({ action = 'allow', path = ... })", str(own))
+        nvim.command("Assay restart")
+        nvim.ready()
+        assert nvim.lua("return require('assay.client').get().config.cmd") == [str(own), "serve"]
+
+
+def test_excluded_and_unnamed_buffers_are_left_alone(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, options="exclude = { 'markdown' }, keys = { accept = '<C-y>', dismiss = false }") as nvim:
+        nvim.edit("a.py", CODE)
+        nvim.ready()
+        mapped = nvim.lua("return vim.tbl_map(function(m) return m.lhs end, vim.api.nvim_buf_get_keymap(0, 'i'))")
+        assert "<C-Y>" in mapped
+        assert "<C-]>" not in mapped
+        (folder / "a.md").write_text("# Title\n", encoding="utf-8")
+        for command in (f"edit {folder}/a.md", "enew | set filetype=python", f"edit {folder}/b.py | let b:assay = v:false | edit"):
+            nvim.command(command)
+            nvim.settle()
+            attached = nvim.lua("return require('assay.client').attached(0)")
+            assert not attached or "b:assay" in command
+
+
+BUILT_IN = """
+vim.lsp.config('assay', {{ cmd = {cmd}, filetypes = {{ 'python' }} }})
+vim.lsp.enable('assay')
+vim.lsp.inline_completion.enable()
+vim.keymap.set('i', '<Tab>', function()
+  if not vim.lsp.inline_completion.get() then return '<Tab>' end
+end, {{ expr = true }})
+"""
+
+
+def test_neovim_s_own_inline_completion_works_without_the_plugin(suite: str, folder: Path) -> None:
+    if suite == "trixie":
+        pytest.skip("Neovim 0.10 has no inline completion of its own")
+    with neovim(suite, folder, setup=BUILT_IN.format(cmd=serve_command())) as nvim:
+        (folder / "a.py").write_text(CODE, encoding="utf-8")
+        nvim.command(f"edit {folder}/a.py")
+        nvim.until(lambda: nvim.lua("local c = vim.lsp.get_clients()[1]; return c and c.initialized"), "the server answers")
+        nvim.keys("G", "A")
+        space = "return vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, { details = true })"
+        (mark,) = nvim.until(lambda: nvim.lua(space), "ghost text")
+        ghost = mark[3]["virt_text"][0][0]
+        nvim.seen(f"    return {ghost}")
+        nvim.keys("Tab")
+        nvim.until(lambda: nvim.lines()[-1] == f"    return {ghost}", "it was put in")
+
+
+PLAIN = """
+vim.api.nvim_create_autocmd('FileType', {{ pattern = 'python', callback = function(event)
+  vim.lsp.start({{ name = 'assay', cmd = {cmd}, init_options = {{ plainCompletion = 'on' }} }})
+end }})
+"""
+
+
+def test_the_ordinary_completion_of_neovim_has_suggestions_with_their_band(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, setup=PLAIN.format(cmd=serve_command())) as nvim:
+        (folder / "a.py").write_text(CODE, encoding="utf-8")
+        nvim.command(f"edit {folder}/a.py")
+        nvim.until(lambda: nvim.lua("return vim.bo.omnifunc") == "v:lua.vim.lsp.omnifunc", "the server offers completion")
+        nvim.keys("G", "A", "C-x", "C-o")
+        nvim.until(lambda: nvim.lua("return vim.fn.pumvisible()") == 1, "the menu is open")
+        (item,) = nvim.lua("return vim.fn.complete_info({ 'items' }).items")
+        nvim.seen(item["abbr"])
+
+
+def test_neovim_s_own_ghost_text_makes_way_for_the_plugin_s(suite: str, folder: Path) -> None:
+    if suite == "trixie":
+        pytest.skip("Neovim 0.10 has no inline completion of its own")
+    with neovim(suite, folder, before="vim.lsp.inline_completion.enable()") as nvim:
+        nvim.edit("a.py", CODE)
+        nvim.ready()
+        nvim.keys("A")
+        nvim.settle()
+        ghost = nvim.wait_ghost()
+        own = "return #vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, {})"
+        nvim.lua("vim.wait(400)")
+        assert nvim.lua(own) == 0
+        assert nvim.screen().text.count(f"    return {ghost}") == 1
+
+
+def test_a_terminal_of_256_colours_shows_the_bands_in_colour(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, before="vim.opt.termguicolors = false") as nvim:
+        nvim.lua("vim.o.termguicolors = false; require('assay.highlights').define()")
+        nvim.edit("a.py", CODE)
+        nvim.ready()
+        nvim.keys("A")
+        nvim.settle()
+        nvim.wait_ghost()
+        badge, group = nvim.badge() or ("", "")
+        nvim.seen(badge)
+        wanted = nvim.lua("return vim.api.nvim_get_hl(0, { name = ... }).ctermfg", group)
+        from editors.nvim_terminal import colour_of
+
+        assert colour_of(nvim.screen().coloured, badge) == str(wanted)
+
+
+def test_the_tree_s_plugin_is_what_runs(suite: str, folder: Path) -> None:
+    with neovim(suite, folder) as nvim:
+        (found,) = nvim.lua("return vim.api.nvim_get_runtime_file('lua/assay/init.lua', true)")
+        assert found.startswith(str(ROOT))
