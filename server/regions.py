@@ -53,10 +53,11 @@ class Region:
         self.reach = max(self.end, start + added + max(0, self.reach - end))
 
     def crossed(self, splice: Splice) -> bool:
-        """Whether an edit replaces text on both sides of one of its ends."""
+        """Whether an edit replaces all of its text, or text on both sides of one of its ends."""
         start, end = splice.start, splice.end
         apart = end <= self.start or start > self.reach
-        return not apart and not (self.start <= start and end <= self.end) and not (self.end <= start and end <= self.reach)
+        part = self.start <= start and end <= self.end and (start, end) != (self.start, self.end)
+        return not apart and not part and not (self.end <= start and end <= self.reach)
 
 
 def follow(regions: Iterable[Region], splice: Splice) -> list[Region]:
