@@ -179,7 +179,8 @@ def test_neovim_s_own_inline_completion_works_without_the_plugin(suite: str, fol
         nvim.command(f"edit {folder}/a.py")
         nvim.until(lambda: nvim.lua("local c = vim.lsp.get_clients()[1]; return c and c.initialized"), "the server answers")
         nvim.keys("G", "A")
-        space = "return vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, { details = true })"
+        space = """local space = vim.api.nvim_create_namespace('nvim.lsp.inline_completion')
+            return vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })"""
         (mark,) = nvim.until(lambda: nvim.lua(space), "ghost text")
         ghost = mark[3]["virt_text"][0][0]
         nvim.seen(f"    return {ghost}")
