@@ -48,7 +48,10 @@ vim.api.nvim_create_autocmd('LspAttach', {{ once = true, callback = function()
     if method ~= 'workspace/executeCommand' then table.insert(sent, {{ method, vim.tbl_get(params, 'context', 'triggerKind') }}) end
     return request(method, params, ...)
   end
-  client.execute = function(name, argument, ...) table.insert(sent, {{ name, argument.id or argument.minutes }}) return execute(name, argument, ...) end
+  client.execute = function(name, argument, ...)
+    table.insert(sent, {{ name, argument.id or argument.minutes }})
+    return execute(name, argument, ...)
+  end
   client.cancel = function(id) table.insert(sent, {{ 'cancel', id }}) return cancel(id) end
 end }})
 """

@@ -347,7 +347,9 @@ def test_what_was_typed_along_may_be_taken_back(nvim: Neovim) -> None:
 
 def test_text_that_comes_behind_the_cursor_hides_what_was_made_without_it(nvim: Neovim) -> None:
     suggest(nvim)
-    nvim.lua("vim.api.nvim_buf_set_text(0, vim.fn.line('.') - 1, vim.fn.col('.') - 1, vim.fn.line('.') - 1, vim.fn.col('.') - 1, {'foo()'})")
+    nvim.lua(
+        "vim.api.nvim_buf_set_text(0, vim.fn.line('.') - 1, vim.fn.col('.') - 1, vim.fn.line('.') - 1, vim.fn.col('.') - 1, {'foo()'})"
+    )
     nvim.v.api.win_set_cursor(0, [len(nvim.lines()), len(RETURN)])
     nvim.keys("Left")
     nvim.settle()
@@ -666,6 +668,29 @@ def test_explain_shows_the_evidence_beside_the_cursor(nvim: Neovim) -> None:
     nvim.gone("Calibrator:")
 
 
+def test_the_dial_s_menu_says_what_each_level_would_have_shown(nvim: Neovim) -> None:
+    nvim.lua("vim.ui.select = function(items, opts, choose) offered = vim.tbl_map(opts.format_item, items); choose(items[6]) end")
+    nvim.command("Assay dial")
+    offered = nvim.until(lambda: nvim.lua("return offered"), "the levels")
+    assert len(offered) == 10
+    assert offered[0].startswith("● all")
+    assert all(re.match(r"  ≥ \d0 %  ((here|evidence).* shows (\d+ %|–)|not known)", line) for line in offered[1:])
+    assert re.search(r"shows \d+ %, \d+ % of it exact matches \(\d+ % to \d+ %, n = \d+\)", offered[2])
+    assert nvim.lua("return require('assay.config').current.settings.showAbove") == 0.5
+
+
+def test_the_report_has_the_reliability_of_each_calibrator(nvim: Neovim) -> None:
+    nvim.command("Assay report")
+    nvim.until(lambda: nvim.lua("return vim.api.nvim_buf_get_name(0)") == "assay://confidence", "the report")
+    text = "\n".join(nvim.lines())
+    assert "## line: informative" in text
+    assert re.search(r"skill +0\.\d\d \(0\.\d\d to 0\.\d\d\)", text)
+    assert re.search(r"\d+ %  +\d+ % to +\d+ % +\d+  [█░┃]{20}", text)
+    assert "no number" not in text
+    nvim.keys("q")
+    nvim.until(lambda: nvim.lua("return vim.api.nvim_buf_get_name(0)") != "assay://confidence", "it is closed")
+
+
 def test_status_says_what_the_server_has(nvim: Neovim) -> None:
     nvim.command("Assay status")
     nvim.seen("assay-embedded, loaded in")
@@ -709,7 +734,9 @@ def test_the_help_has_tags_for_all_that_it_describes(nvim: Neovim, folder: Path)
 
 
 def test_what_can_not_be_is_told_by_setup_and_the_rest_holds(nvim: Neovim) -> None:
-    problems = nvim.lua("return require('assay.config').set({ colour = 'red', badge = 1, keys = { acept = 'x', next = 3 }, exclude = {'lua'} })")
+    problems = nvim.lua(
+        "return require('assay.config').set({ colour = 'red', badge = 1, keys = { acept = 'x', next = 3 }, exclude = {'lua'} })"
+    )
     assert [problem.split(" ")[2] for problem in problems] == ["badge", "colour", "keys.acept", "keys.next"]
     assert nvim.lua("return require('assay.config').current.exclude") == ["lua"]
     assert nvim.lua("return require('assay.config').current.badge") is True
@@ -726,7 +753,12 @@ def test_colours_follow_the_background_and_a_colour_scheme_and_give_way_to_the_u
     try:
         nvim.command("set background=light")
         assert (fg("AssayLikely"), fg("AssayNoEvidence")) == ("#0044DD", "#585858")
-        assert nvim.lua("return vim.api.nvim_get_hl(0, { name = 'AssayLikely' }).ctermfg or vim.api.nvim_get_hl(0, { name = 'AssayLikely' }).cterm") is not None
+        assert (
+            nvim.lua(
+                "return vim.api.nvim_get_hl(0, { name = 'AssayLikely' }).ctermfg or vim.api.nvim_get_hl(0, { name = 'AssayLikely' }).cterm"
+            )
+            is not None
+        )
         nvim.command("colorscheme habamax")
         assert fg("AssayLikely") in ("#0044DD", "#00AAEE")
         nvim.command("highlight AssayLikely guifg=#123456")

@@ -40,7 +40,7 @@ def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folde
         nvim.ready()
         (first,) = servers(nvim)
         os.kill(first, signal.SIGKILL)
-        nvim.seen("is started again")
+        nvim.until(lambda: "is started again" in nvim.v.command_output("messages"), "a message")
         nvim.until(lambda: servers(nvim) not in ([], [first]), "another server")
         nvim.ready()
         nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
@@ -179,7 +179,8 @@ def test_neovim_s_own_inline_completion_works_without_the_plugin(suite: str, fol
         nvim.command(f"edit {folder}/a.py")
         nvim.until(lambda: nvim.lua("local c = vim.lsp.get_clients()[1]; return c and c.initialized"), "the server answers")
         nvim.keys("G", "A")
-        space = "return vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, { details = true })"
+        space = """local space = vim.api.nvim_create_namespace('nvim.lsp.inline_completion')
+            return vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })"""
         (mark,) = nvim.until(lambda: nvim.lua(space), "ghost text")
         ghost = mark[3]["virt_text"][0][0]
         nvim.seen(f"    return {ghost}")
@@ -199,10 +200,12 @@ def test_the_ordinary_completion_of_neovim_has_suggestions_with_their_band(suite
         (folder / "a.py").write_text(CODE, encoding="utf-8")
         nvim.command(f"edit {folder}/a.py")
         nvim.until(lambda: nvim.lua("return vim.bo.omnifunc") == "v:lua.vim.lsp.omnifunc", "the server offers completion")
+        nvim.command("set completeopt=menuone,noselect")
         nvim.keys("G", "A", "C-x", "C-o")
         nvim.until(lambda: nvim.lua("return vim.fn.pumvisible()") == 1, "the menu is open")
         (item,) = nvim.lua("return vim.fn.complete_info({ 'items' }).items")
         nvim.seen(item["abbr"])
+        nvim.seen("exact match")
 
 
 def test_neovim_s_own_ghost_text_makes_way_for_the_plugin_s(suite: str, folder: Path) -> None:

@@ -144,8 +144,9 @@ end
 ---@return string[]? cmd
 ---@return string where it was found, or why it was not
 function M.find(root)
-  local cmd = config.current.cmd
+  local cmd = config.current.cmd and vim.deepcopy(config.current.cmd)
   if cmd then
+    cmd[1] = vim.fs.normalize(cmd[1])
     if vim.fn.executable(cmd[1]) == 1 then
       return cmd, 'the option cmd'
     end

@@ -44,17 +44,24 @@ local function shows(level, what)
   if not right then
     return text
   end
-  return ('%s, %s %s (%s to %s, n = %d)'):format(
-    text,
-    percent(right.value),
-    what,
-    percent(right.low),
-    percent(right.high),
-    right.n
-  )
+  local range = right.low and ('%s to %s, '):format(percent(right.low), percent(right.high)) or ''
+  return ('%s, %s of it %s (%sn = %d)'):format(text, percent(right.value), what, range, right.n)
 end
 
-local EVENTS = { exact_match = 'exact matches', tests_pass = 'that pass tests', kept = 'kept' }
+--- The evidence for a level: the first task's for which it says something, for a line of a list has room for one.
+---@param evidence table[] of `assay/dial`
+---@param index integer of the level
+---@return string?
+local function held_out(evidence, index, what)
+  for _, of in ipairs(evidence or {}) do
+    local level = of.levels[index]
+    if level and level.share and level.right then
+      return ('evidence (%s): %s'):format(of.task, shows(level, what[of.event] or of.event))
+    end
+  end
+end
+
+local EVENTS = { exact_match = 'exact matches', tests_pass = 'pass the tests', kept = 'kept' }
 
 ---@class assay.Level
 ---@field value number what `showAbove` is set to
@@ -68,18 +75,20 @@ local EVENTS = { exact_match = 'exact matches', tests_pass = 'that pass tests', 
 ---@return string prompt
 function M.dial(dial)
   dial = M.plain(dial)
-  local what, levels = EVENTS[dial.event] or dial.event, {}
+  local levels = {}
   for index, level in ipairs(dial.levels) do
-    local evidence = (dial.evidence or {})[index]
-    local own = dial.n > 0 and ('here %s'):format(shows(level, what))
-    local held_out = evidence and evidence.share and ('evidence %s'):format(shows(evidence, what))
+    local own = dial.n > 0 and ('here: %s'):format(shows(level, EVENTS[dial.label] or dial.label)) or ''
+    local evidence = held_out(dial.evidence, index, EVENTS) or ''
     local current = math.abs(level.showAbove - dial.showAbove) < 0.005
     local name = level.showAbove == 0 and 'all   ' or ('≥ %2d %%'):format(math.floor(100 * level.showAbove + 0.5))
     local told = {}
-    for _, each in ipairs({ own or '', held_out or '' }) do
+    for _, each in ipairs({ own, evidence }) do
       if each ~= '' then
         table.insert(told, each)
       end
+    end
+    if #told == 0 then
+      told[1] = 'not known'
     end
     table.insert(levels, {
       value = level.showAbove,
@@ -87,7 +96,7 @@ function M.dial(dial)
       text = ('%s %s  %s'):format(current and '●' or ' ', name, table.concat(told, ' · ')),
     })
   end
-  local prompt = ('Show suggestions from which probability on? (%d seen here in %d days, %d with a label)'):format(
+  local prompt = ('Show suggestions from which probability on? (%d seen here in %.0f days, %d with a label)'):format(
     dial.n,
     dial.days,
     dial.labelled
@@ -143,12 +152,12 @@ local function of_task(task)
     ('  calibrator   %s, %s %s'):format(judge.id, judge.origin, judge.file),
     ('  why          %s'):format(task.because or ''),
     ('  from         %s'):format(table.concat(judge.features or {}, ', ')),
-    ('  fitted on    %d samples, %s'):format(judge.n, judge.fittedOn or 'date not known'),
-    ('  held out by  %s, %d of them'):format(judge.groupedBy, judge.groups),
+    ('  fitted on    %d samples'):format(judge.fittedOn),
+    ('  evidence     %d samples held out by %s, of which there are %d'):format(judge.n, judge.groupedBy, judge.groups),
     ('  base rate    %s'):format(percent(judge.baseRate)),
     ('  skill        %s'):format(range(judge.skill)),
   }
-  if judge.reason and judge.reason ~= '' then
+  if judge.status ~= 'informative' then
     table.insert(lines, ('  no number    %s'):format(judge.reason))
   end
   if judge.ece then
