@@ -1,7 +1,7 @@
 /** The badge: the confidence of the suggestion on the screen, behind the line that it begins on. */
 import * as vscode from 'vscode';
 import { colourOf } from './bands';
-import type { OnScreen } from './onScreen';
+import { shown, type OnScreen } from './onScreen';
 import { badgeText } from './badgeText';
 import type { Screen } from './screen';
 import { badgePlace } from './settings';
@@ -33,18 +33,17 @@ export class Badge implements vscode.Disposable {
     const editor = vscode.window.activeTextEditor;
     const wanted = now !== undefined && editor?.document.uri.toString() === now.uri ? editor : undefined;
     if (this.drawnIn !== undefined && this.drawnIn !== wanted) this.drawnIn.setDecorations(this.type, []);
-    if (wanted !== undefined && now !== undefined) wanted.setDecorations(this.type, [decoration(wanted.document, now)]);
+    if (wanted !== undefined && now !== undefined) wanted.setDecorations(this.type, [decoration(now)]);
     this.drawnIn = wanted;
   }
 }
 
-function decoration(document: vscode.TextDocument, now: OnScreen): vscode.DecorationOptions {
-  const end = document.lineAt(Math.min(now.at.line, document.lineCount - 1)).range.end;
-  const band = now.alternatives[now.index]?.suggestion.confidence.band ?? '';
-  return {
-    range: new vscode.Range(end, end),
-    renderOptions: {
-      after: { contentText: badgeText(now), color: new vscode.ThemeColor(colourOf(band)), margin: '0 0 0 2em', fontStyle: 'normal' },
-    },
-  };
+/** A line's end, wherever that is when the editor draws: by then more may have been typed than the extension has heard of. */
+const LINE_END = Number.MAX_SAFE_INTEGER;
+
+function decoration(now: OnScreen): vscode.DecorationOptions {
+  const end = new vscode.Position(now.at.line, LINE_END);
+  const band = shown(now)?.suggestion.confidence.band ?? '';
+  const after = { contentText: badgeText(now), color: new vscode.ThemeColor(colourOf(band)), margin: '0 0 0 2em', fontStyle: 'normal' };
+  return { range: new vscode.Range(end, end), renderOptions: { after } };
 }

@@ -79,36 +79,44 @@ function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, has
         },
       },
       executeCommand: (command, args, next) => {
-        if (command === ACCEPTED) screen.forget();
+        if (command === ACCEPTED) screen.clear();
         return next(command, args) as unknown;
       },
       provideInlineCompletionItems: async (document, position, context, token, next) => {
         const version = document.version;
-        const { clearings } = screen;
         const answer = await next(document, position, context, token);
-        // Of an answer to a question that was taken back, the newer question's answer will tell; after Escape the editor shows none.
-        if (token.isCancellationRequested || screen.clearings !== clearings) return answer;
+        // Of an answer to a question that was taken back, the newer question's answer will tell.
+        if (token.isCancellationRequested) return answer;
         const items = Array.isArray(answer) ? answer : (answer?.items ?? []);
         const invoked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+        const found = items.flatMap((item) => offered(document, position, item));
         const now = screen.answer(
           document,
           version,
           position,
-          items.flatMap((item) => offered(document, position, item)),
+          found.map(({ item: _, ...each }) => each),
           invoked,
         );
         if (now !== undefined) heard.shown(now.suggestion.id);
-        return answer;
+        // Newer editors put what they show to the front of the list, older ones turn to its first. In front it is right for all.
+        const [front] = screen.current?.alternatives ?? [];
+        const first = found.find(({ suggestion }) => suggestion.id === front?.suggestion.id)?.item;
+        return first === undefined ? answer : [first, ...items.filter((item) => item !== first)];
       },
     },
   };
 }
 
-function offered(document: vscode.TextDocument, cursor: vscode.Position, item: vscode.InlineCompletionItem): Offered[] {
+/** The suggestion of an item, if it is one of Assay's. */
+function offered(
+  document: vscode.TextDocument,
+  cursor: vscode.Position,
+  item: vscode.InlineCompletionItem,
+): (Offered & { readonly item: vscode.InlineCompletionItem })[] {
   const suggestion = suggestionOf((item.command?.arguments as unknown[] | undefined)?.[0]);
   if (suggestion === undefined || typeof item.insertText !== 'string') return [];
   const before = item.range === undefined ? '' : document.getText(new vscode.Range(item.range.start, cursor));
-  return [{ suggestion, text: item.insertText, before }];
+  return [{ suggestion, text: item.insertText, before, item }];
 }
 
 function errorHandler(givenUp: () => void, hasRun: () => boolean): ErrorHandler {

@@ -15,6 +15,8 @@ export type Stage = 'starting' | 'running' | 'missing' | 'ended';
 const RUNNING = 'assay.running';
 const PAUSED = 'assay.paused';
 const METHOD_NOT_FOUND = -32601;
+/** Python on a cold disk takes 10 seconds to begin. */
+const ANSWERS_WITHIN_MS = 60_000;
 const NOTHING: Status = { state: 'loading', reason: '', busy: false, silent: null, hidden: 0, paused: null };
 
 export class Connection implements vscode.Disposable {
@@ -103,9 +105,11 @@ export class Connection implements vscode.Disposable {
     }
   }
 
-  async dispose(): Promise<void> {
+  /** Ends the server, after what was begun before. */
+  dispose(): Promise<void> {
     this.changes.dispose();
-    await this.stop();
+    this.turn = this.turn.then(() => this.stop());
+    return this.turn;
   }
 
   private async startNow(): Promise<void> {
@@ -137,11 +141,15 @@ export class Connection implements vscode.Disposable {
     client.onDidChangeState(({ newState }) => {
       if (client === this.client) this.follow(newState);
     });
+    // Killed, its start fails; a program that is no server may else be waited for without end.
+    const limit = setTimeout(() => client.serverProcess?.kill(), ANSWERS_WITHIN_MS);
     try {
       await client.start();
     } catch (error) {
       const why = this.complaint !== '' ? this.complaint : error instanceof Error ? error.message : String(error);
       this.enter('ended', `“${found.program} serve” did not answer: ${why}`);
+    } finally {
+      clearTimeout(limit);
     }
   }
 
@@ -187,6 +195,12 @@ export class Connection implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     this.screen.clear();
+    try {
+      // One that is being started can't be stopped yet, and its process would stay.
+      if (client?.state === State.Starting) await client.start();
+    } catch {
+      // Whoever started it tells of that.
+    }
     try {
       await client?.dispose();
     } catch (error) {

@@ -50,7 +50,7 @@ export function eventWords(event: string): string {
 }
 
 function ownWords({ shown, share, right }: Level, { n, label }: Dial): string {
-  const much = right === null ? `how many ${eventWords(label)} is not known` : rightWords(right, label);
+  const much = right === null ? `how many were ${eventWords(label)} is not known` : rightWords(right, label);
   return `your log: ${shown ?? '?'} of ${n}${share === null ? '' : ` (${percent(share)})`}${shown === 0 ? '' : `, ${much}`}`;
 }
 

@@ -4,7 +4,7 @@ import type { Connection } from './connection';
 import { change, isAutomatic } from './settings';
 
 const PAUSES: readonly { readonly label: string; readonly minutes: number }[] = [
-  { label: '10 minutes', minutes: 10 },
+  { label: '15 minutes', minutes: 15 },
   { label: '30 minutes', minutes: 30 },
   { label: '1 hour', minutes: 60 },
   { label: '4 hours', minutes: 240 },

@@ -49,8 +49,8 @@ export function shown(screen: OnScreen): Alternative | undefined {
 /**
  * What is on the screen after an answer for the document, version and place that are still current.
  *
- * preserved: the editor goes on showing what it shows, if that still fits, and puts it before the answer's: so it does when suggestions are
- * invoked and after a word or line was accepted.
+ * preserved: the editor goes on showing what it shows, if that still fits, and puts it before the answer's others: so it does when
+ * suggestions are invoked and after a word or line was accepted.
  */
 export function answered(
   before: OnScreen | undefined,
@@ -60,9 +60,9 @@ export function answered(
 ): OnScreen | undefined {
   const fresh = offered.flatMap(alternative);
   const still = before?.uri === where.uri && isSame(before.at, where.at) ? shown(before) : undefined;
-  const same = still === undefined ? -1 : fresh.findIndex((each) => each.rest === still.rest);
-  const alternatives = still !== undefined && same < 0 && how.preserved ? [still, ...fresh] : fresh;
-  return alternatives.length === 0 ? undefined : { ...where, alternatives, index: Math.max(same, 0), invoked: how.invoked };
+  const same = fresh.find((each) => each.rest === still?.rest) ?? (how.preserved ? still : undefined);
+  const alternatives = same === undefined ? fresh : [same, ...fresh.filter((each) => each !== same)];
+  return alternatives.length === 0 ? undefined : { ...where, alternatives, index: 0, invoked: how.invoked };
 }
 
 /** What is on the screen after edits: the same where the suggestion was typed along, nothing where the text went another way. */

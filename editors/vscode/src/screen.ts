@@ -9,7 +9,7 @@ export class Screen implements vscode.Disposable {
   private now: OnScreen | undefined;
   private steps = 0;
   private preserved = false;
-  private cleared = 0;
+  private dismissed: { readonly document: vscode.TextDocument; readonly version: number } | undefined;
   private readonly changes = new vscode.EventEmitter<Alternative | undefined>();
   /** Another suggestion is on the screen, the same one further on, or none. */
   readonly onChange = this.changes.event;
@@ -37,11 +37,6 @@ export class Screen implements vscode.Disposable {
     );
   }
 
-  /** How often all was taken off the screen: an answer to a question from before then is shown by no editor. */
-  get clearings(): number {
-    return this.cleared;
-  }
-
   get current(): OnScreen | undefined {
     return this.now;
   }
@@ -60,6 +55,8 @@ export class Screen implements vscode.Disposable {
   ): Alternative | undefined {
     const editor = vscode.window.activeTextEditor;
     if (editor?.document !== document || document.version !== version || !editor.selection.active.isEqual(at)) return undefined;
+    // Nothing comes by itself any more until something is typed; what was asked for before may still be answered.
+    if (!invoked && this.dismissed?.document === document && this.dismissed.version === version) return undefined;
     const where = { uri: document.uri.toString(), version, at };
     const next = answered(this.now, where, offered, { invoked, preserved: invoked || this.preserved });
     const steps = invoked ? this.steps : 0;
@@ -80,14 +77,14 @@ export class Screen implements vscode.Disposable {
     this.preserved = true;
   }
 
-  /** The editor has taken all off the screen, and shows nothing more of what it has asked for already. */
-  clear(): void {
-    this.cleared++;
-    this.forget();
+  /** The user wants none here. */
+  dismiss(): void {
+    const document = vscode.window.activeTextEditor?.document;
+    this.dismissed = document && { document, version: document.version };
+    this.clear();
   }
 
-  /** What was on the screen is in the text now; what has been asked for behind it may come. */
-  forget(): void {
+  clear(): void {
     this.steps = 0;
     this.preserved = false;
     this.set(undefined);

@@ -24,11 +24,9 @@ export function registerSignals(screen: Screen, connection: Connection): vscode.
 
   async function hide(): Promise<void> {
     const id = chosen();
-    screen.clear();
+    screen.dismiss();
     if (id !== undefined) connection.signal('assay.rejected', { id });
     await vscode.commands.executeCommand('editor.action.inlineSuggest.hide');
-    // What the editor asked for in between it does not show either.
-    screen.clear();
   }
 
   return vscode.Disposable.from(

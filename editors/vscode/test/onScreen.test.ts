@@ -53,6 +53,14 @@ describe('an answer', () => {
     expect(next && shown(next)?.suggestion.id).toBe('b');
   });
 
+  it('that was asked for has what is on the screen in front, and the next one behind it', () => {
+    const alone = screenOf('two');
+    const all = ['one', 'two', 'three'].map((text) => offered(text));
+    const next = answered(alone, WHERE, all, { invoked: true, preserved: true });
+    expect(next?.alternatives.map(({ rest }) => rest)).toEqual(['two', 'one', 'three']);
+    expect(next && badgeText(next)).toBe(`${LIKELY} · 1 of 3`);
+  });
+
   it('that comes after a word was accepted stands behind what the editor goes on showing', () => {
     const rest = typed(screenOf('return a'), 'return');
     const where = { ...WHERE, version: 8, at: { line: 3, character: 10 } };

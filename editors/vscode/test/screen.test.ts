@@ -45,6 +45,9 @@ function answer(
   screen.answer(document, version, at, offered, invoked);
 }
 
+/** The end of whatever stands on the line when it is drawn. */
+const LINE_END = Number.MAX_SAFE_INTEGER;
+
 /** What the badge says, where, in which colour; undefined where there is none. */
 function shown(): { text: string; line: number; character: number; colour: string } | undefined {
   const [one] = (editor.decorations.at(-1) ?? []) as vscode.DecorationOptions[];
@@ -61,7 +64,7 @@ function shown(): { text: string; line: number; character: number; colour: strin
 describe('the badge', () => {
   it('stands at the end of the line, in its band’s colour', () => {
     answer('return a');
-    expect(shown()).toEqual({ text: LIKELY, line: 1, character: 4, colour: 'assay.likely' });
+    expect(shown()).toEqual({ text: LIKELY, line: 1, character: LINE_END, colour: 'assay.likely' });
   });
 
   it('has no number where there is no evidence', () => {
@@ -75,7 +78,7 @@ describe('the badge', () => {
     for (const letter of 'retu') editor.type(letter);
     answer('rn a', { says: '◈ possible 40-60 % exact match', band: 'possible' });
     expect(editor.decorations.slice(before).every((drawn) => drawn.length === 1)).toBe(true);
-    expect(shown()).toEqual({ text: '◈ possible 40-60 % exact match', line: 1, character: 8, colour: 'assay.possible' });
+    expect(shown()).toEqual({ text: '◈ possible 40-60 % exact match', line: 1, character: LINE_END, colour: 'assay.possible' });
   });
 
   it.each<[string, () => void]>([
@@ -146,6 +149,21 @@ describe('the badge', () => {
 });
 
 describe('the keys', () => {
+  it('dismiss also what is answered late, but not what is asked for then', async () => {
+    const signals = registerSignals(screen, connection);
+    answer('return a');
+    await registered.get('assay.hideSuggestion')?.();
+    answer('return b');
+    expect(shown()).toBeUndefined();
+    answer('return a|return b', { invoked: true });
+    expect(shown()?.text).toBe(`${LIKELY} · 1 of 2`);
+    await registered.get('assay.hideSuggestion')?.();
+    editor.type('r');
+    answer('eturn b');
+    expect(shown()?.text).toBe(LIKELY);
+    signals.dispose();
+  });
+
   it('do what the editor’s own do, and tell the server of what was on the screen', async () => {
     const signals = registerSignals(screen, connection);
     answer('return a', { id: '1' });

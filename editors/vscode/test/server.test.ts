@@ -81,6 +81,6 @@ describe('the server is', () => {
 });
 
 it('PATH is read without folders that are relative to whatever is open', () => {
-  expect(searchedFolders('/usr/bin::.:bin:/opt/bin', false)).toEqual(['/usr/bin', '/opt/bin']);
+  expect(searchedFolders('/usr/bin::.:bin:/usr/local/bin', false)).toEqual(['/usr/bin', '/usr/local/bin']);
   expect(searchedFolders(undefined, false)).toEqual([]);
 });

@@ -57,7 +57,6 @@ export class Editor {
   readonly decorations: unknown[][] = [];
   readonly document = {
     uri: { toString: () => 'file:///a.py' },
-    lineAt: (line: number) => ({ range: { end: new Position(line, this.lines[line]?.length ?? 0) } }),
     version: 1,
     lineCount: 1,
   };

@@ -88,7 +88,7 @@ describe('the dial', () => {
 
   it('says where it is not known how much was right', () => {
     expect(dialItems(dial).find(({ showAbove }) => showAbove === 0.9)?.description).toBe(
-      'your log: 3 of 400 (0.8 %), how many kept is not known',
+      'your log: 3 of 400 (0.8 %), how many were kept is not known',
     );
   });
 
