@@ -61,7 +61,8 @@ PRAGMA user_version = {SCHEMA};
 COMMIT;
 """
 _INSERT = "INSERT INTO events (time_ms, server, showing, kind, body) VALUES (?, ?, ?, ?, ?)"
-_READ = "SELECT number, time_ms, server, showing, kind, body FROM events WHERE number > ? AND time_ms >= ? ORDER BY number LIMIT ?"
+_ROW = "SELECT number, time_ms, server, showing, kind, body FROM events"
+_READ = f"{_ROW} WHERE number > ? AND time_ms >= ? ORDER BY number LIMIT ?"
 
 _encoder = msgspec.json.Encoder()
 _KINDS: dict[type, str] = {kind: str(kind.__struct_config__.tag) for kind in get_args(Event)}
@@ -99,11 +100,11 @@ class EventLog:
         Raises EventLogError, and leaves the file alone, where that is none, no log, or one of a newer version of Assay.
         """
         self.path = path
-        if create and not path.exists():
-            _make(path)
-        if not path.is_file():
-            raise EventLogError(f"{path}: {'not a file' if path.exists() else 'there is no log of events'}")
         with self._told("opened"):
+            if create and not path.exists():
+                _make(path)
+            if not path.is_file():
+                raise EventLogError(f"{path}: {'not a file' if path.exists() else 'there is no log of events'}")
             self._db = _connected(path)
         try:
             with self._told("opened"):
@@ -204,14 +205,18 @@ class EventLog:
 
     def forget_documents(self, documents: Iterable[str]) -> int:
         """Delete all events about documents, by `hash_of` their URIs; gives how many."""
-        wanted, showings = frozenset(documents), set[str]()
-        numbers = []
-        for row in self.rows():
-            if isinstance(row.event, Request) and row.event.document in wanted:
-                numbers.append(row.number)
-                showings.update((row.event.id, row.showing or row.event.id))
-        told_of = [row.number for row in self.rows() if row.showing in showings]
-        return self._forget(sorted({*numbers, *told_of}))
+        numbers, showings = set[int](), set[bytes]()
+        with self._told("read"):
+            for document in documents:
+                # also in what this version can't read
+                for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
+                    numbers.add(number)
+                    row = _row(number, *fields)
+                    if isinstance(row, Row) and isinstance(row.event, Request):
+                        showings.add((row.showing or row.event.id).encode())
+            found = self._db.execute("SELECT number, showing FROM events WHERE showing IS NOT NULL")
+            numbers.update(number for number, showing in found if showing in showings)
+        return self._forget(sorted(numbers))
 
     def overwritten(self) -> bool:
         """Whether nothing of what was deleted is in the files any more; False while another process reads what was there before."""

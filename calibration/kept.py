@@ -13,8 +13,8 @@ from itertools import islice
 # The event `kept`: so much of a suggestion stands in the document later. A renamed name or a changed argument leaves a suggestion kept.
 KEPT_FROM = 0.8
 
-# Other lines of a program that are 1.5 times as long have 80 % of a line's tokens in 1 of 300 cases (docs/outcomes.md).
-_ROOM = 1.5
+# With it a line's tokens are found by chance at 1.0 % of the other places of its file, with 2 at 1.5 % (docs/outcomes.md).
+ROOM = 1.5
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -32,17 +32,17 @@ def share(inserted: str, current: str) -> float:
     return common(tokens, tokens_of(current)) / len(tokens) if tokens else 1.0
 
 
-def within_reach(inserted: str, there: str, behind: str) -> str:
+def within_reach(inserted: str, there: str, behind: str, room: float = ROOM) -> str:
     """What of a text in a document `inserted` is looked for in: what stands there of it, and as much behind as it may have gone into.
 
     there: what became of what was put in, empty where nothing was; behind: what came right behind that since. Where tokens are missing,
-    half as many again as are missing are looked at behind, so that a text that is typed anew is found, and one that was never put in; and
-    no more, for in a long text all are found in the end.
+    `room` times as many are looked at behind, so that a text that is typed anew is found, and one that was never put in; and no more, for
+    in a long text all are found in the end.
     """
     missing = len(tokens_of(inserted)) - len(tokens_of(there))
     if missing <= 0:
         return there
-    last = next(islice(_TOKEN.finditer(behind), max(0, int(missing * _ROOM) - 1), None), None)
+    last = next(islice(_TOKEN.finditer(behind), max(0, int(missing * room) - 1), None), None)
     return there + (behind if last is None else behind[: last.end()])
 
 

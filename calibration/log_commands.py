@@ -230,7 +230,7 @@ def _uris(document: str) -> set[str]:
 
 
 def _agreed(question: str, ask: Callable[[str], str]) -> bool:
-    if ask is input and not sys.stdin.isatty():
+    if ask is input and not (sys.stdin and sys.stdin.isatty()):
         _say(f"{question} Say so with --yes.")
         return False
     print(harmless(question), end=" ", file=sys.stderr, flush=True)

@@ -17,31 +17,12 @@ from .dial_report import LABEL
 from .log_view import Decided, LogView
 
 
-def confidence_json(
-    choices: Mapping[str, Choice],
-    view: LogView | None,
-    event: str,
-    language: str | None,
-    model: tuple[str, str] | None,
-    prompts: frozenset[str],
-) -> dict[str, Any]:
-    """The answer in docs/formats.md.
-
-    choices: the registry's, by task; view: None where nothing is logged; model: id and name, None before one is loaded; prompts: the
-    fingerprints of what it is shown.
-    """
-    used = {choice.calibrator.id for choice in choices.values() if choice.calibrator is not None}
-    return {
-        "event": event,
-        "language": language,
-        "model": None if model is None else {"id": model[0], "name": model[1]},
-        "tasks": [
-            {"task": task, "calibrator": None if choice.entry is None else _entry_json(choice.entry), "because": choice.reason}
-            for task, choice in choices.items()
-        ],
-        "log": None if view is None else _log_json(view, used),
-        "recalibrate": _recalibrate_json(view, model, prompts),
-    }
+def tasks_json(choices: Mapping[str, Choice]) -> list[dict[str, Any]]:
+    """By task the calibrator that the registry chose with its evidence, and why that one or none."""
+    return [
+        {"task": task, "calibrator": None if choice.entry is None else _entry_json(choice.entry), "because": choice.reason}
+        for task, choice in choices.items()
+    ]
 
 
 def _entry_json(entry: Entry) -> dict[str, Any]:
@@ -67,7 +48,8 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _log_json(view: LogView, used: set[str]) -> dict[str, Any]:
+def log_json(view: LogView, used: frozenset[str]) -> dict[str, Any]:
+    """What the log says. used: ids of the calibrators in use: the reliability is that of what they said."""
     labels = [one.kept for one in view.decided if one.kept is not None]
     # Of what was said of another event the label says nothing.
     judged = [
@@ -88,20 +70,23 @@ def _log_json(view: LogView, used: set[str]) -> dict[str, Any]:
     }
 
 
-def _recalibrate_json(view: LogView | None, model: tuple[str, str] | None, prompts: frozenset[str]) -> dict[str, Any]:
-    """Whether some task has enough labels of this model and of what it is shown now, of those that `assay logs recalibrate` takes."""
+def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozenset[str]) -> dict[str, Any]:
+    """Whether some task has enough labels of this model and of what it is shown now, of those that `assay logs recalibrate` takes.
+
+    view: None where nothing is logged; prompts: the fingerprints of what the model is shown.
+    """
 
     def answer(reason: str, labelled: int = 0, *, possible: bool = False) -> dict[str, Any]:
         return {"possible": possible, "labelled": labelled, "needed": LEAST_SAMPLES, "reason": reason}
 
     if view is None:
         return answer("Nothing is logged (assay.log.events), so that there are no labels.")
-    if model is None:
+    if model_id is None:
         return answer("No model is loaded.")
     labels: dict[tuple[str, str], list[bool]] = {}
     for one in view.decided:
         request = one.request
-        if one.kept is not None and _is_sample(one) and request.model == model[0] and request.prompt in prompts:
+        if one.kept is not None and _is_sample(one) and request.model == model_id and request.prompt in prompts:
             labels.setdefault((request.task or "", request.prompt or ""), []).append(one.kept)
     if not labels:
         return answer("No suggestion of this model has a label yet: whether it was kept is known minutes after it was accepted.")

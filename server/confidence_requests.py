@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from ..calibration.calibrator import Calibrator
-from ..calibration.event_log import EventLogError
 from ..calibration.registry import Choice, choose
 from ..inference.completion import Task, kind_of
-from .confidence_report import confidence_json
-from .dial_report import dial_json
+from .confidence_report import recalibrate_json, tasks_json
+from .dial_report import LABEL, evidence_json, log_dial_json
 from .documents import Document
 from .engine import unlike_usual
-from .log_view import LogView, read_log
+from .log_child import Question, as_json
 from .protocol import plain
-from .recalibration import RecalibrationError, recalibrate
+from .side_process import SideProcessError, answer_of
 from .workspace import path_of, root_of
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ DIAL = "assay/dial"
 CONFIDENCE = "assay/confidence"
 RECALIBRATE = "assay/recalibrate"
 
+RECALIBRATING = ("-m", "assay", "logs", "recalibrate", "--json", "--log")
 TASKS: tuple[Task, ...] = get_args(Task)
 
 
@@ -43,11 +43,16 @@ async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
     Raises JsonRpcException where the log can't be read.
     """
     choices = await _choices(ls, _document(ls, params))
-    used: dict[str, Calibrator] = {task: choice.calibrator for task, choice in choices.items() if choice.calibrator is not None}
-    settings, loaded = ls.settings, ls.live.process.model
-    model_id = None if loaded is None else loaded.fingerprint.id
-    view = await _view(ls, DIAL)
-    return await asyncio.to_thread(dial_json, view, settings.event, settings.show_above, model_id, used)
+    used = {task: choice.calibrator for task, choice in choices.items() if choice.calibrator is not None}
+    settings, model_id = ls.settings, _model_id(ls)
+    told = await _of_log(ls, DIAL, Question("dial", "", settings.event, model_id))
+    return {
+        "event": settings.event,
+        "label": LABEL,
+        "showAbove": settings.show_above,
+        **(told or log_dial_json(None, settings.event, model_id)),
+        "evidence": evidence_json(used),
+    }
 
 
 async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
@@ -57,12 +62,16 @@ async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
     """
     document = _document(ls, params)
     choices = await _choices(ls, document)
-    loaded = ls.live.process.model
-    model = None if loaded is None else (loaded.fingerprint.id, loaded.fingerprint.name)
-    prompts = frozenset(_prompts(ls).values())
-    view = await _view(ls, CONFIDENCE)
-    language = None if document is None else document.language
-    return await asyncio.to_thread(confidence_json, choices, view, ls.settings.event, language, model, prompts)
+    loaded, prompts = ls.live.process.model, tuple(set(_prompts(ls).values()))
+    used = tuple({choice.calibrator.id for choice in choices.values() if choice.calibrator is not None})
+    told = await _of_log(ls, CONFIDENCE, Question("confidence", "", ls.settings.event, _model_id(ls), prompts, used))
+    return {
+        "event": ls.settings.event,
+        "language": None if document is None else document.language,
+        "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name},
+        "tasks": tasks_json(choices),
+        **(told or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset())}),
+    }
 
 
 async def recalibrate_now(ls: AssayServer, params: Any) -> dict[str, Any]:
@@ -76,7 +85,7 @@ async def recalibrate_now(ls: AssayServer, params: Any) -> dict[str, Any]:
     ls.recalibration = asyncio.current_task()
     try:
         return await _with_progress(ls, path, _token(params))
-    except RecalibrationError as error:
+    except SideProcessError as error:
         raise _failed(RECALIBRATE, str(error)) from error
     finally:
         ls.recalibration = None
@@ -89,7 +98,7 @@ async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -
         ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="learning from the log of events"))
     ended = "not recalibrated"
     try:
-        told = await recalibrate(path)
+        told = await answer_of(*RECALIBRATING, str(path))
         ended = f"{len(told['written'])} calibrators written, {len(told['refused'])} not for want of labels"
         return {name: told[name] for name in ("written", "refused")}
     finally:
@@ -97,12 +106,20 @@ async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -
             ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=ended))
 
 
-async def _view(ls: AssayServer, method: str) -> LogView | None:
+async def _of_log(ls: AssayServer, method: str, question: Question) -> dict[str, Any] | None:
+    """What the log says; None where nothing is logged."""
     path = ls.events.path
+    if path is None:
+        return None
     try:
-        return None if path is None else await asyncio.to_thread(read_log, path)
-    except EventLogError as error:
+        return await answer_of("-m", "assay.server.log_child", question=as_json(replace(question, path=str(path))))
+    except SideProcessError as error:
         raise _failed(method, str(error)) from error
+
+
+def _model_id(ls: AssayServer) -> str | None:
+    loaded = ls.live.process.model
+    return None if loaded is None else loaded.fingerprint.id
 
 
 async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, Choice]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..calibration.calibrator import Calibrator
 from ..calibration.dial_levels import Level, levels_of, levels_of_evidence
-from ..calibration.events import Request
 from .log_view import Decided, LogView, groups_of
 
 # What the log can tell of a suggestion: not whether it was just what the user would have written, nor whether tests pass with it.
@@ -19,13 +18,11 @@ LABEL = "kept"
 _DAY_MS = 86_400_000
 
 
-def dial_json(
-    view: LogView | None, event: str, show_above: float, model_id: str | None, used: Mapping[str, Calibrator], now_ms: int | None = None
-) -> dict[str, Any]:
-    """The answer in docs/formats.md.
+def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms: int | None = None) -> dict[str, Any]:
+    """What the log says, {n, labelled, days, groupedBy, levels}, as in docs/formats.md.
 
-    view: None where nothing is logged. event: that the user wants probabilities of; model_id: None before one is loaded; used: by task the
-    calibrators in use. now_ms: since 1970, now by default.
+    view: None where nothing is logged. event: that the user wants probabilities of; model_id: None before one is loaded. now_ms: since
+    1970, now by default.
     """
     decided = decided_on(view.decided if view is not None else (), event, model_id)
     grouped_by, groups = groups_of(decided)
@@ -37,39 +34,40 @@ def dial_json(
     )
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     return {
-        "event": event,
-        "label": LABEL,
-        "showAbove": show_above,
         "n": len(decided),
         "labelled": sum(one.kept is not None for one in decided),
         "days": (now_ms - decided[0].time_ms) / _DAY_MS if decided else 0.0,
         "groupedBy": grouped_by,
         "levels": list(map(_level_json, levels)),
-        "evidence": [
-            {
-                "task": task,
-                "calibrator": calibrator.id,
-                "event": calibrator.event,
-                "n": calibrator.evidence.n,
-                "levels": list(map(_level_json, levels_of_evidence(calibrator))),
-            }
-            for task, calibrator in used.items()
-            if calibrator.status == "informative"
-        ],
     }
+
+
+def evidence_json(used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
+    """What the held-out evidence of calibrators says, by task; of those that give no number there is nothing to say."""
+    return [
+        {
+            "task": task,
+            "calibrator": calibrator.id,
+            "event": calibrator.event,
+            "n": calibrator.evidence.n,
+            "levels": list(map(_level_json, levels_of_evidence(calibrator))),
+        }
+        for task, calibrator in used.items()
+        if calibrator.status == "informative"
+    ]
 
 
 def decided_on(decided: Iterable[Decided], event: str, model_id: str | None) -> list[Decided]:
     """Those that the dial decides on: they came by themselves, and have a probability of this event from this model."""
-    return [one for one in decided if _is_automatic(one.request) and one.probability is not None and _is_of(one, event, model_id)]
-
-
-def _is_of(one: Decided, event: str, model_id: str | None) -> bool:
-    return one.event == event and model_id is not None and one.request.model == model_id
-
-
-def _is_automatic(request: Request) -> bool:
-    return request.trigger == "automatic"
+    return [
+        one
+        for one in decided
+        if one.request.trigger == "automatic"
+        and one.probability is not None
+        and one.event == event
+        and model_id is not None
+        and one.request.model == model_id
+    ]
 
 
 def _level_json(level: Level) -> dict[str, Any]:

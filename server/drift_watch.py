@@ -1,5 +1,5 @@
-"""Whether the calibrators in use still hold, by what became of the suggestions that they gave a number to. Looked at while nothing else is
-to be done, at the start and then each hour; of each calibrator that does not hold the user is told once.
+"""Watches whether the calibrators in use still hold, by what became of the suggestions that they gave a number to: while nothing else is to
+be done, at the start and then each hour. Of each calibrator that does not hold the user is told once.
 
 Only what was said of the event `kept` is looked at: the log does not tell whether a suggestion was just what the user would have written.
 """
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from ..calibration.drift import Alarm, alarm, start, watch
 from ..calibration.drift_command import SAID, tolerance_of
-from ..calibration.event_log import EventLogError
 from ..calibration.events import Drifted
 from ..calibration.registry import Entry, Registry, choose
 from .dial_report import LABEL
-from .log_view import LogView, read_log
+from .log_child import Question, as_json
+from .side_process import SideProcessError, answer_of
 
 if TYPE_CHECKING:
     from .language_server import AssayServer
@@ -36,25 +35,24 @@ _BUSY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A calibrator whose probabilities no longer hold, as the alarm looks after n suggestions whose label is known."""
+    """A calibrator whose probabilities no longer hold; told: what `drift_report` says of it."""
 
     entry: Entry
-    alarm: Alarm
-    n: int
+    told: dict[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         """For `assay/status`."""
-        return {"calibrator": self.entry.calibrator.id, "direction": self.alarm.direction, "size": self.alarm.size, "n": self.n}
+        return {name: self.told[name] for name in ("calibrator", "direction", "size", "n")}
 
     @property
     def message(self) -> str:
         """For people, with what to do."""
-        found = self.alarm
-        size = f"{found.size:.2f} ({found.low:.2f} to {found.high:.2f})"
+        told, task = self.told, self.entry.calibrator.task
+        size = f"{told['size']:.2f} ({told['low']:.2f} to {told['high']:.2f})"
         return (
-            f"The probabilities of {self.entry.path.name} (task {self.entry.calibrator.task}) no longer hold. By {self.n} of your "
-            f"suggestions they are {SAID[found.direction].format(size=size)}. What to do: recalibrate from your log, by the editor's "
-            "command for it or by `assay logs recalibrate`."
+            f"The probabilities of {self.entry.path.name} (task {task}) no longer hold. By {told['n']} of your suggestions they are "
+            f"{SAID[told['direction']].format(size=size)}. What to do: recalibrate from your log, by the editor's command for it or by "
+            "`assay logs recalibrate`."
         )
 
 
@@ -68,13 +66,6 @@ def in_use(registries: Iterable[Registry], model_id: str) -> dict[str, Entry]:
     }
 
 
-def drift_of(view: LogView, calibrators: Iterable[Entry]) -> Drift | None:
-    """The alarm of these calibrators on the labelled suggestions that each gave a number to, in the order of their times: the one with the
-    most evidence; None without one. What is tolerated is what `assay calibrate drift` tolerates."""
-    found = [drift for entry in calibrators if (drift := _drift_of(view, entry)) is not None]
-    return max(found, key=lambda drift: drift.alarm.log_e_value, default=None)
-
-
 async def watch_drift(ls: AssayServer) -> None:
     """Look now and then, until cancelled."""
     wait_s = FIRST_S
@@ -84,7 +75,7 @@ async def watch_drift(ls: AssayServer) -> None:
             await asyncio.sleep(_BUSY_S)
         try:
             await _look(ls)
-        except EventLogError as error:
+        except SideProcessError as error:
             logger.warning("Whether calibrators still hold can't be seen: %s", error)
         wait_s = AGAIN_S
 
@@ -92,16 +83,22 @@ async def watch_drift(ls: AssayServer) -> None:
 async def _look(ls: AssayServer) -> None:
     path, loaded = ls.events.path, ls.live.process.model
     entries = {} if loaded is None or ls.settings.event != LABEL else in_use(ls.calibrators.registries(), loaded.fingerprint.id)
-    if path is None or not entries:
+    if path is None or not path.exists() or not entries:
         ls.drift = None
         return
-    view = await asyncio.to_thread(read_log, path)
-    ls.drift = found = await asyncio.to_thread(drift_of, view, tuple(entries.values()))
-    if found is None or (calibrator := found.entry.calibrator.id) in view.drifted | ls.drifts_told:
+    tolerances = tuple(tolerance_of(entry.calibrator) for entry in entries.values())
+    question = Question("drift", str(path), calibrators=tuple(entries), tolerances=tolerances)
+    answer = await answer_of("-m", "assay.server.log_child", question=as_json(question))
+    if (told := answer["drift"]) is None:
+        ls.drift = None
+        return
+    calibrator = told["calibrator"]
+    ls.drift = Drift(entries[calibrator], told)
+    if calibrator in ls.drifts_told or calibrator in answer["told"]:
         return
     ls.drifts_told.add(calibrator)
-    ls.events.add(Drifted(calibrator=calibrator, direction=found.alarm.direction, size=found.alarm.size, n=found.n))
-    ls.show(types.MessageType.Warning, f"Assay: {found.message}")
+    ls.events.add(Drifted(calibrator=calibrator, direction=told["direction"], size=told["size"], n=told["n"]))
+    ls.show(types.MessageType.Warning, f"Assay: {ls.drift.message}")
 
 
 def _is_chosen(registry: Registry, entry: Entry) -> bool:
@@ -109,17 +106,3 @@ def _is_chosen(registry: Registry, entry: Entry) -> bool:
     return any(
         choose(registry, made.model, made.prompt, calibrator.event, calibrator.task, language).entry is entry for language in made.languages
     )
-
-
-def _drift_of(view: LogView, entry: Entry) -> Drift | None:
-    calibrator = entry.calibrator
-    judged = [
-        (one.probability, one.kept)
-        for one in view.decided
-        if one.calibrator == calibrator.id and one.probability is not None and one.kept is not None
-    ]
-    if not judged:
-        return None
-    state = watch(start(tolerance=tolerance_of(calibrator)), [p for p, _ in judged], [kept for _, kept in judged])
-    raised = alarm(state)
-    return None if raised is None else Drift(entry, raised, state.count)

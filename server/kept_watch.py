@@ -29,7 +29,7 @@ MOST_LOOKED_AT = 20_000
 # Looks at once, so that the event loop does not wait for all of them after a save (50 µs each, where a suggestion is a line).
 MOST_LOOKS = 32
 
-Why = Literal["", "undone", "closed", "asleep", "lost"]
+Why = Literal["closed", "asleep", "lost"]
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +114,7 @@ class KeptWatch:
             return []
         looks = []
         if (last := self._undoable.pop(uri, None)) is not None and _takes_back(last, splice):
-            looks.append(self._let_go(last, "undone"))
+            looks.append(Look(last.showing, Kept(after_s=None, share=0.0, why="undone"), None))  # and it may be done again
         lost = follow([each.region for each in watched], splice)
         return looks + [self._let_go(each, "lost") for each in list(watched) if each.region in lost]
 
@@ -218,9 +218,8 @@ class KeptWatch:
 
     def _let_go(self, watched: _Watched, why: Why) -> Look:
         """Say for the last time something of a showing, that was to be looked at later."""
-        after_s = None if why == "undone" else LOOKED_AFTER_S[min(watched.looks, len(LOOKED_AFTER_S) - 1)]
         self._forget(watched)
-        return Look(watched.showing, Kept(after_s=after_s, share=0.0 if why == "undone" else None, why=why), None)
+        return Look(watched.showing, Kept(after_s=LOOKED_AFTER_S[min(watched.looks, len(LOOKED_AFTER_S) - 1)], share=None, why=why), None)
 
     def _forget(self, watched: _Watched) -> None:
         watched.gone = True

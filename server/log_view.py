@@ -1,7 +1,4 @@
-"""What the log of events says of suggestions, read for who asks: every generation that was decided on, and what became of it.
-
-Reading blocks: it is done in a thread, with a connection of its own. 100,000 events take 0.3 s.
-"""
+"""What the log of events says of suggestions: every generation that was decided on, and what became of it."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ..calibration.events import By, Ended, Ending, Shown
 from .documents import Splice
+from .on_screen import OnScreen, along, at_cursor, grown, is_at_once, is_same, plain
 from .regions import Region, trimmed
-from .remainder import NEWLINE
 
 # What stood for so long could be read: the eye rests on a word of a text for 225 to 250 ms (Rayner, Psychological Bulletin 124, 1998).
 SEEN_S = 0.25
@@ -26,12 +26,6 @@ SEEN_S = 0.25
 SETTLE_S = 1.0
 # Suggestions that a client may still tell something of.
 KNOWN = 200
-# Characters behind the cursor that an edit may repeat. (Where a text is put in before one that begins alike, an editor that compares lines
-# says that it was put in behind that beginning.)
-_MOST_ALIKE = 64
-# What editors close by themselves, and what they put before it.
-_CLOSING = ")]}>\"'` \t\n"
-
 _Item = tuple[str, str]  # a suggestion's id and its text
 
 
@@ -57,64 +51,6 @@ class Left:
 Fact = Said | Left
 
 
-@dataclass(slots=True)
-class _Live:
-    """A showing that goes on. stood: of its text, what stands in the document up to the cursor; done: how many of its characters that is.
-
-    given: so many of them stood there when it began; closed: what the editor put behind the cursor; parts: which characters the editor put
-    in; last: the latest that came at once, and when; others: alternatives that the user may go on to.
-    """
-
-    id: str
-    uri: str
-    start: int
-    text: str
-    began_s: float
-    stood: str = ""
-    done: int = 0
-    given: int = 0
-    closed: str = ""
-    seen: bool = False
-    since_s: float = 0.0
-    parts: list[tuple[int, int]] = field(default_factory=list)
-    last: tuple[int, int, float] | None = None
-    others: dict[str, str] = field(default_factory=dict)
-    by: By = "inferred"
-    part_told: bool = False
-    accepting_s: float | None = None
-
-    @property
-    def cursor(self) -> int:
-        return self.start + len(self.stood)
-
-    @property
-    def accepted(self) -> int:
-        return sum(end - start for start, end in self.parts)
-
-    @property
-    def left(self) -> str:
-        """What is not there yet, without what the editor has closed and without white space around it."""
-        return self.text[self.done :].rstrip().removesuffix(self.closed.rstrip()).strip()
-
-    def passes(self, cursor: int, between: Callable[[int, int], str]) -> bool:
-        """Whether the cursor is at its place, perhaps behind what the editor had closed: typing that over changes no text."""
-        over = cursor - self.cursor
-        if over == 0:
-            return True
-        if not 0 < over <= len(self.closed):
-            return False
-        there = self.closed[:over]
-        if not self.text.startswith(there, self.done) or between(self.cursor, cursor) != there:
-            return False
-        self.stood, self.closed = self.stood + there, self.closed[over:]
-        self.done += over
-        return True
-
-    def is_at(self, start: int, end: int) -> bool:
-        """Whether an edit from one offset to another is one right before the cursor."""
-        return self.start <= start <= self.cursor <= end <= self.cursor + len(self.closed)
-
-
 @dataclass(frozen=True, slots=True)
 class _Over:
     """A showing that ended, until nobody can say otherwise. last: characters that came last, and may have been accepted; whole: whether
@@ -131,7 +67,7 @@ class Showings:
     """The showing on the screen, and those that have just ended. Times are in seconds of one clock, and never go back."""
 
     def __init__(self) -> None:
-        self._live: _Live | None = None
+        self._live: OnScreen | None = None
         self._over: list[_Over] = []
         self._showing_of: OrderedDict[str, str] = OrderedDict()
         self._client_tells_shown = False
@@ -155,13 +91,13 @@ class Showings:
         """
         facts = self.tick(now)
         name, text = items[0]
-        text = _plain(text)
+        text = plain(text)
         live = self._live
-        done = along(text, _plain(stood))
+        done = along(text, plain(stood))
         if live is not None and live.uri == uri and live.cursor == start + len(stood):
-            if done is not None and (_same(live.left, text[done:]) or invoked):
-                fresh = {other: _plain(text) for other, text in items}
-                same = next((other for other, text in fresh.items() if _same(live.left, text[done:])), None)
+            if done is not None and (is_same(live.left, text[done:]) or invoked):
+                fresh = {other: plain(text) for other, text in items}
+                same = next((other for other, text in fresh.items() if is_same(live.left, text[done:])), None)
                 if same is not None:
                     fresh.pop(same)
                     self._know(same, live.id)
@@ -172,8 +108,8 @@ class Showings:
             facts += self._end(Ending.IGNORED, now)
         if done is None:
             return None, facts
-        others = {other: _plain(text) for other, text in items[1:]}
-        self._live = _Live(name, uri, start, text, now, stood, done, done, since_s=now, others=others)
+        others = {other: plain(text) for other, text in items[1:]}
+        self._live = OnScreen(name, uri, start, text, now, stood, done, done, since_s=now, others=others)
         self._know(name, name)
         return name, facts
 
@@ -200,18 +136,18 @@ class Showings:
         if not splice.removed and not splice.added:
             return facts
         self._see(live, now, facts)
-        splice = _at_cursor(live, splice, between)
+        splice = at_cursor(live, splice, between)
         live.since_s = now
         if not live.is_at(splice.start, splice.end):
             return facts + self._end(Ending.IGNORED, now, splice)
-        if (done := _grown(live, live.text, splice)) is None:
+        if (done := grown(live, live.text, splice)) is None:
             switched = self._accepted_other(live, splice, now)
             if switched is None:
                 return facts + self._end(Ending.IGNORED, now, splice)
             facts += switched
             assert self._live is not None
             live = self._live
-            done = _grown(live, live.text, splice)
+            done = grown(live, live.text, splice)
             assert done is not None
         return facts + self._went_along(live, *done, now)
 
@@ -231,8 +167,6 @@ class Showings:
         live, showing = self._live, self._showing_of.get(name)
         if live is not None and live.id == showing:
             live.accepting_s = now
-            if not live.left:
-                facts += self._finish(live, now)
             return facts
         self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH, Ending.PARTLY_ACCEPTED, Ending.IGNORED))
         return facts
@@ -287,7 +221,7 @@ class Showings:
             facts.append(Said(over.id, over.ended))
         return facts
 
-    def _went_along(self, live: _Live, stood: str, done: int, closed: str, now: float) -> list[Fact]:
+    def _went_along(self, live: OnScreen, stood: str, done: int, closed: str, now: float) -> list[Fact]:
         added = stood[len(live.stood) :] if stood.startswith(live.stood) else live.text[live.done : done]
         before, live.stood, live.done, live.closed = live.done, stood, done, closed
         if done <= before:  # some of it was taken back
@@ -295,7 +229,7 @@ class Showings:
             live.last = None
             return [] if done >= live.given else self._end(Ending.IGNORED, now)
         live.last = before, done, now
-        if live.part_told or _is_at_once(added):
+        if live.part_told or is_at_once(added):
             live.parts.append((before, done))
             live.part_told = False
         if live.left:
@@ -306,7 +240,7 @@ class Showings:
             return self._end(Ending.ACCEPTED, now, by=live.by)
         return self._end(Ending.TYPED_THROUGH, now)
 
-    def _finish(self, live: _Live, now: float, splice: Splice | None = None) -> list[Fact]:
+    def _finish(self, live: OnScreen, now: float, splice: Splice | None = None) -> list[Fact]:
         """End what a client said it put in, also where its edit did not come or was another one."""
         if live.last is not None and live.last[:2] not in live.parts and not live.left:
             live.parts.append(live.last[:2])
@@ -314,11 +248,11 @@ class Showings:
             live.parts.append((live.done, len(live.text)))
         return self._end(Ending.ACCEPTED, now, splice, by="client")
 
-    def _accepted_other(self, live: _Live, splice: Splice, now: float) -> list[Fact] | None:
+    def _accepted_other(self, live: OnScreen, splice: Splice, now: float) -> list[Fact] | None:
         """Go on with the alternative that an edit puts in, or a part of it; None where it puts in none."""
         for name, text in live.others.items():
-            grown = _grown(live, text, splice)
-            if grown is not None and _is_at_once(text[live.done : grown[1]]):
+            further = grown(live, text, splice)
+            if further is not None and is_at_once(text[live.done : further[1]]):
                 return self._switch(name, now)
         return None
 
@@ -328,7 +262,7 @@ class Showings:
         text = None if live is None else live.others.get(name)
         if live is None or text is None:
             return []
-        done = along(text, _plain(live.stood))
+        done = along(text, plain(live.stood))
         if done is None:
             return []
         facts = self._end(Ending.SUPERSEDED, now)
@@ -340,7 +274,7 @@ class Showings:
         self._know(name, name)
         return facts
 
-    def _see(self, live: _Live, now: float, facts: list[Fact]) -> None:
+    def _see(self, live: OnScreen, now: float, facts: list[Fact]) -> None:
         if not live.seen and not self._client_tells_shown and now - live.since_s >= SEEN_S:
             live.seen = True
             facts.append(Said(live.id, Shown(by="inferred")))
@@ -399,83 +333,3 @@ class Showings:
         self._showing_of[name] = showing
         while len(self._showing_of) > KNOWN:
             self._showing_of.popitem(last=False)
-
-
-def along(text: str, stood: str) -> int | None:
-    r"""How many characters of a text stand there; None where what stands does not begin the text. (Lines of both end with \n.)
-
-    White space at a line's start and end may differ, for editors have their own ideas of it.
-    """
-    if text.startswith(stood):
-        return len(stood)
-    done = at = 0
-    while at < len(stood):
-        if done < len(text) and text[done] == stood[at]:
-            done, at = done + 1, at + 1
-        elif stood[at] in " \t" and _is_at_end_of_line(stood, at):
-            at += 1
-        elif done < len(text) and text[done] in " \t" and _is_at_end_of_line(text, done):
-            done += 1
-        else:
-            return None
-    return done
-
-
-def _is_at_end_of_line(text: str, index: int) -> bool:
-    """Whether only white space is between an index and a line's start, or its end."""
-    start = text.rfind("\n", 0, index)
-    if start >= 0 and not text[start:index].strip():
-        return True
-    end = text.find("\n", index)
-    return end >= 0 and not text[index:end].strip()
-
-
-def _is_at_once(text: str) -> bool:
-    """Whether no single key puts in a text: a key may indent, and a line break may indent the next line."""
-    return len(text.strip() if "\n" in text else text) > 1 and not text.isspace()
-
-
-def _plain(text: str) -> str:
-    return NEWLINE.sub("\n", text) if "\r" in text else text
-
-
-def _same(left: str, text: str) -> bool:
-    """Whether what is left of a text is another, what editors close by themselves aside."""
-    return left.rstrip(_CLOSING) == text.strip().rstrip(_CLOSING)
-
-
-def _at_cursor(live: _Live, splice: Splice, between: Callable[[int, int], str]) -> Splice:
-    """The same edit as one at the cursor, where it is one of several that give the same text, or comes behind what is typed over."""
-    start, cursor = splice.start, live.cursor
-    if splice.removed and splice.added:
-        return splice
-    if splice.added and cursor < start <= cursor + _MOST_ALIKE:
-        if live.passes(start, between):
-            return splice
-        same = between(cursor, start)
-        whole = same + splice.added
-        return Splice(cursor, "", whole[: len(splice.added)]) if whole.endswith(same) else splice
-    if splice.removed and cursor < splice.end <= min(cursor + _MOST_ALIKE, cursor + len(splice.removed)) and not live.closed:
-        size = splice.end - cursor
-        same = between(start - size, start) if start >= size else ""
-        whole = same + splice.removed
-        return Splice(start - size, whole[: len(splice.removed)], "") if same and whole.endswith(same) else splice
-    return splice
-
-
-def _grown(live: _Live, text: str, splice: Splice) -> tuple[str, int, str] | None:
-    """What stands of a text up to the cursor after an edit there, how much that is, and what is closed behind it; None where it is not
-    along the text."""
-    before, added = live.stood[: splice.start - live.start], splice.added
-    closed = live.closed[splice.end - live.cursor :]
-    stood = before + added
-    if (done := along(text, _plain(stood))) is not None:
-        return stood, done, closed
-    # An editor that closes what is opened puts in both at once.
-    for end in range(len(added) - 1, 0, -1):
-        if added[end] not in _CLOSING and added[end] != "\r":
-            return None
-        done = along(text, _plain(before + added[:end]))
-        if done is not None and done > live.done:
-            return before + added[:end], done, added[end:] + closed
-    return None

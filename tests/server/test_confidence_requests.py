@@ -214,7 +214,7 @@ async def test_a_recalibration_ends_with_its_request_and_with_the_server(
     answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_log(home / "events.sqlite3", calibrated(0, 30), model=ids[0], prompt=ids[1])
-    slow = "import assay.server.recalibration as r\nr._COMMAND = ('-c', 'import time; time.sleep(600)')\n"
+    slow = "import assay.server.confidence_requests as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
     monkeypatch.setattr(client_module, "SERVE", slow + client_module.SERVE)
     async with editing(answering_gguf, tmp_path) as client:
         number = client.ask("assay/recalibrate", {})

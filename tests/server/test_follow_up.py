@@ -112,3 +112,28 @@ async def test_a_file_that_is_renamed_while_it_is_open_is_followed(answering_ggu
         assert await client.leave() == 0
     kept = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, Kept)]
     assert [(each.share, each.why) for each in kept] == [(1.0, ""), (None, "closed")]
+
+
+async def test_of_two_files_with_one_text_the_renamed_one_is_followed(answering_gguf: Path, tmp_path: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        can = {"workspace": {"fileOperations": {"didRename": True}}, "textDocument": {"inlineCompletion": {}}}
+        params = {"processId": None, "capabilities": can, "initializationOptions": {"log.path": str(tmp_path / "log")}}
+        capabilities = (await client.request("initialize", params))["capabilities"]
+        client.notify("initialized", {})
+        assert capabilities["textDocumentSync"]["save"]
+        assert capabilities["workspace"]["fileOperations"]["didRename"]["filters"]
+        names = []
+        for uri in (URI, "file:///project/b.py"):
+            client.open(uri, "a?")
+            (item,) = await client.complete(uri, 0, 2)
+            names.append(item["command"]["arguments"][0]["id"])
+            client.change(uri, 2, {"range": span(0, 2, 0, 2), "text": " answer"})
+        client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
+        client.notify("textDocument/didClose", {"textDocument": {"uri": "file:///project/b.py"}})
+        client.notify("workspace/didRenameFiles", {"files": [{"oldUri": URI, "newUri": "file:///project/c.py"}]})
+        client.open("file:///project/c.py", "a? answer")
+        client.notify("textDocument/didSave", {"textDocument": {"uri": "file:///project/c.py"}})
+        assert await client.leave() == 0
+    kept = [(row.showing, row.event.share) for row in rows_of(tmp_path / "log") if isinstance(row.event, Kept)]
+    assert (names[0], 1.0) in kept
+    assert (names[1], 1.0) not in kept

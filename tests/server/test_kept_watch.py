@@ -124,8 +124,10 @@ def test_an_edit_that_takes_away_what_was_put_in_is_an_undo(more: str) -> None:
     made = desk()
     made.accept()
     made.edit(AT - len(more), len(more + TEXT), "")
-    made.go_on(700)
-    assert made.said() == [(None, 0.0, "undone")]
+    made.go_on(20)
+    made.edit(AT - len(more), 0, TEXT)
+    made.go_on(20)
+    assert made.said() == [(None, 0.0, "undone"), (15, 0.0, ""), (30, 1.0, "")]  # for what is undone may be done again
 
 
 def test_to_delete_it_later_or_in_part_is_no_undo() -> None:
@@ -134,11 +136,14 @@ def test_to_delete_it_later_or_in_part_is_no_undo() -> None:
     made.edit(0, 0, "\n")
     made.edit(AT + 1, len(TEXT), "")
     made.go_on(20)
-    part = desk()
+    part, more = desk(), desk()
     part.accept()
     part.edit(AT + 8, 5, "")
     part.go_on(20)
-    assert made.said() == [(15, 0.0, "")]
+    more.accept()
+    more.edit(AT, len(TEXT) + 2, "")
+    more.go_on(20)
+    assert made.said() == more.said() == [(15, 0.0, "")]
     assert part.said() == [(15, 2 / 5, "")]
 
 
@@ -191,12 +196,12 @@ def test_of_two_closed_files_with_one_text_each_is_opened_again_as_itself() -> N
     text = made.documents[URI].text
     made.close(URI)
     made.close(OTHER)
-    made.watch.renamed(OTHER, "file:///c.py")
+    made.watch.renamed(URI, "file:///c.py")
     made.open(text, "file:///c.py")
-    made.open(text, URI)
-    made.edit(AT, 13, "", URI)
+    made.open(text, OTHER)
+    made.edit(AT, 13, "", "file:///c.py")
     made.go_on(16)
-    assert {look.showing: look.kept.share for look in made.looks} == {"a": 0.0, "b": 1.0}
+    assert {look.showing: look.kept.share for look in made.looks if look.kept.after_s} == {"a": 0.0, "b": 1.0}
 
 
 def test_a_file_that_is_opened_with_another_text_is_not_the_one_that_was_closed() -> None:
@@ -285,6 +290,6 @@ def test_whatever_happens_each_is_said_in_order_and_nothing_is_held_in_the_end(d
         said = [look.kept for look in made.looks if look.showing == f"s{number}"]
         timed = [kept.after_s for kept in said if kept.after_s is not None]
         assert timed == list(LOOKED_AFTER_S[: len(timed)])
-        assert [kept.why for kept in said[:-1]] == [""] * (len(said) - 1)
-        assert said[-1].why or timed == list(LOOKED_AFTER_S)
+        assert {kept.why for kept in said[:-1]} <= {"", "undone"}
+        assert said[-1].why in ("closed", "asleep", "lost") or timed == list(LOOKED_AFTER_S)
         assert all((kept.share is None) == (kept.why in ("closed", "asleep", "lost")) for kept in said)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from assay.calibration.events import By, Ended, Ending, Shown
 from assay.server.documents import Splice
-from assay.server.showings import SEEN_S, SETTLE_S, Fact, Left, Said, Showings, along
+from assay.server.on_screen import along
+from assay.server.showings import SEEN_S, SETTLE_S, Fact, Left, Said, Showings
 
 URI, OTHER = "file:///a.py", "file:///b.py"
 TEXT = "total = count + 1"
@@ -295,7 +296,17 @@ def test_brackets_that_the_editor_closes_are_neither_typed_nor_something_else() 
     assert editor.endings() == [(name, Ending.TYPED_THROUGH, "inferred")]
 
 
-def test_brackets_that_are_typed_over_are_along() -> None:
+def test_what_is_taken_back_may_be_told_behind_what_it_repeats() -> None:
+    editor = Editor("f(o)", 2)
+    name = editor.offer("ob")
+    editor.type("o")
+    editor.edit(3, 1, "")
+    editor.cursor = 2
+    assert editor.offer("ob") == name
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_brackets_that_are_typed_over_are_along(asks: bool) -> None:
     editor = Editor()
     name = editor.offer("f(a, [b]) + 1")
     editor.type("f")
@@ -306,8 +317,9 @@ def test_brackets_that_are_typed_over_are_along() -> None:
     editor.cursor -= 1
     editor.type("b")
     editor.cursor += 2  # both are typed over
-    editor.ask()
-    assert editor.offer(" + 1") == name
+    if asks:
+        editor.ask()
+        assert editor.offer(" + 1") == name
     editor.type(" + 1")
     assert editor.ended().ending is Ending.TYPED_THROUGH
 
@@ -333,9 +345,10 @@ def test_an_indentation_that_the_editor_puts_in_is_typed_whatever_its_width() ->
 
 def test_windows_line_ends_are_line_ends() -> None:
     editor = Editor()
-    editor.offer("if a:\n    b\n    c")
+    editor.offer("if a:\r\n    b\r\n    c")
     editor.put_in("if a:\r\n    b\r\n    c")
-    assert editor.ended().ending is Ending.ACCEPTED
+    event = editor.ended()
+    assert (event.ending, event.characters, event.accepted) == (Ending.ACCEPTED, 17, 17)
     assert editor.left() == [("if a:\r\n    b\r\n    c", "")]
 
 

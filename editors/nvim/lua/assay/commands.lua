@@ -1,0 +1,255 @@
+--- `:Assay` and what it does.
+local client = require('assay.client')
+local config = require('assay.config')
+local report = require('assay.report')
+local M = {}
+
+-- Minutes that `:Assay pause` takes without a number.
+local PAUSE = 30
+
+local function say(text, level)
+  vim.notify('Assay: ' .. text, level or vim.log.levels.INFO)
+end
+
+--- Ask the server, and go on with its answer; what goes wrong is said.
+---@param method string
+---@param params table
+---@param use fun(answer: table)
+local function with(method, params, use)
+  if not config.ready then
+    say("not set up: call require('assay').setup()", vim.log.levels.WARN)
+  elseif not client.get() then
+    local wanted, why = client.wanted(vim.api.nvim_get_current_buf())
+    local because = client.failure or (not wanted and why) or 'it is still starting'
+    say('no server: ' .. because, vim.log.levels.WARN)
+  else
+    client.request(method, vim.tbl_isempty(params) and vim.empty_dict() or params, function(err, answer)
+      if err then
+        say(err.message, vim.log.levels.WARN)
+      else
+        use(answer)
+      end
+    end)
+  end
+end
+
+---@param value number
+local function turn(value)
+  client.change('showAbove', value)
+  local what = value == 0 and 'shows all suggestions' or ('shows suggestions from %g %% on'):format(100 * value)
+  say(('%s; to keep it: settings = { showAbove = %g }'):format(what, value))
+end
+
+---@param level? string
+local function dial(level)
+  if level then
+    local value = tonumber(level)
+    if not value or value < 0 or value > 1 then
+      say('dial takes a number from 0 to 1', vim.log.levels.WARN)
+      return
+    end
+    with('assay/status', {}, function()
+      turn(value)
+    end)
+    return
+  end
+  with('assay/dial', {}, function(answer)
+    local levels, prompt = report.dial(answer)
+    vim.ui.select(levels, {
+      prompt = prompt,
+      kind = 'assay_dial',
+      format_item = function(each)
+        return each.text
+      end,
+    }, function(chosen)
+      if chosen then
+        turn(chosen.value)
+      end
+    end)
+  end)
+end
+
+--- Show lines beside the cursor until it moves.
+---@param lines string[]
+---@param syntax string
+---@param id string
+local function float(lines, syntax, id)
+  vim.lsp.util.open_floating_preview(lines, syntax, {
+    focus_id = id,
+    border = 'rounded',
+    max_width = 100,
+    wrap = true,
+    close_events = { 'CursorMoved', 'BufLeave', 'InsertLeave', 'TextChangedI' },
+  })
+end
+
+local function status()
+  with('assay/status', {}, function(answer)
+    float(report.status(answer), '', 'assay_status')
+  end)
+end
+
+local function explain()
+  local id = require('assay.suggestion').latest
+  if not id then
+    say('no suggestion was shown yet')
+    return
+  end
+  with('assay/explain', { id = id }, function(answer)
+    float(vim.split(answer.markdown, '\n', { plain = true }), 'markdown', 'assay_explain')
+  end)
+end
+
+---@param name string
+---@param lines string[]
+local function show(name, lines)
+  local buf = vim.fn.bufnr(name)
+  if buf == -1 then
+    buf = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(buf, name)
+    vim.bo[buf].filetype = 'markdown'
+  end
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  local win = vim.fn.bufwinid(buf)
+  if win ~= -1 then
+    vim.api.nvim_set_current_win(win)
+    return
+  end
+  vim.cmd('botright split')
+  vim.api.nvim_win_set_buf(0, buf)
+  vim.wo[0][0].wrap = false
+  vim.wo[0][0].spell = false
+  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'Assay: close the report' })
+end
+
+--- Pause for so many minutes; 0 goes on.
+---@param minutes number
+---@param use fun()
+local function set_pause(minutes, use)
+  if client.get() and not client.has('assay.pause') then
+    say('the server is older than this plugin and has no pause: pip install --upgrade assay', vim.log.levels.WARN)
+  else
+    with('workspace/executeCommand', { command = 'assay.pause', arguments = { { minutes = minutes } } }, use)
+  end
+end
+
+---@param minutes? string
+local function pause(minutes)
+  local count = minutes and tonumber(minutes) or PAUSE
+  if not count or count <= 0 then
+    say('pause takes a number of minutes', vim.log.levels.WARN)
+    return
+  end
+  set_pause(count, function()
+    require('assay.suggestion').leave()
+    say(('paused for %g minutes; :Assay resume'):format(count))
+  end)
+end
+
+local function resume()
+  set_pause(0, function()
+    say('goes on')
+  end)
+end
+
+local function quiet()
+  local loud = config.current.settings.automatic == false
+  with('assay/status', {}, function()
+    client.change('automatic', loud)
+    if loud then
+      say('suggestions come by themselves again')
+    else
+      require('assay.suggestion').leave()
+      local key = config.current.keys and config.current.keys.invoke
+      say(('suggestions come only when asked for (%s)'):format(key or "require('assay').invoke()"))
+    end
+  end)
+end
+
+local function recalibrate()
+  say('fitting calibrators to your own log …')
+  with('assay/recalibrate', {}, function(answer)
+    answer = report.plain(answer)
+    local lines = {}
+    for _, each in ipairs(answer.written) do
+      local text = '%s: %s, on %d samples, %d of them positive: %s'
+      table.insert(lines, text:format(each.task, each.status, each.n, each.positives, each.path))
+    end
+    for _, each in ipairs(answer.refused) do
+      table.insert(lines, ('%s: not fitted: %s'):format(each.task, each.reason))
+    end
+    say(#lines > 0 and table.concat(lines, '\n') or 'there is nothing to fit')
+  end)
+end
+
+---@class assay.Command
+---@field run fun(argument?: string)
+---@field arguments? string[] to complete
+
+---@type table<string, assay.Command>
+M.COMMANDS = {
+  dial = { run = dial, arguments = { '0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9' } },
+  status = { run = status },
+  explain = { run = explain },
+  report = {
+    run = function()
+      with('assay/confidence', {}, function(answer)
+        show('assay://confidence', report.confidence(answer))
+      end)
+    end,
+  },
+  pause = { run = pause, arguments = { '5', '15', '30', '60' } },
+  resume = { run = resume },
+  quiet = { run = quiet },
+  recalibrate = { run = recalibrate },
+  restart = {
+    run = function()
+      if config.ready then
+        client.restart()
+      else
+        say("not set up: call require('assay').setup()", vim.log.levels.WARN)
+      end
+    end,
+  },
+}
+
+---@return string[]
+local function names()
+  local found = vim.tbl_keys(M.COMMANDS)
+  table.sort(found)
+  return found
+end
+
+---@param arguments string[]
+function M.run(arguments)
+  local name = arguments[1] or 'status'
+  local command = M.COMMANDS[name]
+  if not command then
+    say(('there is no :Assay %s, but %s'):format(name, table.concat(names(), ', ')), vim.log.levels.WARN)
+  elseif #arguments > (command.arguments and 2 or 1) then
+    say(('too many arguments: :Assay %s'):format(table.concat(arguments, ' ')), vim.log.levels.WARN)
+  else
+    command.run(arguments[2])
+  end
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local words = vim.split(vim.trim(line:gsub('^.-Assay!?', '', 1)), '%s+', { trimempty = true })
+  local before = #words - (lead ~= '' and 1 or 0)
+  local choices = {}
+  if before == 0 then
+    choices = names()
+  elseif before == 1 and M.COMMANDS[words[1]] then
+    choices = M.COMMANDS[words[1]].arguments or {}
+  end
+  return vim.tbl_filter(function(choice)
+    return vim.startswith(choice, lead)
+  end, choices)
+end
+
+return M

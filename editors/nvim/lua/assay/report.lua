@@ -1,0 +1,271 @@
+--- The server's answers as lines of text. Pure.
+local M = {}
+
+-- How wide a bar of a whole is, in characters.
+local BAR = 20
+
+---@param share? number 0 to 1
+---@return string
+local function percent(share)
+  return share and ('%d %%'):format(math.floor(100 * share + 0.5)) or '–'
+end
+
+---@param share number 0 to 1
+---@return string of BAR characters
+local function bar(share)
+  local full = math.floor(BAR * share + 0.5)
+  return ('█'):rep(full) .. ('░'):rep(BAR - full)
+end
+
+--- null of JSON as nil, at every depth.
+---@generic T
+---@param value T
+---@return T
+function M.plain(value)
+  if value == vim.NIL then
+    return nil
+  elseif type(value) ~= 'table' then
+    return value
+  end
+  local out = {}
+  for key, each in pairs(value) do
+    out[key] = M.plain(each)
+  end
+  return out
+end
+
+--- A line with what one level of the dial shows and how much of it was right.
+---@param level table of `levels` or `evidence` in `assay/dial`
+---@param what string what a share of right ones is called
+---@return string
+local function shows(level, what)
+  local text = ('shows %s'):format(percent(level.share))
+  local right = level.right
+  if not right then
+    return text
+  end
+  return ('%s, %s %s (%s to %s, n = %d)'):format(
+    text,
+    percent(right.value),
+    what,
+    percent(right.low),
+    percent(right.high),
+    right.n
+  )
+end
+
+local EVENTS = { exact_match = 'exact matches', tests_pass = 'that pass tests', kept = 'kept' }
+
+---@class assay.Level
+---@field value number what `showAbove` is set to
+---@field current boolean
+---@field text string
+
+--- What a person chooses a level of the dial from: what it shows of what this machine's log has, and where there is no label, what the
+--- calibrators' evidence says.
+---@param dial table what `assay/dial` answers
+---@return assay.Level[] levels
+---@return string prompt
+function M.dial(dial)
+  dial = M.plain(dial)
+  local what, levels = EVENTS[dial.event] or dial.event, {}
+  for index, level in ipairs(dial.levels) do
+    local evidence = (dial.evidence or {})[index]
+    local own = dial.n > 0 and ('here %s'):format(shows(level, what))
+    local held_out = evidence and evidence.share and ('evidence %s'):format(shows(evidence, what))
+    local current = math.abs(level.showAbove - dial.showAbove) < 0.005
+    local name = level.showAbove == 0 and 'all   ' or ('≥ %2d %%'):format(math.floor(100 * level.showAbove + 0.5))
+    local told = {}
+    for _, each in ipairs({ own or '', held_out or '' }) do
+      if each ~= '' then
+        table.insert(told, each)
+      end
+    end
+    table.insert(levels, {
+      value = level.showAbove,
+      current = current,
+      text = ('%s %s  %s'):format(current and '●' or ' ', name, table.concat(told, ' · ')),
+    })
+  end
+  local prompt = ('Show suggestions from which probability on? (%d seen here in %d days, %d with a label)'):format(
+    dial.n,
+    dial.days,
+    dial.labelled
+  )
+  return levels, prompt
+end
+
+--- A table of a reliability diagram: for each bin what was said, what happened, and a bar of it with a mark where it should end.
+---@param bins table[] {low, high, n, mean, rate, rateLow, rateHigh}
+---@return string[]
+local function reliability(bins)
+  local lines = { ('    said         happened      95 %% range      n  0 %%%s100 %%'):format((' '):rep(BAR - 7)) }
+  for _, bin in ipairs(bins) do
+    if bin.n > 0 then
+      local drawn = vim.fn.split(bar(bin.rate or 0), '\\zs')
+      drawn[math.min(BAR, math.max(1, math.floor(BAR * (bin.mean or 0) + 0.5)))] = '┃'
+      table.insert(
+        lines,
+        ('    %3d-%3d %%     %5s     %5s to %5s %6d  %s'):format(
+          math.floor(100 * bin.low + 0.5),
+          math.floor(100 * bin.high + 0.5),
+          percent(bin.rate),
+          percent(bin.rateLow),
+          percent(bin.rateHigh),
+          bin.n,
+          table.concat(drawn)
+        )
+      )
+    end
+  end
+  table.insert(lines, '    █ what happened, ┃ what was said')
+  return lines
+end
+
+---@param interval? table {value, low, high}
+local function range(interval)
+  if not interval then
+    return 'not known'
+  end
+  return ('%.2f (%.2f to %.2f)'):format(interval.value, interval.low, interval.high)
+end
+
+---@param task table
+---@return string[]
+local function of_task(task)
+  local judge = task.calibrator
+  if not judge then
+    return { ('## %s: no calibrator'):format(task.task), '', task.because or '', '' }
+  end
+  local lines = {
+    ('## %s: %s'):format(task.task, judge.status),
+    '',
+    ('  calibrator   %s, %s %s'):format(judge.id, judge.origin, judge.file),
+    ('  why          %s'):format(task.because or ''),
+    ('  from         %s'):format(table.concat(judge.features or {}, ', ')),
+    ('  fitted on    %d samples, %s'):format(judge.n, judge.fittedOn or 'date not known'),
+    ('  held out by  %s, %d of them'):format(judge.groupedBy, judge.groups),
+    ('  base rate    %s'):format(percent(judge.baseRate)),
+    ('  skill        %s'):format(range(judge.skill)),
+  }
+  if judge.reason and judge.reason ~= '' then
+    table.insert(lines, ('  no number    %s'):format(judge.reason))
+  end
+  if judge.ece then
+    table.insert(lines, ('  ECE          %.3f (noise alone gives %.3f)'):format(judge.ece, judge.eceNoiseFloor or 0))
+  end
+  table.insert(lines, '')
+  if judge.reliability and #judge.reliability > 0 then
+    vim.list_extend(lines, reliability(judge.reliability))
+    table.insert(lines, '')
+  end
+  return lines
+end
+
+---@param log table
+---@return string[]
+local function of_log(log)
+  local lines = {
+    '## Your own log',
+    '',
+    ('  file         %s'):format(log.path),
+    ('  since        %s'):format(log.since or 'now'),
+    ('  suggestions  %d, %d with a label, %d kept'):format(log.showings or 0, log.labelled or 0, log.kept or 0),
+  }
+  local endings = {}
+  for name, count in vim.spairs(log.endings or {}) do
+    if count > 0 then
+      table.insert(endings, ('%d %s'):format(count, (name:gsub('_', ' '))))
+    end
+  end
+  if #endings > 0 then
+    table.insert(lines, ('  ended        %s'):format(table.concat(endings, ', ')))
+  end
+  if (log.dropped or 0) > 0 then
+    table.insert(lines, ('  lost         %d events, which came faster than the disk took them'):format(log.dropped))
+  end
+  table.insert(lines, '')
+  if log.reliability and #log.reliability > 0 then
+    vim.list_extend(lines, reliability(log.reliability))
+    table.insert(lines, '')
+  end
+  return lines
+end
+
+--- The panel's data as a text.
+---@param report table what `assay/confidence` answers
+---@return string[]
+function M.confidence(report)
+  report = M.plain(report)
+  local lines = {
+    '# Assay: confidence',
+    '',
+    ('The probability is that of the event %s.'):format(report.event),
+    report.model and ('The model is %s (%s).'):format(report.model.name, report.model.id) or 'No model is loaded.',
+    '',
+  }
+  for _, task in ipairs(report.tasks or {}) do
+    vim.list_extend(lines, of_task(task))
+  end
+  if report.log then
+    vim.list_extend(lines, of_log(report.log))
+  else
+    vim.list_extend(lines, { '## Your own log', '', '  There is none (log.events is false, or nothing was written).', '' })
+  end
+  local again = report.recalibrate
+  if again then
+    table.insert(lines, '## Recalibrate')
+    table.insert(lines, '')
+    local able = again.possible and ':Assay recalibrate fits calibrators to your own log'
+      or ('not yet: %s'):format(again.reason or 'there are too few labels')
+    table.insert(lines, ('  %s (%d labels, %d are needed).'):format(able, again.labelled or 0, again.needed or 0))
+  end
+  return vim.tbl_map(function(line)
+    return (line:gsub('[\r\n]+', ' '))
+  end, lines)
+end
+
+--- What `:Assay status` says.
+---@param status table what `assay/status` answers
+---@return string[]
+function M.status(status)
+  status = M.plain(status)
+  local lines = { ('model        %s: %s'):format(status.state, status.reason or '') }
+  if status.model then
+    lines[1] = ('model        %s, loaded in %.1f s'):format(status.model.name, (status.model.load_ms or 0) / 1000)
+  end
+  if status.calibrators then
+    table.insert(lines, ('calibrators  %d'):format(#status.calibrators))
+  end
+  if status.paused then
+    table.insert(lines, ('paused       until %s'):format(status.paused))
+  end
+  if status.hidden then
+    table.insert(lines, ('hidden       %d by the dial'):format(status.hidden))
+  end
+  local outcomes = {}
+  for name, count in vim.spairs(status.outcomes or {}) do
+    if count > 0 then
+      table.insert(outcomes, ('%d %s'):format(count, name))
+    end
+  end
+  if #outcomes > 0 then
+    table.insert(lines, ('requests     %s'):format(table.concat(outcomes, ', ')))
+  end
+  local took = status.shown_ms
+  if took and took.p50 then
+    table.insert(lines, ('answered in  %.0f ms (median of %d; 95 %% within %.0f ms)'):format(took.p50, took.n, took.p95))
+  end
+  if status.log then
+    table.insert(lines, ('log          %s'):format(status.log.path))
+  end
+  for _, problem in ipairs(status.settings or {}) do
+    table.insert(lines, ('setting      %s'):format(problem))
+  end
+  for _, problem in ipairs(status.skipped_calibrators or {}) do
+    table.insert(lines, ('skipped      %s'):format(problem))
+  end
+  return lines
+end
+
+return M

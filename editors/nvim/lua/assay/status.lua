@@ -1,0 +1,82 @@
+--- What the server said of itself last, and what a status line makes of it.
+local client = require('assay.client')
+local M = {}
+
+---@class assay.Status `assay/didChangeStatus` of docs/formats.md
+---@field state 'loading'|'ready'|'failed'|'closed'
+---@field reason string
+---@field busy boolean
+---@field silent? string
+---@field hidden? integer
+---@field paused? string
+
+---@type assay.Status?
+M.last = nil
+-- What a status line got last; nil where none asks.
+local told
+
+--- Draw the status lines anew, if one shows Assay and would show something else.
+function M.changed()
+  local before = told
+  if before and M.line() ~= before then
+    vim.cmd.redrawstatus({ bang = true })
+  end
+end
+
+---@param status table
+function M.take(status)
+  M.last = vim.tbl_map(function(value)
+    return value ~= vim.NIL and value or nil
+  end, status)
+  M.changed()
+end
+
+--- The server is gone.
+function M.forget()
+  M.last = nil
+  M.changed()
+end
+
+--- The time of day in an ISO 8601 time.
+---@param iso string
+---@return string
+function M.clock(iso)
+  return iso:match('T(%d%d:%d%d)') or iso
+end
+
+---@return string
+local function line()
+  if not client.attached(vim.api.nvim_get_current_buf()) then
+    return client.failure and 'Assay ✗' or ''
+  end
+  local status = M.last
+  if not status or status.state == 'loading' then
+    return 'Assay …'
+  elseif status.state ~= 'ready' then
+    return 'Assay ✗'
+  end
+  local parts = { 'Assay' }
+  local shown = require('assay.suggestion').confidence()
+  if status.paused then
+    table.insert(parts, 'paused until ' .. M.clock(status.paused))
+  elseif shown then
+    table.insert(parts, shown.text)
+  elseif status.silent then
+    table.insert(parts, 'silent')
+  elseif status.busy then
+    table.insert(parts, '⋯')
+  end
+  if (status.hidden or 0) > 0 then
+    table.insert(parts, ('(%d hidden)'):format(status.hidden))
+  end
+  return table.concat(parts, ' ')
+end
+
+--- What `require('assay').statusline()` gives.
+---@return string
+function M.line()
+  told = line()
+  return told
+end
+
+return M
