@@ -184,6 +184,9 @@ class AssayServer(LanguageServer):
         elif not self._begun:
             self._start_model()
         self.live.use(_shown(self.settings), remember=self.settings.remember)
+        if self.settings != before:
+            # why nothing was suggested may hold no longer; the next request says
+            self._on_silent(None)
         self._measure_lag()
         if self._registers and self.plain_completion != self._registered:
             self._registered = self.plain_completion

@@ -444,7 +444,6 @@ function namesItsOwn(place: Workplace): void {
 async function ownIsUsed(editor: Editor): Promise<void> {
   await ask(editor, 'untrusted.py', MAIN);
   editor.place.set({ 'assay.server.path': undefined });
-  await editor.command('Assay: Restart the Server');
   await until('no server is found', async () => /no server/.test((await editor.screen.status()).spoken), () => editor.screen.status());
   assert.equal(existsSync(path.join(editor.place.folder, TAKEN)), false, 'the program of the workspace ran');
 }
