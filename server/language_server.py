@@ -43,7 +43,7 @@ from .workspace import Roots, roots_of
 
 logger = logging.getLogger(__name__)
 
-STATUS_CHANGED = "assay/didChangeStatus"
+STATUS_CHANGED = "$/assay/didChangeStatus"
 _ANSWER_S = 2.0
 # What takes less long is no news to an editor.
 _BUSY_AFTER_S = 0.2
@@ -184,6 +184,9 @@ class AssayServer(LanguageServer):
         elif not self._begun:
             self._start_model()
         self.live.use(_shown(self.settings), remember=self.settings.remember)
+        if self.settings != before:
+            # why nothing was suggested may hold no longer; the next request says
+            self._on_silent(None)
         self._measure_lag()
         if self._registers and self.plain_completion != self._registered:
             self._registered = self.plain_completion

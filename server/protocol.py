@@ -162,7 +162,6 @@ class Protocol(LanguageServerProtocol):
                 for closed in message.params.cell_text_documents:
                     self._close(closed.uri)
                 self.notebooks.close(message.params.notebook_document.uri)
-                self._lost.discard(message.params.notebook_document.uri)
 
     def _begin(self, number: int | str, asked: sync.InlineAsked) -> None:
         if self.inline_completions is None:

@@ -173,7 +173,7 @@ async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(a
             document = {"uri": uri, "languageId": language, "version": 1, "text": "x?"}
             client.notify("textDocument/didOpen", {"textDocument": document})
             assert await client.complete(uri, 0, 2, invoked=True) == []
-            await client.heard("assay/didChangeStatus", why)
+            await client.heard("$/assay/didChangeStatus", why)
         assert (await outcomes(client))["empty"] == 3
 
 
@@ -367,8 +367,8 @@ async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
         await client.complete(URI, 0, 2)
         shutil.copy(answering_gguf, tmp_path / "new")
         (tmp_path / "new").replace(path)
-        await client.heard("assay/didChangeStatus", "has changed")
-        await client.heard("assay/didChangeStatus", "ready")
+        await client.heard("$/assay/didChangeStatus", "has changed")
+        await client.heard("$/assay/didChangeStatus", "ready")
         assert (await client.ready())["model"]["id"] != before
         (item,) = await client.complete(URI, 0, 2)
         assert item["insertText"] == " answer"
@@ -527,7 +527,7 @@ async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_
         client.answers = True
         client.send({"id": asked[0]["id"], "result": [{"model": str(answering_gguf), "context": {"prefixTokens": 8}}]})
         assert await client.answer(early) is not None
-        await client.heard("assay/didChangeStatus", "ready")
+        await client.heard("$/assay/didChangeStatus", "ready")
         for count in range(6):
             client.configuration = {"model": str((answering_gguf, tiny_gguf)[count % 2])}
             client.notify("workspace/didChangeConfiguration", {"settings": None})
@@ -548,7 +548,7 @@ async def test_settings_that_come_late_are_used_when_they_come_and_until_then_th
             return [request for request in client.requests if request["method"] == "workspace/configuration"]
 
         await client.initialize(configuration=True)
-        await client.heard("assay/didChangeStatus", '"ready"')  # with the model that it was started with
+        await client.heard("$/assay/didChangeStatus", '"ready"')  # with the model that it was started with
         before = (await client.ready())["model"]["id"]
         client.send({"id": asked()[0]["id"], "result": [{"model": str(answering_gguf), "disabledLanguages": ["python"]}]})
         while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:

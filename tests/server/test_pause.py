@@ -33,7 +33,7 @@ async def test_in_a_pause_only_what_is_invoked_comes_and_nothing_is_prepared(ans
         until = await pause(client, {"minutes": 10})
         in_ten_minutes = datetime.now(UTC) + timedelta(minutes=10)
         assert abs(datetime.fromisoformat(until) - in_ten_minutes) < timedelta(minutes=1)
-        assert await status(client, "paused") == until == (await client.heard("assay/didChangeStatus", until))["paused"]
+        assert await status(client, "paused") == until == (await client.heard("$/assay/didChangeStatus", until))["paused"]
         assert await client.complete(URI, 0, 2) == []
         assert await status(client, "work") == {"prompt_tokens": 0, "decoded_tokens": 0}
         item, *_ = await client.complete(URI, 0, 2, invoked=True)
@@ -82,7 +82,7 @@ async def test_each_hidden_generation_is_counted_once_in_the_status_and_in_the_l
         await client.initialize(options={"showUncalibrated": False, "explore": 0, "log": {"path": str(tmp_path / "log")}})
         client.open(URI, "x?")
         assert await client.complete(URI, 0, 2) == []
-        assert (await client.heard("assay/didChangeStatus", '"hidden": 1'))["hidden"] == 1
+        assert (await client.heard("$/assay/didChangeStatus", '"hidden": 1'))["hidden"] == 1
         client.change(URI, 2, {"range": span(0, 2, 0, 2), "text": " ans"})
         assert await client.complete(URI, 0, 6) == []
         assert await client.complete(URI, 0, 6, invoked=True)

@@ -1,9 +1,8 @@
 /** node pictures.ts INSTALLATION VSIX BROWSER: draws the README's pictures anew, with the real server and the embedded model. */
-import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { Editor } from './editor.ts';
 import { pause, until } from './waiting.ts';
-import { TREE, Workplace } from './workplace.ts';
+import { Workplace } from './workplace.ts';
 
 const MEDIA = path.join(import.meta.dirname, '../media');
 const [installation = '', vsix = '', browser = ''] = process.argv.slice(2);
@@ -25,15 +24,13 @@ const place = new Workplace({
   'editor.overviewRulerBorder': false,
   'editor.hideCursorInOverviewRuler': true,
   'editor.cursorBlinking': 'solid',
-  'problems.visibility': false,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
 });
 const editor = await Editor.open(place, { installation, vsix, browser, ...SIZE, scale: 1.5 });
 const { page } = editor;
 try {
   await editor.ready();
-  await editor.command('View: Close All Editors').catch(() => undefined);
-  await page.keyboard.press('Control+b');
+  await editor.press('Control+s');
   await ghost();
   await dial();
   await panel();
@@ -42,21 +39,27 @@ try {
   place.remove();
 }
 
-async function shot(name: string): Promise<void> {
+async function shot(name: string, height = SIZE.height): Promise<void> {
+  // Away from all that has a tooltip.
+  await page.mouse.move(SIZE.width / 2, height - 60);
+  await page.setViewportSize({ ...SIZE, height });
   await pause(SETTLED_MS);
   await page.screenshot({ path: path.join(MEDIA, name) });
 }
 
 async function ghost(): Promise<void> {
-  copyFileSync(path.join(TREE, 'examples/expiring_cache.py'), path.join(place.workspace, 'expiring_cache.py'));
   await editor.openAt(
     'point.py',
-    'from dataclasses import dataclass\n\n\nclass Point:\n    """A point in the plane."""\n\n    def __init__(self, x, y):\n        self.x = x\n        self.y▮\n\n    def moved(self, dx, dy):\n        return Point(self.x + dx, self.y + dy)\n',
+    'class Point:\n    """A point in the plane."""\n\n    def __init__(self, x, y):\n        self.x = x\n        self.y▮\n\n    def moved(self, dx, dy):\n        return Point(self.x + dx, self.y + dy)\n',
   );
+  await editor.command('View: Close Other Editors in Group');
+  await editor.press('Control+b');
+  await editor.press('Control+1');
   await editor.type(' =');
   await until('a suggestion', async () => (await editor.screen.badge()) !== null);
-  await shot('ghost.png');
+  await shot('ghost.png', 420);
   await editor.press('Tab');
+  await editor.press('Control+s');
 }
 
 async function dial(): Promise<void> {
@@ -72,6 +75,6 @@ async function panel(): Promise<void> {
     for (const frame of page.frames()) if ((await frame.locator('#report svg.diagram').count().catch(() => 0)) > 0) return true;
     return false;
   });
-  await editor.command('View: Toggle Maximize Editor Group');
-  await shot('panel.png');
+  await editor.command('View: Close Editors in Other Groups');
+  await shot('panel.png', 820);
 }

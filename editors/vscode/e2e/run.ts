@@ -36,7 +36,7 @@ async function runTogether(version: string, scenarios: readonly Scenario[], star
   const results: Result[] = [];
   const editor = await Editor.open(place, { ...start, trust: prepare !== undefined });
   try {
-    await editor.ready();
+    if (prepare === undefined) await editor.ready();
     for (const scenario of scenarios) {
       const began = Date.now();
       const error = await attempt(editor, scenario, version);

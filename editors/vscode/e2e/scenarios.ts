@@ -63,7 +63,8 @@ export const SCENARIOS: readonly Scenario[] = [
     run: (editor: Editor) => readable(editor, kind),
   })),
   { name: 'the panel draws the diagram, and nothing of it is refused or fetched', run: panel },
-  { name: 'an untrusted workspace names neither server nor model', untrusted: namesItsOwn, run: ownIsUsed },
+  { name: 'an untrusted workspace names neither server nor model', untrusted: namesItsOwn, run: usersIsRun },
+  { name: 'an untrusted workspace\'s environment is not run', untrusted: hasItsOwn, run: noneIsRun },
 ];
 
 async function ask(editor: Editor, name: string, { text, keys, ghost }: { text: string; keys: string; ghost?: string }): Promise<{ ghost: string; badge: Badge }> {
@@ -433,18 +434,32 @@ async function panel(editor: Editor): Promise<void> {
 
 const TAKEN = 'taken';
 
-/** Settings and an environment by which a folder would have its own program run, if it were let to. */
+/** Settings by which a folder would have its own program and model run, if it were let to. */
 function namesItsOwn(place: Workplace): void {
-  const program = `#!/bin/sh\ntouch '${path.join(place.folder, TAKEN)}'\n`;
-  for (const name of ['own/assay', '.venv/bin/assay']) chmodSync(place.write(name, program), 0o755);
-  const own = path.join(place.workspace, 'own/assay');
+  const own = program(place, 'own/assay');
   place.write('.vscode/settings.json', JSON.stringify({ 'assay.server.path': own, 'assay.model': path.join(place.workspace, 'own.gguf') }));
 }
 
-async function ownIsUsed(editor: Editor): Promise<void> {
+/** An environment where a trusted folder's server is found, and no setting that names another. */
+function hasItsOwn(place: Workplace): void {
+  program(place, '.venv/bin/assay');
+  place.set({ 'assay.server.path': undefined });
+}
+
+/** One that leaves word that it ran. */
+function program(place: Workplace, name: string): string {
+  const file = place.write(name, `#!/bin/sh\ntouch '${path.join(place.folder, TAKEN)}'\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+async function usersIsRun(editor: Editor): Promise<void> {
+  await editor.ready();
   await ask(editor, 'untrusted.py', MAIN);
-  editor.place.set({ 'assay.server.path': undefined });
-  await editor.command('Assay: Restart the Server');
+  assert.equal(existsSync(path.join(editor.place.folder, TAKEN)), false, 'the program of the workspace ran');
+}
+
+async function noneIsRun(editor: Editor): Promise<void> {
   await until('no server is found', async () => /no server/.test((await editor.screen.status()).spoken), () => editor.screen.status());
   assert.equal(existsSync(path.join(editor.place.folder, TAKEN)), false, 'the program of the workspace ran');
 }

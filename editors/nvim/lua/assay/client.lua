@@ -251,7 +251,7 @@ local function start(buf, root)
     init_options = settings().assay,
     capabilities = capabilities,
     handlers = {
-      ['assay/didChangeStatus'] = function(_, status)
+      ['$/assay/didChangeStatus'] = function(_, status)
         require('assay.status').take(status)
       end,
     },

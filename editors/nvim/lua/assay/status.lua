@@ -2,7 +2,7 @@
 local client = require('assay.client')
 local M = {}
 
----@class assay.Status `assay/didChangeStatus` of docs/formats.md
+---@class assay.Status `$/assay/didChangeStatus` of docs/formats.md
 ---@field state 'loading'|'ready'|'failed'|'closed'
 ---@field reason string
 ---@field busy boolean
