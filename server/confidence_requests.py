@@ -17,6 +17,7 @@ from .dial_report import LABEL, evidence_json, log_dial_json
 from .documents import Document
 from .engine import unlike_usual
 from .log_child import Question, as_json
+from .progress import progress_token
 from .protocol import plain
 from .side_process import SideProcessError, answer_of
 from .workspace import path_of, root_of
@@ -92,7 +93,7 @@ async def recalibrate_now(ls: AssayServer, params: Any) -> dict[str, Any]:
 
 async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -> dict[str, Any]:
     if token is None:
-        token = await ls.progress_token("recalibrate")
+        token = await progress_token(ls, "recalibrate")
     if token is not None:
         ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="learning from the log of events"))
     ended = "not recalibrated"

@@ -23,6 +23,7 @@ from .plain_completion import Cursor, completion_list
 from .positions import Position, Range, bare_lines
 from .request import Ask
 from .secrets import is_secret_path
+from .status import status_of
 from .suggestion import Suggestion
 from .sync import InlineAsked
 from .trigger import Refusal
@@ -176,13 +177,13 @@ def pause(ls: AssayServer, arguments: Sequence[Any]) -> str | None:
         ls.pause.begin(minutes)
     except ValueError as error:
         raise JsonRpcInvalidParams(f"{PAUSE}: {error}") from error
-    paused: str | None = ls.status()["paused"]
+    paused: str | None = status_of(ls)["paused"]
     return paused
 
 
 def status(ls: AssayServer, _: Any) -> dict[str, Any]:
     """What the server has and does: docs/formats.md."""
-    return ls.status()
+    return status_of(ls)
 
 
 def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool, replaced: Range | None = None, selected: str = "") -> Ask:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
@@ -21,24 +20,24 @@ from .. import __version__
 from ..calibration.events import Began
 from ..inference.completion import Settings
 from ..inference.opening import ModelChoice
-from . import confidence_requests, features, notebooks
+from . import features, notebooks
 from .accepted import Accepted
 from .calibrators import Calibrators
-from .dial_report import LABEL
 from .documents import Splice
 from .drift_watch import Drift, watch_drift
 from .event_writer import EventWriter
 from .follow_up import FollowUp
 from .live import LiveModel
 from .loop_lag import LoopLag
-from .model_process import ModelUnavailable, State
+from .model_process import State
 from .other_files import OtherFiles
 from .pause import Pause
-from .positions import Encoding
+from .progress import report_loading
 from .protocol import Protocol
 from .request_counts import RequestCounts
 from .requests import Requests
 from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
+from .status import paused
 from .workspace import Roots, roots_of
 
 logger = logging.getLogger(__name__)
@@ -51,13 +50,8 @@ _BUSY_AFTER_S = 0.2
 _PLAIN = "assay/plainCompletion"
 # The id under which the server is told of changed settings.
 _SETTINGS = "assay/settings"
-_ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # Neovim's own completion inserts the first line alone of what is no snippet, and its inline completion parts lines at line feeds alone.
 _NEOVIM = "Neovim"
-
-
-# Files and folders of whatever name.
-_RENAMED = types.FileOperationRegistrationOptions([types.FileOperationFilter(types.FileOperationPattern("**"), scheme="file")])
 
 
 class AssayServer(LanguageServer):
@@ -93,7 +87,7 @@ class AssayServer(LanguageServer):
         self._registered = False
         self.is_neovim = False
         self._initial: Any = None
-        self._problems: tuple[str, ...] = ()
+        self.problems: tuple[str, ...] = ()
         self._told: set[str] = set()
         self._settling = asyncio.Lock()
         self._closing = False
@@ -102,14 +96,13 @@ class AssayServer(LanguageServer):
         self._told_status: dict[str, Any] | None = None
         self._busy_timer: asyncio.TimerHandle | None = None
         self._begun = False
-        self._progresses = 0
         self._client = types.ClientInfo("")
         self.counts = RequestCounts()
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take what the client says of itself, and start to load what does not wait for its settings."""
         self._initial = params.initialization_options
-        self.settings, self._problems = parse_settings(self._initial)
+        self.settings, self.problems = parse_settings(self._initial)
         self.roots = roots_of(params)
         self.protocol.on_edit = self._edited
         self.protocol.on_close = self._closed
@@ -171,8 +164,8 @@ class AssayServer(LanguageServer):
 
     async def _apply_settings(self) -> None:
         before = self.settings
-        self.settings, self._problems = parse_settings(self._initial, self._answer)
-        for problem in problems_not_told(self._problems, self._told):
+        self.settings, self.problems = parse_settings(self._initial, self._answer)
+        for problem in problems_not_told(self.problems, self._told):
             self.show(types.MessageType.Warning, f"Assay: {problem}")
         self._log_events()
         if reload_needed(before, self.settings):
@@ -226,46 +219,7 @@ class AssayServer(LanguageServer):
 
     def report_loading(self) -> None:
         """Tell the editor how loading goes."""
-        self._spawn(_report_loading(self, self.live))
-
-    async def progress_token(self, what: str) -> str | None:
-        """A new token by which the editor shows how something goes; None where it shows none."""
-        window = self.client_capabilities.window
-        if window is None or not window.work_done_progress:
-            return None
-        self._progresses += 1
-        token = f"assay/{what}/{self._progresses}"
-        try:
-            await asyncio.wait_for(self.work_done_progress.create_async(token), _ANSWER_S)
-        except (TimeoutError, JsonRpcException):
-            return None
-        return token
-
-    def status(self) -> dict[str, Any]:
-        """What `assay/status` answers."""
-        process, registries = self.live.process, list(self.calibrators.registries())
-        loaded = process.model
-        calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))
-        drift = self.drift if self.settings.event == LABEL else None
-        return {
-            "state": process.state,
-            "reason": process.reason,
-            "busy": self.live.scheduler.busy,
-            "hidden": self.requests.hidden,
-            "paused": self._paused(),
-            "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
-            "process": process.pid,
-            "calibrators": calibrators or None,
-            "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
-            "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
-            "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
-            "settings": list(self._problems),
-            **self.counts.summary(),
-            "log": None
-            if self.events.path is None
-            else {"path": str(self.events.path), "dropped": self.events.dropped, "trouble": self.events.trouble},
-            "loop_lag": self.lag.take() if self.lag is not None else None,
-        }
+        self._spawn(report_loading(self, self.live))
 
     def show(self, kind: types.MessageType, message: str) -> None:
         """Show the user one message."""
@@ -405,15 +359,11 @@ class AssayServer(LanguageServer):
             "busy": self.live.scheduler.busy,
             "silent": self._silent,
             "hidden": self.requests.hidden,
-            "paused": self._paused(),
+            "paused": paused(self),
         }
         if told != self._told_status:
             self._told_status = told
             self.protocol.notify(STATUS_CHANGED, told)
-
-    def _paused(self) -> str | None:
-        until = self.pause.until
-        return None if until is None else until.isoformat(timespec="seconds")
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -426,116 +376,6 @@ class AssayServer(LanguageServer):
             logger.error("A background task failed", exc_info=error)
 
 
-def initialize(ls: AssayServer, params: types.InitializeParams) -> None:
-    """Begin; pygls answers with the capabilities."""
-    ls.protocol.documents.encoding = _ENCODINGS[str(getattr(encoding := ls.workspace.position_encoding, "value", encoding))]
-    ls.protocol.initialized = True
-    ls.begin(params)
-
-
-async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
-    """From here on the server may send requests: ask for the settings, report the loading."""
-    if ls.begun:
-        ls.report_loading()
-    if ls.wants_registration:
-        ls.follow_settings()
-    await ls.take_settings()
-
-
-async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigurationParams) -> None:
-    """The user changed the settings."""
-    await ls.take_settings(params.settings)
-
-
-def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
-    """The user added or removed folders."""
-    before, ls.roots = ls.roots.paths, ls.roots.changed(params.event)
-    for root in ls.roots.paths:
-        ls.calibrators.follow(root)
-    for root in set(before) - set(ls.roots.paths):
-        ls.calibrators.unfollow(root)
-
-
-async def accepted(ls: AssayServer, *arguments: Any) -> None:
-    """The command that an editor runs when it has inserted a suggestion. (Here, because pygls evaluates a command's annotations.)"""
-    await features.accepted(ls, arguments)
-
-
-def rejected(ls: AssayServer, *arguments: Any) -> None:
-    """The command for an editor that knows that its user dismissed a suggestion."""
-    features.rejected(ls, arguments)
-
-
-def shown(ls: AssayServer, *arguments: Any) -> None:
-    """The command for an editor that knows that a suggestion is on the screen."""
-    features.shown(ls, arguments)
-
-
-def accepted_part(ls: AssayServer, *arguments: Any) -> None:
-    """The command for an editor that knows that it inserted a part of a suggestion."""
-    features.accepted_part(ls, arguments)
-
-
-def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
-    """The user saved a file."""
-    ls.follow_up.saved(params.text_document.uri)
-
-
-def notebook_saved(ls: AssayServer, params: types.DidSaveNotebookDocumentParams) -> None:
-    """The user saved a notebook."""
-    for cell in ls.protocol.notebooks.cells_of(params.notebook_document.uri):
-        ls.follow_up.saved(cell)
-
-
-def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
-    """The user renamed files or folders."""
-    for file in params.files:
-        ls.follow_up.renamed(file.old_uri, file.new_uri)
-
-
-def pause(ls: AssayServer, *arguments: Any) -> str | None:
-    """The command by which the user has no suggestions for some minutes, but those that are invoked."""
-    return features.pause(ls, arguments)
-
-
-async def shutdown(ls: AssayServer, _: None) -> None:
-    """End the model's process before the answer."""
-    await ls.close()
-
-
-def _answered_elsewhere(_: types.InlineCompletionParams) -> None:
-    """`Protocol.inline_completions` answers."""
-    raise AssertionError("pygls never sees a request for inline completions")
-
-
-def build_server(model: ModelChoice) -> AssayServer:
-    """A server with its features registered, and nothing started."""
-    server = AssayServer(model)
-    server.feature(types.INITIALIZE)(initialize)
-    server.feature(types.INITIALIZED)(initialized)
-    server.feature(types.SHUTDOWN)(shutdown)
-    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(configuration_changed)
-    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(folders_changed)
-    # without options pygls does not advertise the capability, and editors never ask
-    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
-    server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
-    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
-    server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
-    server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
-    server.feature(features.STATUS)(features.status)
-    server.feature(features.EXPLAIN)(features.explain)
-    server.feature(features.CONTEXT)(features.context)
-    server.feature(confidence_requests.DIAL)(confidence_requests.dial)
-    server.feature(confidence_requests.CONFIDENCE)(confidence_requests.confidence)
-    server.feature(confidence_requests.RECALIBRATE)(confidence_requests.recalibrate_now)
-    server.command(features.ACCEPTED)(accepted)
-    server.command(features.REJECTED)(rejected)
-    server.command(features.SHOWN)(shown)
-    server.command(features.ACCEPTED_PART)(accepted_part)
-    server.command(features.PAUSE)(pause)
-    return server
-
-
 def _shown(settings: LiveSettings) -> Settings:
     """What the model is shown: as it was calibrated, but for what the user set."""
     budgets = {
@@ -545,20 +385,3 @@ def _shown(settings: LiveSettings) -> Settings:
         "extra_tokens": settings.context_open_files,
     }
     return replace(Settings(), **{name: tokens for name, tokens in budgets.items() if tokens is not None})
-
-
-async def _report_loading(ls: AssayServer, live: LiveModel) -> None:
-    token = await ls.progress_token("model")
-    if token is None:
-        ls.note("Assay: loading the model")
-    else:
-        ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))
-    try:
-        loaded = await live.loaded()
-        message = f"{loaded.fingerprint.name} is loaded ({loaded.load_ms / 1e3:.1f} s)"
-    except ModelUnavailable as error:
-        message = f"no suggestions: {error}" if live is ls.live else "another model is loaded in its place"
-    if token is None:
-        ls.note(f"Assay: {message}")
-    else:
-        ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))

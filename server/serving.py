@@ -11,7 +11,8 @@ from typing import BinaryIO
 from pygls.exceptions import JsonRpcException
 
 from ..inference.opening import ModelChoice
-from .language_server import AssayServer, build_server
+from .build import build_server
+from .language_server import AssayServer
 from .transport import FramingError, StreamTransport, Transport, stdio_transport
 from .wire import take_stdio
 

@@ -11,8 +11,8 @@ from lsprotocol import types
 from pygls.protocol import default_converter
 
 from assay.inference.opening import ModelChoice
+from assay.server.build import build_server
 from assay.server.documents import Document, Documents, OutOfSync, Window
-from assay.server.language_server import build_server
 from assay.server.notebooks import SYNC, Cell, Notebooks
 from assay.server.positions import Position, offset_at
 from assay.server.protocol import Protocol

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from assay.inference.opening import ModelChoice
 from assay.server import sync
-from assay.server.language_server import build_server
+from assay.server.build import build_server
 
 URI = "file:///a.py"
 

@@ -1,0 +1,126 @@
+"""The language server with all that it answers, and nothing started: which request goes to which function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types
+
+from ..inference.opening import ModelChoice
+from . import confidence_requests, features
+from .language_server import AssayServer
+from .positions import Encoding
+
+_ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+# Files and folders of whatever name.
+_RENAMED = types.FileOperationRegistrationOptions([types.FileOperationFilter(types.FileOperationPattern("**"), scheme="file")])
+
+
+def initialize(ls: AssayServer, params: types.InitializeParams) -> None:
+    """Begin; pygls answers with the capabilities."""
+    ls.protocol.documents.encoding = _ENCODINGS[str(getattr(encoding := ls.workspace.position_encoding, "value", encoding))]
+    ls.protocol.initialized = True
+    ls.begin(params)
+
+
+async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
+    """From here on the server may send requests: ask for the settings, report the loading."""
+    if ls.begun:
+        ls.report_loading()
+    if ls.wants_registration:
+        ls.follow_settings()
+    await ls.take_settings()
+
+
+async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigurationParams) -> None:
+    """The user changed the settings."""
+    await ls.take_settings(params.settings)
+
+
+def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """The user added or removed folders."""
+    before, ls.roots = ls.roots.paths, ls.roots.changed(params.event)
+    for root in ls.roots.paths:
+        ls.calibrators.follow(root)
+    for root in set(before) - set(ls.roots.paths):
+        ls.calibrators.unfollow(root)
+
+
+async def accepted(ls: AssayServer, *arguments: Any) -> None:
+    """The command that an editor runs when it has inserted a suggestion. (Here, because pygls evaluates a command's annotations.)"""
+    await features.accepted(ls, arguments)
+
+
+def rejected(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that its user dismissed a suggestion."""
+    features.rejected(ls, arguments)
+
+
+def shown(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that a suggestion is on the screen."""
+    features.shown(ls, arguments)
+
+
+def accepted_part(ls: AssayServer, *arguments: Any) -> None:
+    """The command for an editor that knows that it inserted a part of a suggestion."""
+    features.accepted_part(ls, arguments)
+
+
+def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
+    """The user saved a file."""
+    ls.follow_up.saved(params.text_document.uri)
+
+
+def notebook_saved(ls: AssayServer, params: types.DidSaveNotebookDocumentParams) -> None:
+    """The user saved a notebook."""
+    for cell in ls.protocol.notebooks.cells_of(params.notebook_document.uri):
+        ls.follow_up.saved(cell)
+
+
+def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
+    """The user renamed files or folders."""
+    for file in params.files:
+        ls.follow_up.renamed(file.old_uri, file.new_uri)
+
+
+def pause(ls: AssayServer, *arguments: Any) -> str | None:
+    """The command by which the user has no suggestions for some minutes, but those that are invoked."""
+    return features.pause(ls, arguments)
+
+
+async def shutdown(ls: AssayServer, _: None) -> None:
+    """End the model's process before the answer."""
+    await ls.close()
+
+
+def _answered_elsewhere(_: types.InlineCompletionParams) -> None:
+    """`Protocol.inline_completions` answers."""
+    raise AssertionError("pygls never sees a request for inline completions")
+
+
+def build_server(model: ModelChoice) -> AssayServer:
+    """A server with its features registered, and nothing started."""
+    server = AssayServer(model)
+    server.feature(types.INITIALIZE)(initialize)
+    server.feature(types.INITIALIZED)(initialized)
+    server.feature(types.SHUTDOWN)(shutdown)
+    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(configuration_changed)
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(folders_changed)
+    # without options pygls does not advertise the capability, and editors never ask
+    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
+    server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
+    server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
+    server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
+    server.feature(features.STATUS)(features.status)
+    server.feature(features.EXPLAIN)(features.explain)
+    server.feature(features.CONTEXT)(features.context)
+    server.feature(confidence_requests.DIAL)(confidence_requests.dial)
+    server.feature(confidence_requests.CONFIDENCE)(confidence_requests.confidence)
+    server.feature(confidence_requests.RECALIBRATE)(confidence_requests.recalibrate_now)
+    server.command(features.ACCEPTED)(accepted)
+    server.command(features.REJECTED)(rejected)
+    server.command(features.SHOWN)(shown)
+    server.command(features.ACCEPTED_PART)(accepted_part)
+    server.command(features.PAUSE)(pause)
+    return server
