@@ -51,6 +51,8 @@ class FollowUp:
         if document is None:
             self.lost(uri)
             return
+        # What has ended by now had its place before the edit.
+        self._take(self._showings.tick(now))
         for splice in splices:
             self._say(self._watch.edited(uri, splice))
             self._take(self._showings.edited(uri, splice, document.between, now))
