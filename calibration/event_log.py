@@ -204,7 +204,7 @@ class EventLog:
         return self._forget(self._numbers("kind = ?", "text"))
 
     def forget_documents(self, documents: Iterable[str]) -> int:
-        """Delete all events about documents, by `hash_of` their URIs; gives how many."""
+        """Delete all events about documents, by `hash_of` their URIs, with all that became of what was suggested there; gives how many."""
         numbers, showings = set[int](), set[bytes]()
         with self._told("read"):
             for document in documents:
@@ -212,8 +212,12 @@ class EventLog:
                 for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
                     numbers.add(number)
                     row = _row(number, *fields)
-                    if isinstance(row, Row) and isinstance(row.event, Request):
-                        showings.add((row.showing or row.event.id).encode())
+                    if not isinstance(row, Row):
+                        continue
+                    names = [row.showing] if row.showing else []
+                    if isinstance(row.event, Request):
+                        names += [row.event.id, *row.event.others]
+                    showings.update(name.encode() for name in names)
             found = self._db.execute("SELECT number, showing FROM events WHERE showing IS NOT NULL")
             numbers.update(number for number, showing in found if showing in showings)
         return self._forget(sorted(numbers))

@@ -9,7 +9,7 @@ import pytest
 
 from assay.calibration.confidence import uncalibrated
 from assay.calibration.event_log import EventLog
-from assay.calibration.events import Ended, Ending, Event, Kept, Request, Row, Shown, Text
+from assay.calibration.events import Ended, Ending, Event, Kept, Request, Row, Shown, Text, hash_of
 from assay.server.documents import Change, Documents
 from assay.server.engine import Place
 from assay.server.follow_up import FollowUp
@@ -92,6 +92,23 @@ async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Pat
     kept = [(row.showing, row.event.share, row.event.why) for row in rows if isinstance(row.event, Kept)]
     assert (ids[0], 0.0, "undone") in kept
     assert not any(isinstance(row.event, Text) for row in rows)
+
+
+async def test_an_alternative_that_was_gone_on_to_is_forgotten_with_its_document(tiny_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"log.path": str(log), "log.text": True, "alternatives": 4})
+        client.open(URI, "def f(x):\n    return x")
+        _, second, *_ = await client.complete(URI, 1, 12, invoked=True)
+        await command(client, "shown", second)
+        await command(client, "accepted", second)
+        client.change(URI, 2, {"range": second["range"], "text": second["insertText"]})
+        assert await client.leave() == 0
+    showing = second["command"]["arguments"][0]["id"]
+    assert {Shown, Ended, Kept, Text} <= {type(row.event) for row in rows_of(log) if row.showing == showing}
+    with EventLog(log) as opened:
+        opened.forget_documents([hash_of(URI)])
+    assert rows_of(log) == []
 
 
 async def test_a_client_that_names_what_nobody_knows_does_no_harm(answering_gguf: Path, tmp_path: Path) -> None:
