@@ -160,7 +160,7 @@ class EventLog:
         What this version does not know, and what is damaged, is passed over, and counted by the reason: "unknown", "damaged".
         """
         passed_over = Counter() if passed_over is None else passed_over
-        since_ms = _NEVER_MS if since_ms is None else since_ms
+        since_ms = _NEVER_MS if since_ms is None else max(_NEVER_MS, since_ms)
         while True:
             with self._told("read"):
                 found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()
@@ -179,7 +179,7 @@ class EventLog:
 
         Works in steps, each short enough for other processes; gives how many events it deleted in each. now_ms: since 1970, now by default.
         """
-        oldest_ms = (_now_ms() if now_ms is None else now_ms) - int(days * _DAY_MS)
+        oldest_ms = max(_NEVER_MS, (_now_ms() if now_ms is None else now_ms) - int(days * _DAY_MS))
         deleted = 0
         for batch in _batches(self._numbers("time_ms < ?", oldest_ms)):
             deleted += len(batch)
