@@ -26,7 +26,7 @@ class Ending(StrEnum):
     ACCEPTED = "accepted"  # all of it was put in at once
     PARTLY_ACCEPTED = "partly_accepted"  # a word or a line of it was put in, the rest not
     TYPED_THROUGH = "typed_through"  # the user typed all of it
-    REJECTED = "rejected"  # the user dismissed it, or undid it
+    REJECTED = "rejected"  # the user dismissed it
     IGNORED = "ignored"  # the user typed something else, or went elsewhere: unknown, not negative
     SUPERSEDED = "superseded"  # another suggestion took its place, or the server ended, before the user had a say
 
