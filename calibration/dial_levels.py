@@ -47,23 +47,33 @@ class Level:
     right: Right | None
 
 
-def levels_of(p: Floats, happened: Sequence[bool | None], propensities: Floats, groups: NDArray[np.intp]) -> tuple[Level, ...]:
-    """The positions from what was decided on: probabilities p (n,), whether it was right (None: not known, or not shown), with which
-    propensity it was shown, and the group, numbered from 0; all (n,).
+def levels_of(
+    p: Floats, happened: Sequence[bool | None], shown: NDArray[np.bool_], propensities: Floats, groups: NDArray[np.intp]
+) -> tuple[Level, ...]:
+    """The positions from what was decided on: probabilities p (n,), whether it was right (None: not known), whether it was shown, with
+    which propensity, and the group, numbered from 0; all (n,).
 
     Nothing is said of how much is right from fewer than 25 labels, or 5 groups of them. What was shown at random, with a propensity below
-    1, counts the more, so that it stands for what was not shown.
+    1, counts the more, so that it stands for what was not shown. Where nothing stands for something that the position shows, nothing is
+    said either: of the hidden it is not known, and they are the less likely ones.
     """
     known = np.array([label is not None for label in happened], dtype=np.bool_)
     label = np.array([bool(label) for label in happened], dtype=np.bool_)
     levels = []
     for position in POSITIONS:
         above = p >= position
-        shown = int(above.sum())
-        those = above & known
-        right = _right(label[those], propensities[those], groups[those])
-        levels.append(Level(position, shown, shown / len(p) if len(p) else None, right))
+        count = int(above.sum())
+        those = above & known & shown
+        right = None
+        if _are_represented(propensities[above & ~shown], propensities[those]):
+            right = _right(label[those], propensities[those], groups[those])
+        levels.append(Level(position, count, count / len(p) if len(p) else None, right))
     return tuple(levels)
+
+
+def _are_represented(of_hidden: Floats, of_labelled: Floats) -> bool:
+    """Whether the labelled stand for the hidden, too, by the propensities of both: each might have been shown, and some were."""
+    return not len(of_hidden) or bool((of_hidden > 0).all() and (of_labelled < 1).any())
 
 
 def levels_of_evidence(calibrator: Calibrator) -> tuple[Level, ...]:

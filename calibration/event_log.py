@@ -160,7 +160,7 @@ class EventLog:
         What this version does not know, and what is damaged, is passed over, and counted by the reason: "unknown", "damaged".
         """
         passed_over = Counter() if passed_over is None else passed_over
-        since_ms = _NEVER_MS if since_ms is None else since_ms
+        since_ms = _NEVER_MS if since_ms is None else max(_NEVER_MS, since_ms)
         while True:
             with self._told("read"):
                 found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()
@@ -179,7 +179,7 @@ class EventLog:
 
         Works in steps, each short enough for other processes; gives how many events it deleted in each. now_ms: since 1970, now by default.
         """
-        oldest_ms = (_now_ms() if now_ms is None else now_ms) - int(days * _DAY_MS)
+        oldest_ms = max(_NEVER_MS, (_now_ms() if now_ms is None else now_ms) - int(days * _DAY_MS))
         deleted = 0
         for batch in _batches(self._numbers("time_ms < ?", oldest_ms)):
             deleted += len(batch)
@@ -204,7 +204,7 @@ class EventLog:
         return self._forget(self._numbers("kind = ?", "text"))
 
     def forget_documents(self, documents: Iterable[str]) -> int:
-        """Delete all events about documents, by `hash_of` their URIs; gives how many."""
+        """Delete all events about documents, by `hash_of` their URIs, with all that became of what was suggested there; gives how many."""
         numbers, showings = set[int](), set[bytes]()
         with self._told("read"):
             for document in documents:
@@ -212,8 +212,12 @@ class EventLog:
                 for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
                     numbers.add(number)
                     row = _row(number, *fields)
-                    if isinstance(row, Row) and isinstance(row.event, Request):
-                        showings.add((row.showing or row.event.id).encode())
+                    if not isinstance(row, Row):
+                        continue
+                    names = [row.showing] if row.showing else []
+                    if isinstance(row.event, Request):
+                        names += [row.event.id, *row.event.others]
+                    showings.update(name.encode() for name in names)
             found = self._db.execute("SELECT number, showing FROM events WHERE showing IS NOT NULL")
             numbers.update(number for number, showing in found if showing in showings)
         return self._forget(sorted(numbers))

@@ -26,7 +26,7 @@ class Ending(StrEnum):
     ACCEPTED = "accepted"  # all of it was put in at once
     PARTLY_ACCEPTED = "partly_accepted"  # a word or a line of it was put in, the rest not
     TYPED_THROUGH = "typed_through"  # the user typed all of it
-    REJECTED = "rejected"  # the user dismissed it, or undid it
+    REJECTED = "rejected"  # the user dismissed it
     IGNORED = "ignored"  # the user typed something else, or went elsewhere: unknown, not negative
     SUPERSEDED = "superseded"  # another suggestion took its place, or the server ended, before the user had a say
 
@@ -47,7 +47,8 @@ class Request(_Event, frozen=True, tag="request"):
     """A request ended: what `server/outcomes.py` writes, of which these are what readers need.
 
     id: the suggestion's, if there is one; document, project: hashes; probability and the rest of `confidence` as in a suggestion; rank: of
-    the generation among the alternatives that were drawn with it; text_sha256, characters: of the suggestion's text.
+    the generation among the alternatives that were drawn with it; text_sha256, characters: of the suggestion's text; others: ids of the
+    suggestions that came with it, each of which may be a showing.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Request(_Event, frozen=True, tag="request"):
     rank: int = 1
     text_sha256: str = ""
     characters: int = 0
+    others: tuple[str, ...] = ()
     tokens: int = 0
     timings_ms: dict[str, float] = {}
 
@@ -101,10 +103,12 @@ class Kept(_Event, frozen=True, tag="kept"):
 
 
 class Text(_Event, frozen=True, tag="text"):
-    """Code, only where the user wants it logged. what: the suggestion's text, or what stands in its place at a `Kept`."""
+    """Code, only where the user wants it logged. what: the suggestion's text, or what stands in its place at a `Kept`; document: as in
+    `Request`."""
 
     what: Literal["suggested", "found"]
     text: str
+    document: str = ""
 
 
 class Drifted(_Event, frozen=True, tag="drifted"):

@@ -82,10 +82,15 @@ def was_kept(ended: Ended | None, kept: Iterable[Kept], at_s: int = AT_S) -> boo
         return None
     undone = False
     for look in kept:
+        if look.after_s is not None and look.after_s > at_s:
+            continue
         if look.why == "undone":
-            undone = undone or look.after_s is None or look.after_s <= at_s
-        elif look.after_s == at_s and look.share is not None:
-            return look.share >= KEPT_FROM
+            undone = True
+        elif look.share is not None:
+            if look.after_s == at_s:
+                return look.share >= KEPT_FROM
+            # what is done again is as unknown as all else, until it is looked at
+            undone = undone and look.share < KEPT_FROM
     return False if undone else None
 
 

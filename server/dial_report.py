@@ -29,7 +29,8 @@ def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms
     levels = levels_of(
         np.array([one.probability for one in decided], dtype=np.float64),
         [one.kept for one in decided],
-        np.array([one.request.propensity or 1.0 for one in decided], dtype=np.float64),
+        np.array([one.shown for one in decided], dtype=np.bool_),
+        np.array([1.0 if one.request.propensity is None else one.request.propensity for one in decided], dtype=np.float64),
         groups,
     )
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms

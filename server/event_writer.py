@@ -157,6 +157,9 @@ class EventWriter:
         with self._news:
             if not self._taken:
                 self._taken, self._waiting = self._waiting, []
+            if self._target is not None and not self._target.text:
+                # also what came while code was still wanted, and had to wait
+                self._taken = [new for new in self._taken if not isinstance(new.event, Text)]
             untold = self._untold
         dropped = [New(time.time_ns() // 1_000_000, self.server, None, Dropped(count=untold))] if untold else []
         if self._taken or dropped:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from ..calibration.events import Event, Text
+from ..calibration.events import Event, Text, hash_of
 from .documents import Document, Documents, Splice
 from .kept_watch import KeptWatch, Look
 from .request import Ask
@@ -51,6 +51,8 @@ class FollowUp:
         if document is None:
             self.lost(uri)
             return
+        # What has ended by now had its place before the edit.
+        self._take(self._showings.tick(now))
         for splice in splices:
             self._say(self._watch.edited(uri, splice))
             self._take(self._showings.edited(uri, splice, document.between, now))
@@ -108,7 +110,7 @@ class FollowUp:
     def _take(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
             if isinstance(fact, Left):
-                self._add(Text(what="suggested", text=fact.text), fact.showing)
+                self._add(Text(what="suggested", text=fact.text, document=hash_of(fact.uri)), fact.showing)
                 self._say(self._watch.follow(fact, time.monotonic(), time.time()))
             else:
                 self._add(fact.event, fact.showing)
@@ -118,7 +120,7 @@ class FollowUp:
         for look in looks:
             self._add(look.kept, look.showing)
             if look.found is not None:
-                self._add(Text(what="found", text=look.found), look.showing)
+                self._add(Text(what="found", text=look.found, document=hash_of(look.uri)), look.showing)
 
     def _arm(self) -> None:
         """See to it that the timer comes when there is something to do."""

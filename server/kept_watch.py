@@ -49,9 +49,10 @@ class _Watched:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is said of a showing. found: the text that stands there, None where nobody knows."""
+    """What is said of a showing. uri: of its document; found: the text that stands there, None where nobody knows."""
 
     showing: str
+    uri: str
     kept: Kept
     found: str | None
 
@@ -114,7 +115,7 @@ class KeptWatch:
             return []
         looks = []
         if (last := self._undoable.pop(uri, None)) is not None and _takes_back(last, splice):
-            looks.append(Look(last.showing, Kept(after_s=None, share=0.0, why="undone"), None))  # and it may be done again
+            looks.append(Look(last.showing, uri, Kept(after_s=None, share=0.0, why="undone"), None))  # and it may be done again
         lost = follow([each.region for each in watched], splice)
         return looks + [self._let_go(each, "lost") for each in list(watched) if each.region in lost]
 
@@ -197,7 +198,7 @@ class KeptWatch:
         found = self._found(watched)
         if found is None:
             return self._let_go(watched, "lost") if watched.uri not in self._closed else self._let_go(watched, "closed")
-        return Look(watched.showing, Kept(after_s=after_s, share=share(watched.text, found)), found)
+        return Look(watched.showing, watched.uri, Kept(after_s=after_s, share=share(watched.text, found)), found)
 
     def _at_save(self, watched: _Watched) -> Look | None:
         """A look at a save; None where it says what the one before said."""
@@ -206,7 +207,7 @@ class KeptWatch:
             return None
         kept = Kept(after_s=None, share=share(watched.text, found))
         before, watched.at_save = watched.at_save, kept.share
-        return None if before == kept.share else Look(watched.showing, kept, found)
+        return None if before == kept.share else Look(watched.showing, watched.uri, kept, found)
 
     def _found(self, watched: _Watched) -> str | None:
         """The text that stands where the showing's text does or would; None where that is not known."""
@@ -219,7 +220,8 @@ class KeptWatch:
     def _let_go(self, watched: _Watched, why: Why) -> Look:
         """Say for the last time something of a showing, that was to be looked at later."""
         self._forget(watched)
-        return Look(watched.showing, Kept(after_s=LOOKED_AFTER_S[min(watched.looks, len(LOOKED_AFTER_S) - 1)], share=None, why=why), None)
+        after_s = LOOKED_AFTER_S[min(watched.looks, len(LOOKED_AFTER_S) - 1)]
+        return Look(watched.showing, watched.uri, Kept(after_s=after_s, share=None, why=why), None)
 
     def _forget(self, watched: _Watched) -> None:
         watched.gone = True

@@ -23,7 +23,8 @@ class OnScreen:
     """A showing that goes on. stood: of its text, what stands in the document up to the cursor; done: how many of its characters that is.
 
     given: so many of them stood there when it began; closed: what the editor put behind the cursor; parts: which characters the editor put
-    in; last: the latest that came at once, and when; others: alternatives that the user may go on to.
+    in; last: the latest that came at once, and when; others: alternatives that the user may go on to; aside: showings that the user went
+    on from and may come back to, which end with this one; seen_s: how long it was there before it was put aside.
     """
 
     id: str
@@ -43,6 +44,8 @@ class OnScreen:
     by: By = "inferred"
     part_told: bool = False
     accepting_s: float | None = None
+    aside: dict[str, OnScreen] = field(default_factory=dict)
+    seen_s: float = 0.0
 
     @property
     def cursor(self) -> int:

@@ -50,7 +50,8 @@ class Outcome:
     kind: what was asked for. task: as `task_of`, None where it was not come to. source: None where no text came from anywhere. reason: for
     people, empty where there is none to give; made of our own sentences, never of code. propensity: `Decision.propensity`, for what was
     shown or hidden. model, prompt: fingerprint ids. rank: as `Drawn`. text_sha256, characters: of the suggestion's text, empty and 0 where
-    there is none. showing: the id of the one it belongs to, None where nothing is shown. tokens: sampled for this request, 0 from memory.
+    there is none. others: ids of the suggestions that came with it.
+    showing: the id of the one it belongs to, None where nothing is shown. tokens: sampled for this request, 0 from memory.
     Raises ValueError where a suggestion was shown or hidden without a confidence, a source and a propensity that allow it, and for a
     propensity where nothing was decided: an estimate from the log stands on these.
     """
@@ -74,6 +75,7 @@ class Outcome:
     rank: int = 1
     text_sha256: str = ""
     characters: int = 0
+    others: tuple[str, ...] = ()
     showing: str | None = None
     tokens: int = 0
 
@@ -111,6 +113,7 @@ class Outcome:
             rank=self.rank,
             text_sha256=self.text_sha256,
             characters=self.characters,
+            others=self.others,
             tokens=self.tokens,
             timings_ms={name: round(value, 3) for name, value in asdict(self.spent).items()},
         )

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,11 @@ class Record:
         """Something was found or made. waited_ms: on purpose."""
         self._made, self._waited_ms = made, waited_ms
 
-    def decided(self, suggestion: Suggestion, decision: Decision, rank: int = 1, showing: str | None = None) -> None:
-        """A suggestion is shown or hidden. rank: as `Drawn`; showing: the id of the first suggestion of the same generation."""
+    def decided(
+        self, suggestion: Suggestion, decision: Decision, rank: int = 1, showing: str | None = None, others: Sequence[Suggestion] = ()
+    ) -> None:
+        """A suggestion is shown or hidden. rank: as `Drawn`; showing: the id of the first suggestion of the same generation; others: that
+        are given to the editor with it."""
         self.end(
             Ending.PRODUCED if decision.shown else Ending.HIDDEN,
             decision.reason,
@@ -77,6 +80,7 @@ class Record:
             showing=showing,
             text_sha256=hashlib.sha256(suggestion.text.encode("utf-8", "surrogatepass")).hexdigest(),
             characters=len(suggestion.text),
+            others=tuple(other.id for other in others),
         )
 
     def end(self, ending: Ending, reason: str = "", **more: Any) -> tuple[()]:

@@ -254,7 +254,7 @@ class Requests:
             record.decided(first.suggestion, decision, rank, self._hide(_identity(ask, made, first.generation), first.suggestion.id))
             return ()
         self._keep(found)
-        record.decided(first.suggestion, decision, rank, self._on_answer(ask, given))
+        record.decided(first.suggestion, decision, rank, self._on_answer(ask, given), given[1:])
         return given
 
     def _add(self, outcome: Outcome) -> None:

@@ -257,7 +257,7 @@ class Showings:
         return None
 
     def _switch(self, name: str, now: float) -> list[Fact]:
-        """Go on with another alternative, where that is what a suggestion is."""
+        """Go on with another alternative, where that is what a suggestion is. The one before is put aside: the user may come back to it."""
         live = self._live
         text = None if live is None else live.others.get(name)
         if live is None or text is None:
@@ -265,12 +265,23 @@ class Showings:
         done = along(text, plain(live.stood))
         if done is None:
             return []
-        facts = self._end(Ending.SUPERSEDED, now)
-        others = {other: text for other, text in live.others.items() if other != name} | {live.id: live.text}
+        facts: list[Fact] = []
+        aside, before = {other: each for other, each in live.aside.items() if other != name}, live.aside.get(name)
+        others = {other: text for other, text in live.others.items() if other != name}
+        if live.parts or live.accepting_s is not None:
+            live.aside = {}
+            facts += self._end(Ending.SUPERSEDED, now)
+        else:
+            self._see(live, now, facts)
+            aside[live.id] = replace(live, seen_s=live.seen_s + now - live.began_s, aside={}, others={})
+            others[live.id] = live.text
+        if before is None:
+            before = replace(
+                live, id=name, text=text, given=done, seen=False, parts=[], by="inferred", part_told=False, accepting_s=None, seen_s=0.0
+            )
         self._live = replace(
-            live, id=name, text=text, began_s=now, since_s=now, done=done, given=done, seen=False, parts=[], last=None, others=others,
-            by="inferred", part_told=False, accepting_s=None,
-        )  # fmt: skip
+            before, stood=live.stood, done=done, closed=live.closed, began_s=now, since_s=now, last=None, others=others, aside=aside
+        )
         self._know(name, name)
         return facts
 
@@ -290,12 +301,19 @@ class Showings:
             return self._finish(live, now, splice)
         if live.parts and ending is not Ending.ACCEPTED:
             ending, by = Ending.PARTLY_ACCEPTED, live.by
+        for each in live.aside.values():
+            place = Region(live.start, live.start + min(len(each.stood), len(live.stood)), live.cursor)
+            facts += self._close(replace(each, began_s=now), place, Ending.SUPERSEDED, "inferred", now, splice)
         self._see(live, now, facts)
         if live.parts and not live.seen:
             live.seen = True
             facts.append(Said(live.id, Shown(by="inferred")))
+        return facts + self._close(live, Region(live.start, live.cursor), ending, by, now, splice)
+
+    def _close(self, live: OnScreen, region: Region, ending: Ending, by: By, now: float, splice: Splice | None) -> list[Fact]:
+        """What is said of a showing that has ended. region: where its text stands, or would, before the edit that ended it."""
+        facts: list[Fact] = []
         if live.seen:
-            region = Region(live.start, live.cursor)
             if splice is not None:
                 region.take(splice)
             # Up to the cursor, an editor's parts and what was typed between them are as long in the document as in the text, but for the
@@ -308,7 +326,7 @@ class Showings:
             characters=len(live.text),
             accepted=live.accepted,
             typed=max(0, live.done - live.given - live.accepted),
-            visible_ms=(now - live.began_s) * 1e3,
+            visible_ms=(live.seen_s + now - live.began_s) * 1e3,
         )
         last = 0 if live.last is None or live.last[:2] in live.parts else live.last[1] - live.last[0]
         self._over.append(_Over(live.id, ended, now, last, not live.left))

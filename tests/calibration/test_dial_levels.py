@@ -62,7 +62,7 @@ def test_counts_are_those_of_the_suggestions_and_little_is_never_said_to_be_much
     n = int(rng.integers(1, 200))
     p, groups = np.round(rng.random(n), 2), rng.integers(0, int(rng.integers(1, 12)), n)
     labels = [None if rng.random() < 0.5 else bool(rng.random() < value) for value in p]
-    levels = levels_of(p, labels, np.ones(n), groups)
+    levels = levels_of(p, labels, np.ones(n, dtype=np.bool_), np.ones(n), groups)
     for level in levels:
         above = [i for i in range(n) if p[i] >= level.show_above]
         known = [i for i in above if labels[i] is not None]
@@ -80,7 +80,7 @@ def test_counts_are_those_of_the_suggestions_and_little_is_never_said_to_be_much
 
 
 def test_of_nothing_nothing_is_said() -> None:
-    for level in levels_of(np.empty(0), [], np.empty(0), np.empty(0, dtype=np.intp)):
+    for level in levels_of(np.empty(0), [], np.empty(0, dtype=np.bool_), np.empty(0), np.empty(0, dtype=np.intp)):
         assert (level.shown, level.share, level.right) == (0, None, None)
 
 
@@ -88,13 +88,13 @@ def test_what_was_shown_at_random_stands_for_what_was_not() -> None:
     groups = np.arange(300) % 10
     p = np.repeat([0.8, 0.2], 150)
     labels = [True] * 120 + [False] * 30 + [True] * 15 + [False] * 135
-    every = levels_of(p, labels, np.ones(300), groups)[0].right
+    every = levels_of(p, labels, np.ones(300, dtype=np.bool_), np.ones(300), groups)[0].right
     # of the unlikely ones a tenth is shown, and as often right
     kept = [*range(150), *range(150, 300, 10)]
     drawn = [labels[i] if i < 150 else i < 165 for i in kept]
     assert sum(drawn[150:]) == 2
     propensities = np.array([1.0 if i < 150 else 0.1 for i in kept])
-    some = levels_of(p[kept], drawn, propensities, groups[kept])[0].right
+    some = levels_of(p[kept], drawn, np.ones(165, dtype=np.bool_), propensities, groups[kept])[0].right
     assert every is not None
     assert some is not None
     assert every.value == 135 / 300
@@ -102,6 +102,19 @@ def test_what_was_shown_at_random_stands_for_what_was_not() -> None:
     assert some.low is not None
     assert every.low is not None
     assert some.low < every.low  # fifteen say less than a hundred and fifty
+
+
+@pytest.mark.parametrize(("propensity", "drawn", "said"), [(0.1, 15, True), (0.1, 0, False), (0.0, 0, False), (0.0, 15, False)])
+def test_of_a_position_that_shows_what_was_hidden_nothing_is_said_unless_some_of_that_was_shown(
+    propensity: float, drawn: int, said: bool
+) -> None:
+    p = np.repeat([0.8, 0.2], 150)
+    shown = np.arange(300) < 150 + drawn
+    labels = [bool(i % 5) if shown[i] else None for i in range(300)]
+    propensities = np.where(p == 0.8, 1.0, np.where(shown, 0.1, propensity))
+    levels = levels_of(p, labels, shown, propensities, np.arange(300) % 10)
+    assert [level.right is not None for level in levels] == [said] * 3 + [True] * 6 + [False]
+    assert [level.shown for level in levels] == [300] * 3 + [150] * 6 + [0]
 
 
 def test_the_interval_of_independent_samples_is_wilsons_but_for_the_quantile_and_wider_where_groups_are_alike() -> None:

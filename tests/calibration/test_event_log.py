@@ -271,6 +271,17 @@ def test_what_is_forgotten_of_a_document_is_gone_from_the_disk_with_all_that_bec
         assert len(list(log.rows())) == 600
 
 
+def test_with_a_document_is_forgotten_what_the_user_went_on_to_there_and_what_is_found_there_later(path: Path) -> None:
+    wanted, other = hash_of("file:///secret.py"), hash_of("file:///other.py")
+    with EventLog(path, create=True) as log:
+        log.append([new(request("first", document=wanted, others=("second", "third"))), new(request("fourth", document=other))])
+        log.append([new(Shown(by="client"), name) for name in ("second", "third", "fourth")])
+        assert log.forget_documents([wanted]) == 3
+        log.append([new(Text(what="found", text="SECRET", document=wanted), "second"), new(Shown(by="client"), "second")])
+        assert log.forget_documents([wanted]) == 2
+        assert [row.showing for row in log.rows()] == [None, "fourth"]
+
+
 def test_code_is_forgotten_and_all_else_stays(path: Path) -> None:
     with EventLog(path, create=True) as log:
         log.append([new(Shown(by="client"), "a"), new(Text(what="suggested", text="SECRET" * 2000), "a"), new(Dropped(count=1))])

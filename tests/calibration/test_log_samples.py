@@ -81,6 +81,8 @@ def test_a_showing_becomes_a_sample_with_the_measures_of_its_first_request() -> 
         ([Kept(after_s=600, share=None, why="undone")], None),
         ([Kept(after_s=30, share=None, why="undone"), Kept(after_s=300, share=None, why="closed")], False),
         ([Kept(after_s=30, share=None, why="undone"), Kept(after_s=300, share=1.0)], True),
+        ([Kept(after_s=None, share=0.0, why="undone"), Kept(after_s=15, share=1.0), Kept(after_s=30, share=None, why="closed")], None),
+        ([Kept(after_s=None, share=0.0, why="undone"), Kept(after_s=15, share=0.5), Kept(after_s=30, share=None, why="closed")], False),
         ([], None),
     ],
 )

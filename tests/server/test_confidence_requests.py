@@ -107,8 +107,9 @@ async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of
     assert [levels[k / 10]["shown"] for k in range(10)] == [151, *range(109, 12, -12)]
     assert levels[0.5]["share"] == 61 / 151
     assert (levels[0.5]["right"]["n"], levels[0.5]["right"]["positives"], levels[0.5]["right"]["value"]) == (60, 60, 1)
-    assert levels[0.0]["right"]["value"] == 90 / 120
-    assert levels[0.0]["right"]["low"] < 0.75 < levels[0.0]["right"]["high"]
+    assert levels[0.1]["right"]["value"] == 84 / 108
+    assert levels[0.0]["right"] is None  # nothing stands for the hidden
+    assert levels[0.1]["right"]["low"] < 84 / 108 < levels[0.1]["right"]["high"]
     assert [levels[k / 10]["right"] is None for k in (7, 8, 9)] == [False, True, True]  # 36, 24 and 12 labels
     assert undocumented(told) == set()
     (evidence,) = told["evidence"]

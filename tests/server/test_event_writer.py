@@ -106,6 +106,19 @@ def test_code_is_written_only_where_the_user_wants_it(path: Path) -> None:
     assert [type(event) for event in events_of(path)] == [Shown, Text, Shown]
 
 
+def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path: Path) -> None:
+    path, heard = tmp_path / "folder" / "log", threading.Event()
+    writer = EventWriter(Target(path, text=True), on_trouble=lambda _: heard.set())
+    writer.add(Text(what="suggested", text="SECRET"), "a")
+    writer.add(Shown(by="client"), "a")
+    assert heard.wait(10)
+    writer.use(Target(path))
+    path.parent.mkdir()
+    assert wait_for(path, 1) == [Shown(by="client")]
+    writer.close()
+    assert b"SECRET" not in bytes_of(path)
+
+
 def test_without_a_target_there_is_no_file_no_thread_and_no_count(path: Path) -> None:
     before = threading.active_count()
     writer = EventWriter()

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
+from assay.calibration.confidence import uncalibrated
 from assay.calibration.event_log import EventLog
-from assay.calibration.events import Ended, Ending, Kept, Request, Row, Shown, Text
+from assay.calibration.events import Ended, Ending, Event, Kept, Request, Row, Shown, Text, hash_of
+from assay.server.documents import Change, Documents
+from assay.server.engine import Place
+from assay.server.follow_up import FollowUp
+from assay.server.positions import Position, Range
+from assay.server.request import Ask
+from assay.server.showings import SETTLE_S
+from assay.server.suggestion import Suggestion
 
 from .client import Client, client_of, span
 
@@ -85,6 +94,23 @@ async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Pat
     assert not any(isinstance(row.event, Text) for row in rows)
 
 
+async def test_an_alternative_that_was_gone_on_to_is_forgotten_with_its_document(tiny_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"log.path": str(log), "log.text": True, "alternatives": 4})
+        client.open(URI, "def f(x):\n    return x")
+        _, second, *_ = await client.complete(URI, 1, 12, invoked=True)
+        await command(client, "shown", second)
+        await command(client, "accepted", second)
+        client.change(URI, 2, {"range": second["range"], "text": second["insertText"]})
+        assert await client.leave() == 0
+    showing = second["command"]["arguments"][0]["id"]
+    assert {Shown, Ended, Kept, Text} <= {type(row.event) for row in rows_of(log) if row.showing == showing}
+    with EventLog(log) as opened:
+        opened.forget_documents([hash_of(URI)])
+    assert rows_of(log) == []
+
+
 async def test_a_client_that_names_what_nobody_knows_does_no_harm(answering_gguf: Path, tmp_path: Path) -> None:
     async with client_of(answering_gguf) as client:
         await begin(client, tmp_path / "log")
@@ -137,3 +163,26 @@ async def test_of_two_files_with_one_text_the_renamed_one_is_followed(answering_
     kept = [(row.showing, row.event.share) for row in rows_of(tmp_path / "log") if isinstance(row.event, Kept)]
     assert (names[0], 1.0) in kept
     assert (names[1], 1.0) not in kept
+
+
+async def test_what_had_ended_before_an_edit_is_followed_through_it_also_when_the_timer_is_late() -> None:
+    said: list[Event] = []
+    documents = Documents("utf-8")
+    follow_up = FollowUp(documents, lambda event, _: said.append(event))
+    start = Position(1, 0)
+    place = Place("x = 1\n", "", Range(start, start))
+    documents.open(URI, "python", 1, "x = 1\n")
+    follow_up.offered(
+        Ask(URI, place, invoked=False, start=6), [Suggestion("id", "one two", place.range, "line", uncalibrated("kept"), {}, {})]
+    )
+    follow_up.told("shown", "id")
+    for column, character in enumerate("one tw"):
+        at = Position(1, column)
+        follow_up.edited(URI, documents.change(URI, 2, [Change(character, Range(at, at))]))
+    follow_up.told("accepted", "id")
+    time.sleep(SETTLE_S)  # the event loop stands still
+    top = Position(0, 0)
+    follow_up.edited(URI, documents.change(URI, 3, [Change("y = 23456\n", Range(top, top))]))
+    follow_up.saved(URI)
+    follow_up.close()
+    assert [event.text for event in said if isinstance(event, Text)] == ["one two", "one tw"]

@@ -248,6 +248,29 @@ def test_of_alternatives_the_first_is_shown_and_another_when_it_is_gone_on_to() 
     assert editor.shown() == [("id1", "inferred"), ("id5", "client")]
 
 
+def test_who_comes_back_to_an_alternative_goes_on_with_its_showing() -> None:
+    editor = Editor()
+    editor.offer("one()", "two()", "three()")
+    for name, after_s in (("id0", 1.0), ("id1", 2.0), ("id2", 3.0), ("id0", 0.0)):
+        editor.facts += editor.showings.told_shown(name, editor.now)
+        editor.wait(after_s)
+    editor.put_in("one()", after_s=4.0)
+    superseded = [(name, Ending.SUPERSEDED, "inferred") for name in ("id1", "id2")]
+    assert editor.endings() == [*superseded, ("id0", Ending.ACCEPTED, "inferred")]
+    assert editor.shown() == [(name, "client") for name in ("id0", "id1", "id2")]
+    seen_ms = {fact.showing: fact.event.visible_ms for fact in editor.facts if isinstance(fact, Said) and isinstance(fact.event, Ended)}
+    assert seen_ms == {"id0": 5_000.0, "id1": 2_000.0, "id2": 3_000.0}
+    assert editor.left() == [("", "one()"), ("", "one()"), ("one()", "")]
+
+
+def test_an_alternative_of_which_a_part_was_accepted_has_ended_when_another_is_gone_on_to() -> None:
+    editor = Editor()
+    editor.offer("a.one()", "a.two()")
+    editor.put_in("a.")
+    editor.put_in("two()")
+    assert editor.endings() == [("id0", Ending.PARTLY_ACCEPTED, "inferred"), ("id1", Ending.ACCEPTED, "inferred")]
+
+
 def test_alternatives_that_are_invoked_leave_what_is_on_the_screen_there() -> None:
     editor = Editor()
     name = editor.offer("one()")
