@@ -367,10 +367,17 @@ async function withoutNumber(editor: Editor, badge: Badge): Promise<void> {
 }
 
 async function otherModel(editor: Editor): Promise<void> {
+  const { body } = await event(editor, 0, 'request', ({ model }) => model !== null);
   editor.place.set({ 'assay.model': editor.place.tinyModel() });
-  await until('the tiny model is loaded', async () => /ready.*tiny/i.test((await editor.screen.status()).spoken), () => editor.screen.status());
   await editor.openAt('other.py', '# is this a ▮\n');
-  await editor.type('?');
+  await until('the tiny model answers', async () => {
+    const before = lastEvent(editor);
+    await editor.type('?');
+    const asked = await event(editor, before, 'request', ({ outcome }) => outcome !== 'superseded');
+    if (asked.body.model !== null && asked.body.model !== body.model) return true;
+    await editor.press('Backspace');
+    return false;
+  }, () => editor.screen.status());
   const { badge, ghost } = await shownWith(editor);
   assert.match(ghost, /answer/);
   await withoutNumber(editor, badge);
@@ -428,7 +435,7 @@ async function quiet(editor: Editor): Promise<void> {
 async function explained(editor: Editor): Promise<void> {
   const { badge } = await ask(editor, 'explained.py', TAIL);
   await editor.page.mouse.move(badge.left + 60, badge.top + 8);
-  await explanation(editor);
+  await explanation(editor, 'mouse');
 }
 
 /** With ghost text at the line's end the editor's own toolbar has the place of the badge. */
@@ -438,18 +445,19 @@ async function explainedOverCode(editor: Editor): Promise<void> {
   const first = code.find((piece) => Math.abs(piece.top - (cursor?.top ?? 0)) < 4);
   assert.ok(first !== undefined, 'code on the line of the cursor');
   await editor.page.mouse.move(first.left + 5, first.top + 8);
-  await explanation(editor);
+  await explanation(editor, 'mouse');
   await editor.command('Assay: Explain This Suggestion');
-  await explanation(editor);
+  await explanation(editor, 'keyboard');
 }
 
 /** Until it is on the screen; then takes it away. */
-async function explanation(editor: Editor): Promise<void> {
+async function explanation(editor: Editor, by: 'mouse' | 'keyboard'): Promise<void> {
   const hover = editor.page.locator('.monaco-hover:visible').filter({ hasText: 'exact match' });
   await hover.first().waitFor({ state: 'visible', timeout: 60_000 });
   assert.match((await hover.first().textContent()) ?? '', /held-out|evidence|calibrator/i);
   await editor.page.mouse.move(0, 0);
-  await editor.press('Escape');
+  // The hover takes this key if the keyboard opened it; else it goes with the mouse, and the key would take the suggestion away.
+  if (by === 'keyboard') await editor.press('Escape');
   await hover.first().waitFor({ state: 'hidden' });
 }
 

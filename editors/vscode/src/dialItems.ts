@@ -33,18 +33,18 @@ export function dialItems(dial: Dial): DialItem[] {
     });
 }
 
-/** What the levels' numbers are: "right" is short for the event. */
+/** What the numbers below each level are: how much of the held-out code it shows, and how much of that came true. */
 export function dialTitle({ evidence }: Dial): string {
   const [first] = evidence;
   if (first === undefined) return 'Assay: the dial · no held-out evidence for this model';
-  return `Assay: the dial · held-out evidence, right: ${eventWords(first.event)}`;
+  return `Assay: the dial · below: how much of held-out code it shows, and is right (${eventWords(first.event)})`;
 }
 
 /** The question, and what the user's own log has to say to it. */
-export function dialPlaceholder({ n, labelled, label }: Dial): string {
+export function dialPlaceholder({ n, labelled }: Dial): string {
   const question = 'At least how likely?';
   if (n === 0) return `${question} · your log tells nothing yet`;
-  const known = labelled === 0 ? `of none is it known yet if ${eventWords(label)}` : `of ${labelled} it is known if ${eventWords(label)}`;
+  const known = labelled === 0 ? 'none labelled yet' : `${labelled} labelled`;
   return `${question} · your log: ${counted(n, 'suggestion')}, ${known}`;
 }
 
@@ -53,11 +53,11 @@ function ownWords({ shown, share, right }: Level, { n, label }: Dial): string {
   return right === null ? part : `${part}, ${percent(right.value)} of ${right.n} ${eventWords(label)}${rangeWords(right)}`;
 }
 
-function evidenceWords(task: string, level: Level | undefined, first: boolean): string {
+function evidenceWords(task: string, level: Level | undefined, isFirst: boolean): string {
   const name = shortTaskWords(task);
   if (level?.share === undefined || level.share === null) return `${name} not known`;
-  const part = `${name} ${percent(level.share)}${first ? ' shown' : ''}`;
-  return level.right === null ? part : `${part}, ${percent(level.right.value)}${first ? ' right' : ''}${rangeWords(level.right)}`;
+  const part = `${name} ${percent(level.share)}`;
+  return level.right === null ? part : `${part}, ${percent(level.right.value)}${isFirst ? ' right' : ''}${rangeWords(level.right)}`;
 }
 
 function rangeWords({ low, high }: Right): string {

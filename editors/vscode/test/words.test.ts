@@ -93,7 +93,7 @@ describe('the dial', () => {
   it('says of each level what it would have shown and how much of it was right', () => {
     const item = dialItems(dial).find(({ showAbove }) => showAbove === 0.7);
     expect(item?.description).toBe('your log: 123 of 400 (31 %), 81 % of 90 kept (71-89)');
-    expect(item?.detail).toBe('line 0.6 % shown, 81 % right (71-89); rest 30 %, 81 %; middle not known');
+    expect(item?.detail).toBe('line 0.6 %, 81 % right (71-89); rest 30 %, 81 %; middle not known');
   });
 
   it('says nothing of how much was right where that is not known', () => {
@@ -118,11 +118,9 @@ describe('the dial', () => {
   });
 
   it('says what its numbers are and whose', () => {
-    expect(dialTitle(dial)).toBe('Assay: the dial · held-out evidence, right: exact match');
-    expect(dialPlaceholder(dial)).toBe('At least how likely? · your log: 400 suggestions, of 230 it is known if kept');
-    expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe(
-      'At least how likely? · your log: 1 suggestion, of none is it known yet if kept',
-    );
+    expect(dialTitle(dial)).toBe('Assay: the dial · below: how much of held-out code it shows, and is right (exact match)');
+    expect(dialPlaceholder(dial)).toBe('At least how likely? · your log: 400 suggestions, 230 labelled');
+    expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe('At least how likely? · your log: 1 suggestion, none labelled yet');
   });
 });
 
