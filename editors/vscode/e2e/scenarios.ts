@@ -317,6 +317,12 @@ async function dialByKeyboard(editor: Editor): Promise<void> {
   await editor.type(MAIN.keys);
   await until('one more is hidden', async () => (await hiddenCount(editor)) > hidden, () => editor.screen.status());
   assert.equal((await editor.screen.ghost()).trim(), '');
+  await editor.command('Assay: Set the Dial…');
+  await editor.choose('All');
+  await until('the dial is open', async () => !/90 %/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  await editor.press('Backspace');
+  await editor.type('=');
+  await shownWith(editor, MAIN.ghost);
 }
 
 /** How many suggestions the dial has hidden, as the status bar tells while none is on the screen. */
@@ -367,14 +373,14 @@ async function withoutNumber(editor: Editor, badge: Badge): Promise<void> {
 }
 
 async function otherModel(editor: Editor): Promise<void> {
-  const { body } = await event(editor, 0, 'request', ({ model }) => model !== null);
+  const { body } = await event(editor, 0, 'request', ({ model }) => typeof model === 'string');
   editor.place.set({ 'assay.model': editor.place.tinyModel() });
   await editor.openAt('other.py', '# is this a ▮\n');
   await until('the tiny model answers', async () => {
     const before = lastEvent(editor);
     await editor.type('?');
-    const asked = await event(editor, before, 'request', ({ outcome }) => outcome !== 'superseded');
-    if (asked.body.model !== null && asked.body.model !== body.model) return true;
+    const { model } = (await event(editor, before, 'request', () => true)).body;
+    if (typeof model === 'string' && model !== body.model) return true;
     await editor.press('Backspace');
     return false;
   }, () => editor.screen.status());
