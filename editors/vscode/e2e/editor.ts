@@ -122,12 +122,22 @@ export class Editor {
     await this.choose(title);
   }
 
-  /** Takes the first entry of the open list that has these words. */
+  /** Takes the first entry of the open list that has these words, by keyboard: a mouse would stay and call for tooltips. */
   async choose(words: string): Promise<void> {
-    const entry = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first();
-    await entry.waitFor({ state: 'visible', timeout: 60_000 });
-    await entry.click();
-    await entry.waitFor({ state: 'hidden' });
+    const chosen = this.page.locator('.quick-input-list .monaco-list-row.focused');
+    const seen = async () => (await chosen.count()) > 0 && ((await chosen.first().textContent()) ?? '');
+    await until(
+      `the entry ${words}`,
+      async () => {
+        const text = await seen();
+        if (text === false || text.includes(words)) return text !== false;
+        await this.press('ArrowDown');
+        return false;
+      },
+      seen,
+    );
+    await this.press('Enter');
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first().waitFor({ state: 'hidden' });
   }
 
   /** By its whole path: that needs no search of the workspace. */

@@ -36,13 +36,14 @@ async function runTogether(version: string, scenarios: readonly Scenario[], star
   const results: Result[] = [];
   const editor = await Editor.open(place, { ...start, trust: prepare !== undefined });
   try {
-    if (prepare === undefined) await editor.ready();
-    for (const scenario of scenarios) {
+    const ready: Scenario = { name: 'the editor is ready', run: () => editor.ready() };
+    for (const scenario of prepare === undefined ? [ready, ...scenarios] : scenarios) {
       const began = Date.now();
       const error = await attempt(editor, scenario, version);
       const seconds = (Date.now() - began) / 1000;
       results.push({ version, scenario: scenario.name, seconds, error });
       console.log(`${error === undefined ? 'ok  ' : 'FAIL'} ${version} ${scenario.name} (${seconds.toFixed(1)} s)${error === undefined ? '' : `\n     ${error}`}`);
+      if (scenario === ready && error !== undefined) break;
     }
   } finally {
     await editor.close();

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { eventsAfter, type Event } from './eventLog.ts';
 import type { Editor } from './editor.ts';
 import type { Badge, Frame, Piece } from './screen.ts';
-import { pause, until } from './waiting.ts';
+import { until } from './waiting.ts';
 import type { Settings, Workplace } from './workplace.ts';
 
 export interface Scenario {
@@ -28,9 +28,6 @@ const BLOCK = { text: 'def total(prices):\n    result = 0\n    for price in pric
 
 /** One word or digit that would be a number of a suggestion. */
 const DIGIT = /\d/;
-/** A pause in typing after which an answer that is to come has come; where nothing shall come there is nothing else to wait for. */
-const QUIET_MS = 2500;
-
 const THEMES: readonly (readonly [theme: string, kind: string])[] = [
   ['Default Light Modern', 'light'],
   ['Default Dark Modern', 'dark'],
@@ -51,12 +48,14 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'moving the cursor away takes the badge away', run: cursorAway },
   { name: 'alternatives have each their own badge, round and round', run: alternatives },
   { name: 'the dial hides, counts, and shows again', run: dial },
+  { name: 'a level of the dial is chosen by keyboard from a list that can be read to its end', run: dialByKeyboard },
   { name: 'a server that is killed is started again and suggests again', run: killed },
   { name: 'a suggestion of a block without a calibrator has no digit', settings: { 'assay.context.prefixTokens': 300 }, run: uncalibrated },
   { name: 'another model without calibrators has no digit', run: otherModel },
   { name: 'a pause holds until it is ended', run: pausing },
   { name: 'in quiet mode suggestions come when they are invoked', run: quiet },
-  { name: 'the explanation is on the hover', run: explained },
+  { name: 'the explanation is on the hover over the badge', run: explained },
+  { name: 'the explanation is on the hover over the code, and by keyboard', run: explainedOverCode },
   ...THEMES.map(([theme, kind]) => ({
     name: `the badge can be read in ${theme}`,
     settings: { 'workbench.colorTheme': theme },
@@ -305,6 +304,48 @@ async function dial(editor: Editor): Promise<void> {
   await shownWith(editor, MAIN.ghost);
 }
 
+async function dialByKeyboard(editor: Editor): Promise<void> {
+  await editor.openAt('keyboard.py', MAIN.text);
+  const hidden = await hiddenCount(editor);
+  await editor.command('Assay: Set the Dial…');
+  const list = editor.page.locator('.quick-input-widget');
+  await list.locator('.monaco-list-row').filter({ hasText: 'right (' }).first().waitFor({ state: 'visible' });
+  assert.deepEqual(await list.evaluate(cutOff), [], 'what of the list is cut off');
+  await editor.choose('From 90 %');
+  await until('the setting is changed', () => editor.place.setting('assay.showAbove') === 0.9, () => Promise.resolve(editor.place.setting('assay.showAbove')));
+  await until('the dial is set', async () => /below 90 %/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  await editor.type(MAIN.keys);
+  await until('one more is hidden', async () => (await hiddenCount(editor)) > hidden, () => editor.screen.status());
+  assert.equal((await editor.screen.ghost()).trim(), '');
+  await editor.command('Assay: Set the Dial…');
+  await editor.choose('All');
+  await until('the dial is open', async () => !/90 %/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  await editor.press('Backspace');
+  await editor.type('=');
+  await shownWith(editor, MAIN.ghost);
+}
+
+/** How many suggestions the dial has hidden, as the status bar tells while none is on the screen. */
+async function hiddenCount(editor: Editor): Promise<number> {
+  return Number(/(\d+)\s*$/.exec((await editor.screen.status()).text)?.[1] ?? 0);
+}
+
+/** Runs in the page: the texts within the element that have no room, its input's placeholder among them. */
+function cutOff(element: Element): string[] {
+  const clipped = [...element.querySelectorAll('.monaco-list-row *')].filter(
+    (part) => getComputedStyle(part).overflowX !== 'visible' && part.scrollWidth > part.clientWidth + 1,
+  );
+  const inputs = [...element.querySelectorAll('input')].filter((input) => {
+    const style = getComputedStyle(input);
+    const pen = document.createElement('canvas').getContext('2d');
+    if (pen === null) return true;
+    pen.font = style.font;
+    const room = input.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
+    return pen.measureText(input.placeholder).width > room;
+  });
+  return [...clipped.map((part) => part.textContent ?? ''), ...inputs.map((input) => input.placeholder)];
+}
+
 async function killed(editor: Editor): Promise<void> {
   await ask(editor, 'killed.py', MAIN);
   const starts = editor.place.serverStarts;
@@ -332,27 +373,47 @@ async function withoutNumber(editor: Editor, badge: Badge): Promise<void> {
 }
 
 async function otherModel(editor: Editor): Promise<void> {
+  const { body } = await event(editor, 0, 'request', ({ model }) => typeof model === 'string');
   editor.place.set({ 'assay.model': editor.place.tinyModel() });
   await editor.openAt('other.py', '# is this a ▮\n');
   await until('the tiny model answers', async () => {
+    const before = lastEvent(editor);
     await editor.type('?');
-    await pause(500);
-    if ((await editor.screen.ghost()).includes('answer')) return true;
+    const { model } = (await event(editor, before, 'request', () => true)).body;
+    if (typeof model === 'string' && model !== body.model) return true;
     await editor.press('Backspace');
     return false;
   }, () => editor.screen.status());
-  const { badge } = await shownWith(editor);
+  const { badge, ghost } = await shownWith(editor);
+  assert.match(ghost, /answer/);
   await withoutNumber(editor, badge);
+}
+
+/** Types what a suggestion would come for, and sees that the server was asked, gave none, and said why. */
+async function nothingByItself(editor: Editor, why: RegExp): Promise<void> {
+  const before = lastEvent(editor);
+  await editor.type(MAIN.keys);
+  await event(editor, before, 'request', ({ outcome, reason }) => outcome === 'empty' && why.test(String(reason)));
+  const given = eventsAfter(editor.place.events, before).filter(({ kind, body }) => kind === 'request' && body.outcome === 'produced');
+  assert.deepEqual(given, []);
+  assert.equal((await editor.screen.ghost()).trim(), '');
+}
+
+/** What a screen reader says of the status, which says nothing twice and ends no sentence with two full stops. */
+async function spokenOnce(editor: Editor): Promise<string> {
+  const { spoken } = await editor.screen.status();
+  assert.doesNotMatch(spoken, /\.\s*\./);
+  const sentences = spoken.split('. ');
+  assert.equal(new Set(sentences).size, sentences.length, spoken);
+  return spoken;
 }
 
 async function pausing(editor: Editor): Promise<void> {
   await editor.openAt('pause.py', MAIN.text);
   await editor.command('Assay: Pause…');
-  await editor.choose('10 minutes');
+  await editor.choose('15 minutes');
   await until('the status bar says so', async () => /paused until/.test((await editor.screen.status()).spoken), () => editor.screen.status());
-  await editor.type(MAIN.keys);
-  await pause(QUIET_MS);
-  assert.equal((await editor.screen.ghost()).trim(), '');
+  await nothingByItself(editor, /paused/i);
   await editor.command('Assay: Resume');
   await editor.serverReady();
   await editor.press('Backspace');
@@ -364,9 +425,8 @@ async function quiet(editor: Editor): Promise<void> {
   await editor.openAt('quiet.py', MAIN.text);
   await editor.command('Assay: Quiet Mode');
   await until('the status bar says so', async () => /quiet mode/i.test((await editor.screen.status()).spoken), () => editor.screen.status());
-  await editor.type(MAIN.keys);
-  await pause(QUIET_MS);
-  assert.equal((await editor.screen.ghost()).trim(), '');
+  assert.match(await spokenOnce(editor), /invoked/);
+  await nothingByItself(editor, /invoked/);
   await editor.press('Alt+\\');
   await shownWith(editor, MAIN.ghost);
   await editor.press('Escape');
@@ -381,10 +441,30 @@ async function quiet(editor: Editor): Promise<void> {
 async function explained(editor: Editor): Promise<void> {
   const { badge } = await ask(editor, 'explained.py', TAIL);
   await editor.page.mouse.move(badge.left + 60, badge.top + 8);
+  await explanation(editor, 'mouse');
+}
+
+/** With ghost text at the line's end the editor's own toolbar has the place of the badge. */
+async function explainedOverCode(editor: Editor): Promise<void> {
+  await ask(editor, 'over.py', MAIN);
+  const { code, cursor } = await editor.screen.seen();
+  const first = code.find((piece) => Math.abs(piece.top - (cursor?.top ?? 0)) < 4);
+  assert.ok(first !== undefined, 'code on the line of the cursor');
+  await editor.page.mouse.move(first.left + 5, first.top + 8);
+  await explanation(editor, 'mouse');
+  await editor.command('Assay: Explain This Suggestion');
+  await explanation(editor, 'keyboard');
+}
+
+/** Until it is on the screen; then takes it away. */
+async function explanation(editor: Editor, by: 'mouse' | 'keyboard'): Promise<void> {
   const hover = editor.page.locator('.monaco-hover:visible').filter({ hasText: 'exact match' });
   await hover.first().waitFor({ state: 'visible', timeout: 60_000 });
   assert.match((await hover.first().textContent()) ?? '', /held-out|evidence|calibrator/i);
   await editor.page.mouse.move(0, 0);
+  // The hover takes this key if the keyboard opened it; else it goes with the mouse, and the key would take the suggestion away.
+  if (by === 'keyboard') await editor.press('Escape');
+  await hover.first().waitFor({ state: 'hidden' });
 }
 
 /** What WCAG asks for text. */

@@ -68,6 +68,11 @@ export class Workplace {
     this.writeSettings();
   }
 
+  /** What the user's settings file says. */
+  setting(name: string): unknown {
+    return (JSON.parse(readFileSync(path.join(this.profile, 'User', 'settings.json'), 'utf8')) as Settings)[name];
+  }
+
   /** The process id of the server that was started last. */
   get serverPid(): number {
     return Number(readFileSync(this.pidFile, 'utf8'));

@@ -33,7 +33,7 @@ export function run(
     const end = () => {
       if (child.pid === undefined || child.exitCode !== null) return;
       if (windows) spawn('taskkill', ['/pid', `${child.pid}`, '/t', '/f'], { windowsHide: true });
-      else process.kill(-child.pid);
+      else endGroup(child.pid);
     };
     child.stdout.setEncoding('utf8').on('data', take);
     child.stderr.setEncoding('utf8').on('data', take);
@@ -48,4 +48,12 @@ export function run(
     if (cancelled.aborted) end();
     else cancelled.addEventListener('abort', end, { once: true });
   });
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid);
+  } catch {
+    // All of it have ended already.
+  }
 }

@@ -20,11 +20,21 @@ export interface Parts {
 }
 
 export function registerCommands({ connection, screen, panel, log, environment }: Parts): vscode.Disposable {
+  // A list takes the focus from the text, and with it the editor its suggestion off the screen, of which no extension is told.
+  const leaveText = () => {
+    screen.clear();
+  };
   const commands: Readonly<Record<string, (...args: unknown[]) => unknown>> = {
     menu: () => showMenu(connection, screen),
-    chooseDial: () => chooseDial(connection),
+    chooseDial: () => {
+      leaveText();
+      return chooseDial(connection);
+    },
     toggleQuiet,
-    pauseFor: (minutes) => pauseFor(connection, typeof minutes === 'number' ? minutes : undefined),
+    pauseFor: (minutes) => {
+      leaveText();
+      return pauseFor(connection, typeof minutes === 'number' ? minutes : undefined);
+    },
     resume: () => {
       resume(connection);
     },

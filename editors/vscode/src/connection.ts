@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { ResponseError, State, type LanguageClient } from 'vscode-languageclient/node';
 import { makeClient } from './client';
-import { statusAfter, type Status } from './protocol';
+import { STATUS_CHANGED, statusAfter, type Status } from './protocol';
 import { GIVEN_UP } from './restarts';
 import type { Screen } from './screen';
 import { findServer, type Found } from './server';
@@ -135,7 +135,7 @@ export class Connection implements vscode.Disposable {
     this.client = client;
     this.complaint = '';
     this.ran = false;
-    client.onNotification('assay/didChangeStatus', (message: unknown) => {
+    client.onNotification(STATUS_CHANGED, (message: unknown) => {
       this.take(message);
     });
     client.onDidChangeState(({ newState }) => {

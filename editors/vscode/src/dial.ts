@@ -1,7 +1,7 @@
 /** The dial: the list of levels, from which one is chosen. */
 import * as vscode from 'vscode';
 import type { Connection } from './connection';
-import { dialItems, dialTitle, type DialItem } from './dialItems';
+import { dialItems, dialPlaceholder, dialTitle, type DialItem } from './dialItems';
 import type { Dial } from './protocol';
 import { change } from './settings';
 
@@ -30,7 +30,8 @@ export async function chooseDial(connection: Connection): Promise<void> {
       return;
     }
     pick.busy = false;
-    pick.placeholder = dialTitle(dial);
+    pick.title = dialTitle(dial);
+    pick.placeholder = dialPlaceholder(dial);
     pick.items = dialItems(dial);
     pick.activeItems = pick.items.filter(({ now }) => now);
     const item = await chosen;

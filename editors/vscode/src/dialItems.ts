@@ -1,5 +1,6 @@
-/** What the dial's list says of each level. Pure. */
+/** What the dial's list says of each level, in lines that are not cut off in a list of 600 pixels. Pure. */
 import type { Dial, Level, Right } from './protocol';
+import { counted, eventWords, shortTaskWords } from './words';
 
 export interface DialItem {
   readonly label: string;
@@ -11,8 +12,6 @@ export interface DialItem {
   readonly now: boolean;
 }
 
-const EVENTS: Readonly<Record<string, string>> = { exact_match: 'exact match', tests_pass: 'passes tests', kept: 'kept' };
-
 /** The levels, with that which is set now among them. */
 export function dialItems(dial: Dial): DialItem[] {
   const now = round(dial.showAbove);
@@ -23,46 +22,46 @@ export function dialItems(dial: Dial): DialItem[] {
     .sort((one, other) => one - other)
     .map((showAbove) => {
       const own = dial.n === 0 ? undefined : levelOf(dial.levels, showAbove);
-      const evidence = dial.evidence.map(({ task, event, levels }) => evidenceWords(task, event, levelOf(levels, showAbove)));
+      const evidence = dial.evidence.map(({ task, levels }, index) => evidenceWords(task, levelOf(levels, showAbove), index === 0));
       return {
         label: showAbove === 0 ? 'All' : `From ${percent(showAbove)}`,
         description: [showAbove === now ? '(now)' : '', own === undefined ? '' : ownWords(own, dial)].filter(Boolean).join(' '),
-        detail: evidence.length === 0 ? '' : `Held out: ${evidence.join('; ')}`,
+        detail: evidence.join('; '),
         showAbove,
         now: showAbove === now,
       };
     });
 }
 
-/** What the list is about, and what it knows. */
-export function dialTitle(dial: Dial): string {
-  const about = `Show a suggestion only if it is at least this likely (${eventWords(dial.event)}).`;
-  const evidence =
-    dial.evidence.length === 0 ? 'there is no held-out evidence for this model' : 'below each level stands held-out evidence';
-  if (dial.n === 0) return `${about} Your log tells nothing yet; ${evidence}.`;
-  const days = Math.max(1, Math.round(dial.days));
-  const known = `of ${dial.labelled} it is known whether they were ${eventWords(dial.label)}`;
-  return `${about} Your log: ${dial.n} suggestions in ${days === 1 ? 'a day' : `${days} days`}, ${known}; ${evidence}.`;
+/** What the numbers below each level are: how much of the held-out code it shows, and how much of that came true. */
+export function dialTitle({ evidence }: Dial): string {
+  const [first] = evidence;
+  if (first === undefined) return 'Assay: the dial · no held-out evidence for this model';
+  return `Assay: the dial · below: how much of held-out code it shows, and is right (${eventWords(first.event)})`;
 }
 
-export function eventWords(event: string): string {
-  return EVENTS[event] ?? event;
+/** The question, and what the user's own log has to say to it. */
+export function dialPlaceholder({ n, labelled }: Dial): string {
+  const question = 'At least how likely?';
+  if (n === 0) return `${question} · your log tells nothing yet`;
+  const known = labelled === 0 ? 'none labelled yet' : `${labelled} labelled`;
+  return `${question} · your log: ${counted(n, 'suggestion')}, ${known}`;
 }
 
 function ownWords({ shown, share, right }: Level, { n, label }: Dial): string {
-  const much = right === null ? `how many were ${eventWords(label)} is not known` : rightWords(right, label);
-  return `your log: ${shown ?? '?'} of ${n}${share === null ? '' : ` (${percent(share)})`}${shown === 0 ? '' : `, ${much}`}`;
+  const part = `your log: ${shown ?? '?'} of ${n}${share === null ? '' : ` (${percent(share)})`}`;
+  return right === null ? part : `${part}, ${percent(right.value)} of ${right.n} ${eventWords(label)}${rangeWords(right)}`;
 }
 
-function evidenceWords(task: string, event: string, level: Level | undefined): string {
-  if (level?.shown === undefined || level.shown === null) return `${task} not known`;
-  const part = level.share === null ? `${level.shown}` : percent(level.share);
-  return `${task} ${part}${level.right === null ? '' : `, ${rightWords(level.right, event)}`}`;
+function evidenceWords(task: string, level: Level | undefined, isFirst: boolean): string {
+  const name = shortTaskWords(task);
+  if (level?.share === undefined || level.share === null) return `${name} not known`;
+  const part = `${name} ${percent(level.share)}`;
+  return level.right === null ? part : `${part}, ${percent(level.right.value)}${isFirst ? ' right' : ''}${rangeWords(level.right)}`;
 }
 
-function rightWords({ value, low, high, n }: Right, event: string): string {
-  const range = low === null || high === null ? '' : `${Math.floor(tidy(100 * low))}-${Math.ceil(tidy(100 * high))} %, `;
-  return `${percent(value)} ${eventWords(event)} (${range}n = ${n})`;
+function rangeWords({ low, high }: Right): string {
+  return low === null || high === null ? '' : ` (${Math.floor(tidy(100 * low))}-${Math.ceil(tidy(100 * high))})`;
 }
 
 function levelOf(levels: readonly Level[], showAbove: number): Level | undefined {

@@ -1,4 +1,4 @@
-/** Why the suggestion on the screen has its confidence: on the hover over its badge. */
+/** Why the suggestion on the screen has its confidence: on the hover over its line. */
 import * as vscode from 'vscode';
 import type { Connection } from './connection';
 import type { Screen } from './screen';
@@ -13,17 +13,16 @@ export function registerHover(screen: Screen, connection: Connection): vscode.Di
         const now = screen.current;
         const suggestion = screen.suggestion?.suggestion;
         if (now === undefined || suggestion === undefined || document.uri.toString() !== now.uri) return undefined;
-        // The badge stands behind the end of the line: a hover there, and on what follows the cursor, is over it or over the suggestion.
-        if (position.line !== now.at.line || position.character < now.at.character) return undefined;
+        // The badge stands behind the end of the line. With ghost text there the editor shows its own toolbar for it and asks nobody, and
+        // the code of the line is where a hover always comes.
+        const line = document.lineAt(now.at.line);
+        if (position.line !== line.lineNumber || position.character < line.firstNonWhitespaceCharacterIndex) return undefined;
         const markdown = await connection.explain(suggestion.id, token);
         const text = new vscode.MarkdownString(markdown ?? suggestion.confidence.text);
         text.isTrusted = false;
         text.supportHtml = false;
         void vscode.commands.executeCommand('setContext', EXPLAINED, true);
-        return new vscode.Hover(
-          text,
-          new vscode.Range(now.at.line, now.at.character, now.at.line, document.lineAt(position.line).range.end.character),
-        );
+        return new vscode.Hover(text, line.range);
       },
     }),
     vscode.commands.registerCommand('assay.explainSuggestion', async () => {

@@ -13,7 +13,8 @@ button:hover { background: var(--vscode-button-hoverBackground); }
 button:disabled { opacity: 0.5; cursor: default; }
 :focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 2px; }
 .pair { display: flex; flex-wrap: wrap; gap: 1.5em; align-items: flex-start; }
-figure { margin: 0; width: 20em; }
+figure { margin: 0; flex: 0 0 20em; max-width: 100%; }
+.numbers { flex: 1 1 22em; min-width: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.2em 1em; margin: 0 0 1em; }
 dt { color: var(--vscode-descriptionForeground); }
 dd { margin: 0; overflow-wrap: anywhere; }

@@ -1,5 +1,8 @@
 /** What the server says beyond the protocol of language servers; docs/formats.md of the server describes it. */
 
+/** The notification whose fields are a status, or some of one. */
+export const STATUS_CHANGED = '$/assay/didChangeStatus';
+
 export interface Confidence {
   readonly status: string;
   readonly event: string;

@@ -1,8 +1,9 @@
 /** What came of a recalibration, in words. Pure. */
 import type { Recalibration } from './protocol';
+import { counted } from './words';
 
 export function recalibrationWords({ written, refused }: Recalibration): string {
-  const made = written.map(({ task, n, status }) => `${task}: fitted on ${n} suggestions, ${status}`);
+  const made = written.map(({ task, n, status }) => `${task}: fitted on ${counted(n, 'suggestion')}, ${status}`);
   const not = refused.map(({ task, reason }) => `${task}: none, ${reason}`);
   return [...made, ...not].map((line) => (/[.!?]$/.test(line) ? line : `${line}.`)).join(' ') || 'There was nothing to fit.';
 }

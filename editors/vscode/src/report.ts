@@ -1,16 +1,8 @@
 /** What the panel "Assay: confidence" tells, as HTML. Pure. */
 import { reliabilityDiagram, reliabilityTable } from './diagram';
-import { eventWords } from './dialItems';
 import { html, NOTHING, type Markup } from './markup';
 import type { CalibratorReport, ConfidenceReport, Interval, LogReport, TaskReport } from './protocol';
-
-const TASKS: Readonly<Record<string, string>> = {
-  line: 'A whole line',
-  line_rest: 'The rest of a line',
-  line_middle: 'The middle of a line',
-  block: 'A block',
-  function: 'A function',
-};
+import { counted, eventWords, taskWords } from './words';
 
 export function reportMarkup(report: ConfidenceReport): Markup {
   const event = eventWords(report.event);
@@ -39,7 +31,7 @@ function introduction({ model }: ConfidenceReport, event: string): Markup {
 }
 
 function taskMarkup({ task, calibrator, because }: TaskReport, event: string, id: string): Markup {
-  const name = TASKS[task] ?? task;
+  const name = taskWords(task);
   const heading = html`<h2 id="${id}">${name} <span class="quiet">${task}</span></h2>`;
   if (calibrator === null) {
     return html`<section aria-labelledby="${id}">
@@ -55,13 +47,13 @@ function taskMarkup({ task, calibrator, because }: TaskReport, event: string, id
       ${calibrator.file} <span class="quiet">(${calibrator.origin}, ${calibrator.id})</span>:
       ${calibrator.status}${calibrator.reason === '' ? '' : `, ${calibrator.reason}`}.
     </p>
-    <p class="quiet">${because}</p>
+    ${calibrator.reason !== '' && because.endsWith(calibrator.reason) ? NOTHING : html`<p class="quiet">${because}</p>`}
     <div class="pair">
       <figure>
         ${reliabilityDiagram(calibrator.reliability, title, id)}
         <figcaption>${title}</figcaption>
       </figure>
-      <div>${facts(calibrator, event)}${reliabilityTable(calibrator.reliability, `Held-out evidence for ${event}`)}</div>
+      <div class="numbers">${facts(calibrator, event)}${reliabilityTable(calibrator.reliability, `Held-out evidence for ${event}`)}</div>
     </div>
   </section>`;
 }
@@ -88,7 +80,7 @@ function logMarkup(log: LogReport): Markup {
     ['Still there after 5 minutes', log.labelled === 0 ? 'not known of any yet' : `${log.kept} of ${log.labelled} that it is known of`],
     ...(log.dropped > 0 ? [['Events that were lost', `${log.dropped}`] as const] : []),
   ];
-  const title = `What was kept of ${log.labelled} suggestions of your own`;
+  const title = `What was kept of ${counted(log.labelled, 'suggestion')} of your own`;
   const diagram = reliabilityDiagram(log.reliability, title, 'log');
   return html`<section aria-labelledby="log-heading">
     <h2 id="log-heading">Your own log</h2>
@@ -101,7 +93,7 @@ function logMarkup(log: LogReport): Markup {
               <figcaption>${title}</figcaption>
             </figure>`
       }
-      <div>${definitions(rows)}${reliabilityTable(log.reliability, 'Your own log: said, and kept')}</div>
+      <div class="numbers">${definitions(rows)}${reliabilityTable(log.reliability, 'Your own log: said, and kept')}</div>
     </div>
     ${diagram === NOTHING ? html`<p class="quiet">There is no diagram yet: it is of suggestions that were given a probability of being kept, by a calibrator that Recalibrate made.</p>` : NOTHING}
   </section>`;

@@ -57,7 +57,7 @@ function modes({ status, automatic, showAbove, now }: Known): string[] {
   return [
     status.paused === null ? '' : `Suggestions are ${pausedWords(status.paused, now)}; those that are invoked still come.`,
     automatic ? '' : 'Quiet mode: suggestions come only when they are invoked.',
-    status.silent === null ? '' : `Nothing comes by itself here: ${status.silent}`,
+    status.silent === null || status.paused !== null || !automatic ? '' : `Nothing comes by itself here: ${status.silent}`,
     showAbove > 0 ? `The dial: suggestions below ${percent(showAbove)} are hidden, ${hiddenWords(status.hidden)}.` : '',
   ];
 }
@@ -71,10 +71,11 @@ function percent(share: number): string {
 }
 
 function plain(text: string, state: string, lines: readonly string[], severity: StatusText['severity']): StatusText {
+  const said = [`Assay: ${state}`, ...lines].filter((line) => line !== '');
   return {
     text,
-    lines: [`Assay: ${state}`, ...lines],
-    spoken: [`Assay: ${state}`, ...lines].map((line) => line.replace(/\.$/, '')).join('. '),
+    lines: said,
+    spoken: said.map((line) => line.replace(/\.$/, '')).join('. '),
     severity,
   };
 }

@@ -115,6 +115,16 @@ describe('the report', () => {
     expect(text).toContain('No calibrator: suggestions have no number.');
   });
 
+  it('says once what the evidence says', () => {
+    const reason = 'the skill score is 0.31';
+    const told = (because: string) => {
+      const tasks = REPORT.tasks.map(({ task, calibrator }) => ({ task, because, calibrator: calibrator && { ...calibrator, reason } }));
+      return reportMarkup({ ...REPORT, tasks: tasks.slice(0, 1) }).html;
+    };
+    expect(told(`line.json matches and is informative: ${reason}`).split(reason).length).toBe(2);
+    expect(told('it goes before another')).toContain('it goes before another');
+  });
+
   it('counts what became of suggestions in the log', () => {
     expect(text).toContain('40 since 2026-03-04');
     expect(text).toContain('12 accepted, 3 typed through');

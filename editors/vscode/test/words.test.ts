@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dialItems, dialTitle } from '../src/dialItems';
+import { dialItems, dialPlaceholder, dialTitle } from '../src/dialItems';
 import { withoutOwn } from '../src/ownSettings';
 import { statusAfter, suggestionOf, type Dial, type Status } from '../src/protocol';
 import { recalibrationWords } from '../src/recalibration';
@@ -39,7 +39,7 @@ describe('the status bar', () => {
     ['loading', { status: { ...READY, state: 'loading', reason: 'x.gguf is being loaded' } }, 'x.gguf is being loaded'],
     ['without a model', { status: { ...READY, state: 'failed', reason: 'x.gguf is no model' } }, 'x.gguf is no model'],
     ['paused', { status: { ...READY, paused: new Date(2026, 4, 1, 13).toISOString() } }, 'paused until'],
-    ['quiet', { automatic: false }, 'quiet mode'],
+    ['quiet', { automatic: false, status: { ...READY, silent: 'Only when invoked.' } }, 'quiet mode'],
     [
       'silent here',
       { status: { ...READY, silent: 'Markdown is turned off.' } },
@@ -48,6 +48,14 @@ describe('the status bar', () => {
     ['busy', { status: { ...READY, busy: true } }, 'working'],
   ])('says when it is %s', (_, changed, words) => {
     expect(statusText({ ...KNOWN, ...changed }).spoken).toContain(words);
+  });
+
+  it('says once, in sentences with one full stop, why nothing comes by itself', () => {
+    const silent = 'Suggestions come only when they are invoked (assay.automatic).';
+    const { lines, spoken } = statusText({ ...KNOWN, automatic: false, status: { ...READY, silent } });
+    expect(lines).toEqual(['Assay: quiet mode', READY.reason, 'Quiet mode: suggestions come only when they are invoked.']);
+    expect(spoken).toBe('Assay: quiet mode. assay-small is loaded. Quiet mode: suggestions come only when they are invoked');
+    expect(statusText({ ...KNOWN, status: { ...READY, state: 'loading', reason: '' } }).spoken).toBe('Assay: the model is being loaded');
   });
 
   it('says the day of a pause that ends on another', () => {
@@ -84,16 +92,12 @@ describe('the dial', () => {
 
   it('says of each level what it would have shown and how much of it was right', () => {
     const item = dialItems(dial).find(({ showAbove }) => showAbove === 0.7);
-    expect(item?.description).toBe('your log: 123 of 400 (31 %), 81 % kept (71-89 %, n = 90)');
-    expect(item?.detail).toBe(
-      'Held out: line 0.6 %, 81 % exact match (71-89 %, n = 300); line_rest 30 %, 81 % exact match (n = 90); line_middle not known',
-    );
+    expect(item?.description).toBe('your log: 123 of 400 (31 %), 81 % of 90 kept (71-89)');
+    expect(item?.detail).toBe('line 0.6 %, 81 % right (71-89); rest 30 %, 81 %; middle not known');
   });
 
-  it('says where it is not known how much was right', () => {
-    expect(dialItems(dial).find(({ showAbove }) => showAbove === 0.9)?.description).toBe(
-      'your log: 3 of 400 (0.8 %), how many were kept is not known',
-    );
+  it('says nothing of how much was right where that is not known', () => {
+    expect(dialItems(dial).find(({ showAbove }) => showAbove === 0.9)?.description).toBe('your log: 3 of 400 (0.8 %)');
   });
 
   it('has the level that is set now among the others, in order', () => {
@@ -104,13 +108,19 @@ describe('the dial', () => {
 
   it('tells honestly that there is nothing yet', () => {
     const empty = { ...dial, n: 0, labelled: 0, days: 0, levels: [{ showAbove: 0, shown: 0, share: null, right: null }], evidence: [] };
-    expect(dialTitle(empty)).toContain('Your log tells nothing yet; there is no held-out evidence for this model.');
+    expect(dialTitle(empty)).toBe('Assay: the dial · no held-out evidence for this model');
+    expect(dialPlaceholder(empty)).toBe('At least how likely? · your log tells nothing yet');
     expect(
       dialItems(empty)
         .map(({ description, detail }) => description + detail)
         .join(''),
     ).not.toMatch(/\d/);
-    expect(dialTitle(dial)).toContain('400 suggestions in 12 days, of 230 it is known whether they were kept');
+  });
+
+  it('says what its numbers are and whose', () => {
+    expect(dialTitle(dial)).toBe('Assay: the dial · below: how much of held-out code it shows, and is right (exact match)');
+    expect(dialPlaceholder(dial)).toBe('At least how likely? · your log: 400 suggestions, 230 labelled');
+    expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe('At least how likely? · your log: 1 suggestion, none labelled yet');
   });
 });
 
