@@ -146,7 +146,8 @@ class Neovim:
                 return pynvim.attach("socket", path=str(self.socket))
 
         self.v: Any = self.until(attached, "Neovim listens")
-
+        # asked for now: while it waits for a person it answers nothing but its mode
+        self.pid: int = self.v.funcs.getpid()
         self._watch: threading.Timer | None = None
         self.watch()
 

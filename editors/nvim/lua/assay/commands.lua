@@ -37,7 +37,7 @@ end
 local function turn(value)
   client.change('showAbove', value)
   local what = value == 0 and 'shows all suggestions' or ('shows suggestions from %g %% on'):format(100 * value)
-  say(('%s; to keep it: settings = { showAbove = %g }'):format(what, value))
+  say(('%s (showAbove = %g)'):format(what, value))
 end
 
 ---@param level? string
