@@ -189,6 +189,26 @@ class Neovim:
         """Wait until the screen does not show it."""
         self.until(lambda: text not in self.screen().text, f"no {text!r} on the screen")
 
+    def frames(self, act: Callable[[], None]) -> list[list[str]]:
+        """Every picture that Neovim draws while something is done. A look at the terminal sees some of them, and those half drawn, too."""
+        grid = [[" "] * COLUMNS for _ in range(ROWS)]
+        frames: list[list[str]] = []
+        self.v.ui_attach(COLUMNS, ROWS, rgb=True, ext_linegrid=True)
+        try:
+            self._free()
+            act()
+            self._free()
+            self.v.call("rpcnotify", self.v.channel_id, "done")
+            while (message := self.v.next_message())[1] != "done":
+                for name, *calls in message[2]:
+                    for call in calls:
+                        _draw(grid, name, call)
+                    if name == "flush":
+                        frames.append(["".join(row).rstrip() for row in grid])
+        finally:
+            self.v.ui_detach()
+        return frames
+
     # -- keys
 
     def keys(self, *keys: str) -> None:
@@ -316,6 +336,24 @@ def neovim(suite: str, folder: Path, **how: Any) -> Iterator[Neovim]:
         yield editor
     finally:
         editor.close()
+
+
+def _draw(grid: list[list[str]], name: str, call: list[Any]) -> None:
+    """What an event of Neovim's `ui-linegrid` does to the screen's cells."""
+    if name == "grid_clear":
+        for row in grid:
+            row[:] = [" "] * len(row)
+    elif name == "grid_line":
+        _, number, column, cells, *_ = call
+        for text, *more in cells:
+            times = more[1] if len(more) > 1 else 1
+            grid[number][column : column + times] = [text] * times
+            column += times
+    elif name == "grid_scroll":
+        _, top, bottom, left, right, rows, _ = call
+        before = [row[left:right] for row in grid]
+        for number in range(max(top, top - rows), min(bottom, bottom - rows)):
+            grid[number][left:right] = before[number + rows]
 
 
 def colour_of(coloured: str, text: str) -> str | None:

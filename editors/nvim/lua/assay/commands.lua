@@ -11,11 +11,9 @@ local function say(text, level)
   vim.notify('Assay: ' .. text, level or vim.log.levels.INFO)
 end
 
---- Ask the server, and go on with its answer; what goes wrong is said.
----@param method string
----@param params table
----@param use fun(answer: table)
-local function with(method, params, use)
+--- Whether the server can be asked; why not is said.
+---@return boolean
+local function running()
   if not config.ready then
     say("not set up: call require('assay').setup()", vim.log.levels.WARN)
   elseif not client.get() then
@@ -23,14 +21,26 @@ local function with(method, params, use)
     local because = client.failure or (not wanted and why) or 'it is still starting'
     say('no server: ' .. because, vim.log.levels.WARN)
   else
-    client.request(method, vim.tbl_isempty(params) and vim.empty_dict() or params, function(err, answer)
-      if err then
-        say(err.message, vim.log.levels.WARN)
-      else
-        use(answer)
-      end
-    end)
+    return true
   end
+  return false
+end
+
+--- Ask the server, and go on with its answer; what goes wrong is said.
+---@param method string
+---@param params table
+---@param use fun(answer: table)
+local function with(method, params, use)
+  if not running() then
+    return
+  end
+  client.request(method, vim.tbl_isempty(params) and vim.empty_dict() or params, function(err, answer)
+    if err then
+      say(err.message, vim.log.levels.WARN)
+    else
+      use(answer)
+    end
+  end)
 end
 
 ---@param value number
@@ -48,9 +58,9 @@ local function dial(level)
       say('dial takes a number from 0 to 1', vim.log.levels.WARN)
       return
     end
-    with('assay/status', {}, function()
+    if running() then
       turn(value)
-    end)
+    end
     return
   end
   with('assay/dial', {}, function(answer)
@@ -155,17 +165,18 @@ local function resume()
 end
 
 local function quiet()
+  if not running() then
+    return
+  end
   local loud = config.current.settings.automatic == false
-  with('assay/status', {}, function()
-    client.change('automatic', loud)
-    if loud then
-      say('suggestions come by themselves again')
-    else
-      require('assay.suggestion').leave()
-      local key = config.current.keys and config.current.keys.invoke
-      say(('suggestions come only when asked for (%s)'):format(key or "require('assay').invoke()"))
-    end
-  end)
+  client.change('automatic', loud)
+  if loud then
+    say('suggestions come by themselves again')
+  else
+    require('assay.suggestion').leave()
+    local key = config.current.keys and config.current.keys.invoke
+    say(('suggestions come only when asked for (%s)'):format(key or "require('assay').invoke()"))
+  end
 end
 
 local function recalibrate()
