@@ -37,6 +37,13 @@ vim.opt.shiftwidth = 4
 vim.opt.laststatus = 2
 -- what the plugin sends, in its order
 sent = {{}}
+-- how often the server asked for the settings
+configured = 0
+local configuration = vim.lsp.handlers['workspace/configuration']
+vim.lsp.handlers['workspace/configuration'] = function(...)
+  configured = configured + 1
+  return configuration(...)
+end
 default_tab = vim.fn.maparg('<Tab>', 'i', false, true)
 {before}
 local ok, pynvim_error = pcall(function() {setup} end)
@@ -60,7 +67,6 @@ _FRESH = """
 if vim.fn.reg_recording() ~= '' then vim.cmd('normal! q') end
 local config, client = require('assay.config'), require('assay.client')
 require('assay').setup({ cmd = config.current.cmd })
-client.change('kind', 'auto')
 client.execute('assay.pause', { minutes = 0 })
 vim.o.completeopt, vim.o.wrap, vim.o.foldmethod, vim.o.statusline = 'menu,preview', true, 'manual', ''
 vim.cmd('silent! iunmap <Tab> | imapclear <buffer> | messages clear')
@@ -124,6 +130,7 @@ class Neovim:
         self._tmux = ["tmux", "-S", str(folder / "t"), "-f", "/dev/null"]
         environment = os.environ | {
             **{f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
+            "ASSAY_DATA_HOME": str(folder / "assay"),
             "TERM": "tmux-256color",
             "COLORTERM": "truecolor",
             "LANG": "C.UTF-8",
@@ -292,6 +299,18 @@ class Neovim:
             return answer"""
         )
 
+    def configure(self, change: Callable[[], Any]) -> None:
+        """Change settings, and wait until the server has them: it asks for them, and only then takes them."""
+        before = self.lua("return configured")
+        change()
+        self.until(lambda: self.lua("return configured") > before, "the server asked for the settings")
+        for _ in range(2):
+            self.status()
+
+    def set(self, name: str, value: Any) -> None:
+        """Change one setting of the server."""
+        self.configure(lambda: self.lua("require('assay.client').change(...)", name, value))
+
     def ready(self) -> None:
         """Wait until the server has its model."""
         self.until(lambda: self.lua("local s = require('assay.status').last; return s and s.state == 'ready'"), "the model is ready")
@@ -302,6 +321,7 @@ class Neovim:
         self.keys("Escape", "Escape")
         self.settle()
         self.lua(_FRESH)
+        self.set("kind", "auto")
         self.settle()
 
     def edit(self, name: str, text: str, *, at: tuple[int, int] | None = None) -> None:

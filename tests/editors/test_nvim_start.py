@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,6 +13,10 @@ from pathlib import Path
 import pytest
 from editors.nvim_terminal import ROOT, Neovim, neovim, serve_command
 from tiny_gguf import scripted, write_tiny_gguf
+
+from assay.calibration.calibrator import load
+
+from ..server.synthetic_log import Fate, write_log
 
 pytestmark = [pytest.mark.slow, pytest.mark.editor]
 
@@ -153,6 +159,65 @@ def test_a_project_s_own_program_is_run_only_with_the_user_s_leave(suite: str, f
         nvim.ready()
         (what,) = servers(nvim).values()
         assert what.endswith(f" {own} serve")
+
+
+# so that the log has what the test put there, and no more
+SILENT = "settings = { automatic = false }"
+
+
+def log_of(folder: Path, fates: list[Fate]) -> None:
+    """The log of the user whose Neovim runs in the folder."""
+    home = folder / "assay"
+    home.mkdir()
+    write_log(home / "events.sqlite3", fates)
+
+
+def recalibrate(nvim: Neovim) -> str:
+    """What `:Assay recalibrate` tells of its end while somebody types, who loses no key by it."""
+    nvim.edit("a.txt", "")
+    nvim.ready()
+    nvim.keys("i")
+    nvim.settle()
+    nvim.command("Assay recalibrate")
+
+    def told() -> str | None:
+        assert not nvim.v.api.get_mode()["blocking"]
+        last: str = nvim.v.command_output("messages").splitlines()[-1]
+        return None if "fitting" in last else last
+
+    message = nvim.until(told, "how it ended")
+    nvim.type("typed")
+    nvim.settle()
+    assert nvim.lines() == ["typed"]
+    return message
+
+
+def test_recalibrating_fits_calibrators_to_the_user_s_own_log(suite: str, folder: Path) -> None:
+    chances = random.Random(0)
+    fates = []
+    for number in range(300):
+        logprob = -chances.expovariate(0.5)
+        kept = chances.random() < 1 / (1 + math.exp(-2 - 1.5 * logprob))
+        fates.append(Fate(None, kept, f"d{number % 9}", f"p{number % 7}", total_logprob=logprob))
+    log_of(folder, fates)
+    with neovim(suite, folder, options=SILENT) as nvim:
+        assert recalibrate(nvim) == "Assay: 1 calibrator written, 0 refused; why: :Assay report"
+        (written,) = (folder / "assay" / "calibrators").glob("*.json")
+        assert load(written).evidence.n == 300
+
+
+def test_recalibrating_from_few_labels_is_refused_and_the_report_says_why(suite: str, folder: Path) -> None:
+    log_of(folder, [Fate(None, True)] * 20)
+    with neovim(suite, folder, options=SILENT) as nvim:
+        assert recalibrate(nvim) == "Assay: 0 calibrators written, 1 refused; why: :Assay report"
+        assert not list((folder / "assay").glob("calibrators/*"))
+        nvim.command("Assay report")
+        nvim.until(lambda: "No suggestion of this model has a label yet" in "\n".join(nvim.lines()), "why")
+
+
+def test_recalibrating_from_an_empty_log_is_refused(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, options=SILENT) as nvim:
+        assert recalibrate(nvim) == "Assay: your log has no suggestion that was shown yet"
 
 
 def test_excluded_and_unnamed_buffers_are_left_alone(suite: str, folder: Path) -> None:

@@ -179,19 +179,19 @@ local function quiet()
   end
 end
 
+-- It answers when somebody types again: more than a line would take the next key for the answer to "Press ENTER".
 local function recalibrate()
+  if not running() then
+    return
+  end
   say('fitting calibrators to your own log …')
   with('assay/recalibrate', {}, function(answer)
-    answer = report.plain(answer)
-    local lines = {}
-    for _, each in ipairs(answer.written) do
-      local text = '%s: %s, on %d samples, %d of them positive: %s'
-      table.insert(lines, text:format(each.task, each.status, each.n, each.positives, each.path))
+    local written, refused = #answer.written, #answer.refused
+    if written + refused == 0 then
+      say('your log has no suggestion that was shown yet')
+    else
+      say(('%d calibrator%s written, %d refused; why: :Assay report'):format(written, written == 1 and '' or 's', refused))
     end
-    for _, each in ipairs(answer.refused) do
-      table.insert(lines, ('%s: not fitted: %s'):format(each.task, each.reason))
-    end
-    say(#lines > 0 and table.concat(lines, '\n') or 'there is nothing to fit')
   end)
 end
 
