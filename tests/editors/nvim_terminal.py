@@ -37,6 +37,13 @@ vim.opt.shiftwidth = 4
 vim.opt.laststatus = 2
 -- what the plugin sends, in its order
 sent = {{}}
+-- how often the server asked for the settings
+configured = 0
+local configuration = vim.lsp.handlers['workspace/configuration']
+vim.lsp.handlers['workspace/configuration'] = function(...)
+  configured = configured + 1
+  return configuration(...)
+end
 default_tab = vim.fn.maparg('<Tab>', 'i', false, true)
 {before}
 local ok, pynvim_error = pcall(function() {setup} end)
@@ -60,7 +67,6 @@ _FRESH = """
 if vim.fn.reg_recording() ~= '' then vim.cmd('normal! q') end
 local config, client = require('assay.config'), require('assay.client')
 require('assay').setup({ cmd = config.current.cmd })
-client.change('kind', 'auto')
 client.execute('assay.pause', { minutes = 0 })
 vim.o.completeopt, vim.o.wrap, vim.o.foldmethod, vim.o.statusline = 'menu,preview', true, 'manual', ''
 vim.cmd('silent! iunmap <Tab> | imapclear <buffer> | messages clear')
@@ -124,6 +130,7 @@ class Neovim:
         self._tmux = ["tmux", "-S", str(folder / "t"), "-f", "/dev/null"]
         environment = os.environ | {
             **{f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
+            "ASSAY_DATA_HOME": str(folder / "assay"),
             "TERM": "tmux-256color",
             "COLORTERM": "truecolor",
             "LANG": "C.UTF-8",
@@ -146,7 +153,8 @@ class Neovim:
                 return pynvim.attach("socket", path=str(self.socket))
 
         self.v: Any = self.until(attached, "Neovim listens")
-
+        # asked for now: while it waits for a person it answers nothing but its mode
+        self.pid: int = self.v.funcs.getpid()
         self._watch: threading.Timer | None = None
         self.watch()
 
@@ -187,6 +195,26 @@ class Neovim:
     def gone(self, text: str) -> None:
         """Wait until the screen does not show it."""
         self.until(lambda: text not in self.screen().text, f"no {text!r} on the screen")
+
+    def frames(self, act: Callable[[], None]) -> list[list[str]]:
+        """Every picture that Neovim draws while something is done. A look at the terminal sees some of them, and those half drawn, too."""
+        grid = [[" "] * COLUMNS for _ in range(ROWS)]
+        frames: list[list[str]] = []
+        self.v.ui_attach(COLUMNS, ROWS, rgb=True, ext_linegrid=True)
+        try:
+            self._free()
+            act()
+            self._free()
+            self.v.call("rpcnotify", self.v.channel_id, "done")
+            while (message := self.v.next_message())[1] != "done":
+                for name, *calls in message[2]:
+                    for call in calls:
+                        _draw(grid, name, call)
+                    if name == "flush":
+                        frames.append(["".join(row).rstrip() for row in grid])
+        finally:
+            self.v.ui_detach()
+        return frames
 
     # -- keys
 
@@ -271,6 +299,18 @@ class Neovim:
             return answer"""
         )
 
+    def configure(self, change: Callable[[], Any]) -> None:
+        """Change settings, and wait until the server has them: it asks for them, and only then takes them."""
+        before = self.lua("return configured")
+        change()
+        self.until(lambda: self.lua("return configured") > before, "the server asked for the settings")
+        for _ in range(2):
+            self.status()
+
+    def set(self, name: str, value: Any) -> None:
+        """Change one setting of the server."""
+        self.configure(lambda: self.lua("require('assay.client').change(...)", name, value))
+
     def ready(self) -> None:
         """Wait until the server has its model."""
         self.until(lambda: self.lua("local s = require('assay.status').last; return s and s.state == 'ready'"), "the model is ready")
@@ -281,6 +321,7 @@ class Neovim:
         self.keys("Escape", "Escape")
         self.settle()
         self.lua(_FRESH)
+        self.set("kind", "auto")
         self.settle()
 
     def edit(self, name: str, text: str, *, at: tuple[int, int] | None = None) -> None:
@@ -315,6 +356,24 @@ def neovim(suite: str, folder: Path, **how: Any) -> Iterator[Neovim]:
         yield editor
     finally:
         editor.close()
+
+
+def _draw(grid: list[list[str]], name: str, call: list[Any]) -> None:
+    """What an event of Neovim's `ui-linegrid` does to the screen's cells."""
+    if name == "grid_clear":
+        for row in grid:
+            row[:] = [" "] * len(row)
+    elif name == "grid_line":
+        _, number, column, cells, *_ = call
+        for text, *more in cells:
+            times = more[1] if len(more) > 1 else 1
+            grid[number][column : column + times] = [text] * times
+            column += times
+    elif name == "grid_scroll":
+        _, top, bottom, left, right, rows, _ = call
+        before = [row[left:right] for row in grid]
+        for number in range(max(top, top - rows), min(bottom, bottom - rows)):
+            grid[number][left:right] = before[number + rows]
 
 
 def colour_of(coloured: str, text: str) -> str | None:

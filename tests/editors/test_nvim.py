@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from editors.nvim_terminal import Neovim, colour_of
@@ -53,10 +52,6 @@ def suggest(nvim: Neovim, typed: str = RETURN, *, file: str = "a.py", text: str 
     return nvim.wait_ghost()
 
 
-def set_to(nvim: Neovim, name: str, value: Any) -> None:
-    nvim.lua("require('assay.client').change(...)", name, value)
-
-
 # -- shown
 
 
@@ -76,13 +71,13 @@ def test_ghost_text_and_badge_are_on_the_screen_and_not_in_the_file(nvim: Neovim
 ])  # fmt: skip
 def test_the_badge_has_the_colour_of_its_band(nvim: Neovim, word: str, shape: str, colour: str, boundaries: tuple[float, float]) -> None:
     likely, possible = boundaries
-    set_to(nvim, "bands", {"likelyFrom": likely, "possibleFrom": possible})
+    nvim.set("bands", {"likelyFrom": likely, "possibleFrom": possible})
     try:
         suggest(nvim)
         nvim.seen(f"{shape} {word} ")
         assert colour_of(nvim.screen().coloured, f"{shape} {word}") == colour
     finally:
-        set_to(nvim, "bands", {"likelyFrom": 0.7, "possibleFrom": 0.4})
+        nvim.set("bands", {"likelyFrom": 0.7, "possibleFrom": 0.4})
 
 
 def test_the_server_is_told_of_what_was_drawn_once(nvim: Neovim) -> None:
@@ -111,7 +106,7 @@ def test_what_is_off_the_screen_was_not_shown(nvim: Neovim) -> None:
 
 
 def test_lines_of_a_suggestion_stand_below_the_cursor(nvim: Neovim) -> None:
-    set_to(nvim, "kind", "block")
+    nvim.set("kind", "block")
     ghost = suggest(nvim, "        ")
     assert "\n" in ghost
     nvim.seen(ghost.split("\n")[1])
@@ -119,7 +114,7 @@ def test_lines_of_a_suggestion_stand_below_the_cursor(nvim: Neovim) -> None:
 
 
 def test_room_is_made_for_lines_at_the_end_of_the_window(nvim: Neovim) -> None:
-    set_to(nvim, "kind", "block")
+    nvim.set("kind", "block")
     ghost = suggest(nvim, "        ", text="x = 1\n" * 60 + CODE)
     assert ghost.count("\n") >= 1
     for line in ghost.split("\n")[1:]:
@@ -164,7 +159,7 @@ def test_tab_puts_in_what_the_ghost_text_says_and_undo_takes_only_that(nvim: Neo
 
 
 def test_lines_are_put_in_below_and_the_cursor_stands_behind_them(nvim: Neovim) -> None:
-    set_to(nvim, "kind", "block")
+    nvim.set("kind", "block")
     ghost = suggest(nvim, "        ")
     before = len(nvim.lines())
     assert "\n" in ghost
@@ -187,7 +182,7 @@ def test_a_word_at_a_time_comes_to_the_whole(nvim: Neovim) -> None:
 
 
 def test_a_line_at_a_time_comes_to_the_whole(nvim: Neovim) -> None:
-    set_to(nvim, "kind", "block")
+    nvim.set("kind", "block")
     ghost = suggest(nvim, "        ").split("\n")
     before = len(nvim.lines())
     nvim.keys("M-C-Right")
@@ -201,7 +196,7 @@ def test_a_line_at_a_time_comes_to_the_whole(nvim: Neovim) -> None:
 
 def test_accepting_in_a_closed_fold_s_place_leaves_the_cursor_s_line_open(nvim: Neovim) -> None:
     nvim.lua("vim.wo.foldmethod, vim.wo.foldlevel = 'indent', 0")
-    set_to(nvim, "kind", "block")
+    nvim.set("kind", "block")
     suggest(nvim, "        ")
     nvim.keys("Tab")
     nvim.settle()
@@ -307,18 +302,20 @@ def test_typing_along_never_flickers(nvim: Neovim) -> None:
         local clear = ghost.clear
         ghost.clear = function() cleared = cleared + 1; return clear() end"""
     )
-    frames: list[str] = []
-    for character in ghost[:8]:
-        nvim.type(character)
-        ends = time.monotonic() + 0.06
-        while time.monotonic() < ends:
-            frames.append(nvim.screen().text)
-    nvim.settle()
+
+    def typed() -> None:
+        for character in ghost[:8]:
+            nvim.type(character)
+            nvim.settle()
+
+    frames = nvim.frames(typed)
     assert nvim.lines()[-1] == RETURN + ghost[:8]
     assert nvim.ghost() == ghost[8:]
     assert nvim.lua("return cleared") == 0
-    assert len(frames) > 20
-    assert [frame for frame in frames if whole not in frame] == []
+    # the first picture is what was there when the looking began
+    assert len(frames) > 8
+    drawn = re.compile(re.escape(whole) + "  " + BADGE.pattern)
+    assert [frame for frame in frames if not any(drawn.fullmatch(line) for line in frame)] == []
 
 
 def test_typing_something_else_hides_it_at_once(nvim: Neovim) -> None:
@@ -357,7 +354,7 @@ def test_text_that_comes_behind_the_cursor_hides_what_was_made_without_it(nvim: 
 
 
 def test_outdated_requests_are_cancelled(nvim: Neovim) -> None:
-    set_to(nvim, "remember", False)
+    nvim.set("remember", False)
     try:
         nvim.keys("i")
         for character in "        self.start = max(self.start, other":
@@ -369,7 +366,7 @@ def test_outdated_requests_are_cancelled(nvim: Neovim) -> None:
         assert len(set(cancelled)) == len(cancelled)
         nvim.until(lambda: nvim.status()["outcomes"]["cancelled"] >= 1, "the server took a cancellation")
     finally:
-        set_to(nvim, "remember", True)
+        nvim.set("remember", True)
 
 
 def test_leaving_insert_mode_hides_it(nvim: Neovim) -> None:
@@ -452,7 +449,7 @@ def test_dismissed_means_gone_until_something_is_typed(nvim: Neovim) -> None:
 
 
 def test_the_dial_hides_what_is_below_it_and_not_what_is_asked_for(nvim: Neovim) -> None:
-    nvim.command("Assay dial 0.9")
+    nvim.configure(lambda: nvim.command("Assay dial 0.9"))
     nvim.lua(STATUSLINE)
     hidden = nvim.status()["hidden"]
     try:
@@ -467,7 +464,7 @@ def test_the_dial_hides_what_is_below_it_and_not_what_is_asked_for(nvim: Neovim)
         assert nvim.wait_ghost()
         nvim.seen((nvim.badge() or ("",))[0])
     finally:
-        nvim.command("Assay dial 0")
+        nvim.configure(lambda: nvim.command("Assay dial 0"))
 
 
 def test_pause_and_resume(nvim: Neovim) -> None:
@@ -489,7 +486,7 @@ def test_pause_and_resume(nvim: Neovim) -> None:
 
 
 def test_quiet_means_only_when_asked(nvim: Neovim) -> None:
-    nvim.command("Assay quiet")
+    nvim.configure(lambda: nvim.command("Assay quiet"))
     try:
         nvim.edit("a.py", nvim.text + RETURN)
         nvim.keys("A")
@@ -499,7 +496,7 @@ def test_quiet_means_only_when_asked(nvim: Neovim) -> None:
         nvim.keys("M-\\")
         assert nvim.wait_ghost()
     finally:
-        nvim.command("Assay quiet")
+        nvim.configure(lambda: nvim.command("Assay quiet"))
     nvim.keys("Escape", "A")
     assert nvim.wait_ghost()
 
@@ -508,7 +505,7 @@ def test_quiet_means_only_when_asked(nvim: Neovim) -> None:
 
 
 def test_a_file_with_carriage_returns_keeps_them(nvim: Neovim) -> None:
-    set_to(nvim, "kind", "block")
+    nvim.set("kind", "block")
     ghost = suggest(nvim, "        \r\n", file="dos.py", text=nvim.text.replace("\n", "\r\n"))
     assert nvim.lua("return vim.bo.fileformat") == "dos"
     assert "\r" not in ghost
@@ -745,29 +742,44 @@ def test_what_can_not_be_is_told_by_setup_and_the_rest_holds(nvim: Neovim) -> No
 # -- colours
 
 
-def test_colours_follow_the_background_and_a_colour_scheme_and_give_way_to_the_user_s(nvim: Neovim) -> None:
-    def fg(group: str) -> str:
-        return f"#{nvim.lua('return vim.api.nvim_get_hl(0, { name = ... }).fg', group):06X}"
+# Foreground of each group on a light and on a dark background: of true colour, and the nearest of 256.
+LIGHT = {
+    "AssayLikely": ("#0044DD", 26),
+    "AssayPossible": ("#884400", 94),
+    "AssayUnlikely": ("#440033", 235),
+    "AssayNoEvidence": ("#585858", 240),
+}
+DARK = {
+    "AssayLikely": ("#00AAEE", 39),
+    "AssayPossible": ("#FFDD00", 220),
+    "AssayUnlikely": ("#EE7766", 209),
+    "AssayNoEvidence": ("#B4B4B4", 249),
+}
 
-    assert (fg("AssayLikely"), fg("AssayPossible")) == ("#00AAEE", "#FFDD00")
+
+def test_colours_follow_the_background_and_a_colour_scheme_and_give_way_to_the_user_s(nvim: Neovim) -> None:
+    def looks() -> dict[str, tuple[str, int]]:
+        found = {group: nvim.lua("return vim.api.nvim_get_hl(0, { name = ... })", group) for group in LIGHT}
+        return {group: (f"#{look['fg']:06X}", look["ctermfg"]) for group, look in found.items()}
+
+    assert looks() == DARK
     try:
         nvim.command("set background=light")
-        assert (fg("AssayLikely"), fg("AssayNoEvidence")) == ("#0044DD", "#585858")
-        assert (
-            nvim.lua(
-                "return vim.api.nvim_get_hl(0, { name = 'AssayLikely' }).ctermfg or vim.api.nvim_get_hl(0, { name = 'AssayLikely' }).cterm"
-            )
-            is not None
-        )
+        assert looks() == LIGHT
         nvim.command("colorscheme habamax")
-        assert fg("AssayLikely") in ("#0044DD", "#00AAEE")
+        assert nvim.v.options["background"] == "dark"
+        assert looks() == DARK
         nvim.command("highlight AssayLikely guifg=#123456")
-        nvim.command("set background=dark")
-        nvim.lua("require('assay.highlights').define()")
-        assert fg("AssayLikely") in ("#123456", "#00AAEE")
+        nvim.lua("require('assay').setup({ cmd = require('assay.config').current.cmd })")
+        assert looks()["AssayLikely"][0] == "#123456"
+        nvim.command("autocmd ColorScheme * highlight AssayPossible guifg=#654321")
+        nvim.command("colorscheme shine")
+        assert nvim.v.options["background"] == "light"
+        assert looks() == LIGHT | {"AssayPossible": ("#654321", looks()["AssayPossible"][1])}
     finally:
-        nvim.command("colorscheme default | set background=dark")
-        nvim.lua("require('assay.highlights').define()")
+        nvim.command("autocmd! ColorScheme *")
+        nvim.command("set background=dark | colorscheme default")
+        nvim.lua("require('assay.highlights').follow()")
 
 
 def test_the_status_line_has_the_band_of_what_is_on_the_screen(nvim: Neovim) -> None:

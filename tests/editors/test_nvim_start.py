@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -12,18 +14,20 @@ import pytest
 from editors.nvim_terminal import ROOT, Neovim, neovim, serve_command
 from tiny_gguf import scripted, write_tiny_gguf
 
+from assay.calibration.calibrator import load
+
+from ..server.synthetic_log import Fate, write_log
+
 pytestmark = [pytest.mark.slow, pytest.mark.editor]
 
-# Neovim itself says that a client ended, in a line that is longer than the screen is wide: without room it would wait for Enter.
-ROOM = "vim.o.cmdheight = 10"
 CODE = "def add(a, b):\n    return "
 
 
-def servers(nvim: Neovim) -> list[int]:
-    """The process ids of the servers that this Neovim started."""
-    parent = nvim.v.funcs.getpid()
-    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False).stdout
-    return [int(line.split()[0]) for line in found.splitlines() if " serve" in line]
+def servers(nvim: Neovim) -> dict[int, str]:
+    """The servers that this Neovim started: what was run, by process id."""
+    found = subprocess.run(["ps", "-ww", "-o", "pid=,args=", "--ppid", str(nvim.pid)], capture_output=True, text=True, check=False).stdout
+    lines = [line.split(maxsplit=1) for line in found.splitlines()]
+    return {int(number): what for number, what in lines if what.endswith(" serve")}
 
 
 def program(path: Path) -> Path:
@@ -35,13 +39,13 @@ def program(path: Path) -> Path:
 
 
 def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folder: Path) -> None:
-    with neovim(suite, folder, before=ROOM) as nvim:
+    with neovim(suite, folder) as nvim:
         nvim.edit("a.py", CODE)
         nvim.ready()
         (first,) = servers(nvim)
         os.kill(first, signal.SIGKILL)
         nvim.until(lambda: "is started again" in nvim.v.command_output("messages"), "a message")
-        nvim.until(lambda: servers(nvim) not in ([], [first]), "another server")
+        nvim.until(lambda: set(servers(nvim)) - {first}, "another server")
         nvim.ready()
         nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
         nvim.keys("A")
@@ -50,7 +54,7 @@ def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folde
 
 
 def test_a_server_that_is_killed_again_and_again_is_let_go_and_restarted_on_demand(suite: str, folder: Path) -> None:
-    with neovim(suite, folder, before=ROOM) as nvim:
+    with neovim(suite, folder) as nvim:
         nvim.edit("a.py", CODE)
         for _ in range(4):
             (running,) = nvim.until(lambda: servers(nvim), "a server")
@@ -58,8 +62,8 @@ def test_a_server_that_is_killed_again_and_again_is_let_go_and_restarted_on_dema
             os.kill(running, signal.SIGKILL)
             nvim.until(lambda running=running: running not in servers(nvim), "it ended")
             nvim.until(lambda: not nvim.lua("return require('assay.client').get() ~= nil") or servers(nvim), "Neovim noticed")
-        nvim.until(lambda: "is not started again" in nvim.v.command_output("messages"), "a message")
-        assert servers(nvim) == []
+        nvim.until(lambda: "ended again (signal 9)" in nvim.v.command_output("messages"), "a message")
+        assert not servers(nvim)
         assert nvim.lua("return require('assay').statusline()") == "Assay ✗"
         nvim.command("Assay restart")
         nvim.ready()
@@ -67,12 +71,12 @@ def test_a_server_that_is_killed_again_and_again_is_let_go_and_restarted_on_dema
 
 
 def test_restart_leaves_one_server(suite: str, folder: Path) -> None:
-    with neovim(suite, folder, before=ROOM) as nvim:
+    with neovim(suite, folder) as nvim:
         nvim.edit("a.py", CODE)
         nvim.ready()
         (first,) = servers(nvim)
         nvim.command("Assay restart")
-        nvim.until(lambda: servers(nvim) not in ([], [first]) and first not in servers(nvim), "another server")
+        nvim.until(lambda: servers(nvim) and first not in servers(nvim), "another server")
         nvim.ready()
         assert len(servers(nvim)) == 1
         assert "started again" not in nvim.v.command_output("messages")
@@ -123,7 +127,8 @@ def test_the_server_is_found_on_path_before_the_project_s(suite: str, folder: Pa
     with neovim(suite, folder, before=before, setup="require('assay').setup()") as nvim:
         nvim.edit("project/a.py", CODE)
         nvim.ready()
-        assert nvim.lua("return require('assay.client').get().config.cmd") == [str(folder / "bin" / "assay"), "serve"]
+        (what,) = servers(nvim).values()
+        assert what.endswith(f" {folder}/bin/assay serve")
 
 
 def test_a_project_s_own_program_is_run_only_with_the_user_s_leave(suite: str, folder: Path) -> None:
@@ -134,16 +139,85 @@ def test_a_project_s_own_program_is_run_only_with_the_user_s_leave(suite: str, f
     with neovim(suite, folder, before=f"vim.env.PATH = [=[{path}]=]", setup="require('assay').setup()") as nvim:
         nvim.type(f":edit {folder}/project/a.py")
         nvim.keys("Enter")
-        nvim.seen("is not trusted")
-        assert servers(nvim) == []
-        nvim.type("i")
+        nvim.seen("trusted")
+        assert not servers(nvim)
+        nvim.type("i")  # ignore
+        nvim.settle()
+        nvim.command(f"edit {folder}/project/b.py")
+        assert not servers(nvim)
+        nvim.command("silent checkhealth assay")
+        assert "the project's own `assay` is not trusted" in "\n".join(nvim.lines())
+        nvim.command("bwipeout")
+        nvim.type(":Assay restart")
         nvim.keys("Enter")
-        nvim.until(lambda: not nvim.v.api.get_mode()["blocking"], "the question is answered")
-        assert servers(nvim) == []
-        nvim.lua("vim.secure.trust({ action = 'allow', path = ... })", str(own))
-        nvim.command("Assay restart")
+        nvim.seen("trusted")
+        nvim.type("v")  # view
+        nvim.settle()
+        assert nvim.v.api.buf_get_name(0) == str(own)
+        assert not servers(nvim)
+        nvim.command("trust | close | Assay restart")
         nvim.ready()
-        assert nvim.lua("return require('assay.client').get().config.cmd") == [str(own), "serve"]
+        (what,) = servers(nvim).values()
+        assert what.endswith(f" {own} serve")
+
+
+# so that the log has what the test put there, and no more
+SILENT = "settings = { automatic = false }"
+
+
+def log_of(folder: Path, fates: list[Fate]) -> None:
+    """The log of the user whose Neovim runs in the folder."""
+    home = folder / "assay"
+    home.mkdir()
+    write_log(home / "events.sqlite3", fates)
+
+
+def recalibrate(nvim: Neovim) -> str:
+    """What `:Assay recalibrate` tells of its end while somebody types, who loses no key by it."""
+    nvim.edit("a.txt", "")
+    nvim.ready()
+    nvim.keys("i")
+    nvim.settle()
+    nvim.command("Assay recalibrate")
+
+    def told() -> str | None:
+        assert not nvim.v.api.get_mode()["blocking"]
+        last: str = nvim.v.command_output("messages").splitlines()[-1]
+        return None if "fitting" in last else last
+
+    message = nvim.until(told, "how it ended")
+    nvim.type("typed")
+    nvim.settle()
+    assert nvim.lines() == ["typed"]
+    return message
+
+
+def test_recalibrating_fits_calibrators_to_the_user_s_own_log(suite: str, folder: Path) -> None:
+    chances = random.Random(0)
+    fates = []
+    for number in range(300):
+        logprob = -chances.expovariate(0.5)
+        kept = chances.random() < 1 / (1 + math.exp(-2 - 1.5 * logprob))
+        fates.append(Fate(None, kept, f"d{number % 9}", f"p{number % 7}", total_logprob=logprob))
+    log_of(folder, fates)
+    with neovim(suite, folder, options=SILENT) as nvim:
+        assert recalibrate(nvim) == "Assay: 1 calibrator written, 0 refused; why: :Assay report"
+        (written,) = (folder / "assay" / "calibrators").glob("*.json")
+        assert load(written).evidence.n == 300
+
+
+def test_recalibrating_from_few_labels_is_refused_and_the_report_says_why(suite: str, folder: Path) -> None:
+    log_of(folder, [Fate(None, True)] * 20)
+    with neovim(suite, folder, options=SILENT) as nvim:
+        assert recalibrate(nvim) == "Assay: 0 calibrators written, 1 refused; why: :Assay report"
+        assert not list((folder / "assay").glob("calibrators/*"))
+        nvim.command("Assay report")
+        nvim.until(lambda: "No suggestion of this model has a label yet" in "\n".join(nvim.lines()), "why")
+
+
+def test_recalibrating_from_an_empty_log_is_refused(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, options=SILENT) as nvim:
+        assert recalibrate(nvim) == "Assay: your log has no suggestion that was shown yet"
 
 
 def test_excluded_and_unnamed_buffers_are_left_alone(suite: str, folder: Path) -> None:

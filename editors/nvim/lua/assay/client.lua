@@ -13,6 +13,8 @@ local HAS_METHODS = vim.fn.has('nvim-0.11') == 1
 
 local ATTACHED = 'assay_client'
 
+local UNTRUSTED = "the project's own `assay` is not trusted"
+
 ---@type integer? the client's id
 local current
 ---@type table<integer, boolean> clients that were told to end
@@ -21,7 +23,7 @@ local ending = {}
 local restarted = {}
 ---@type string? why there is no server
 M.failure = nil
----@type table<string, boolean> programs of projects that the user did not allow
+---@type table<string, boolean> programs of projects that the user was asked about, and did not trust
 local refused = {}
 
 --- The client, where the server runs.
@@ -125,18 +127,21 @@ local function root_of(buf)
   return vim.fs.root(buf, config.current.root_markers)
 end
 
---- The `assay` of a project's own environment, if the user trusts it: opening a file must not run what stands beside it.
----@return string?
+--- The `assay` of a project's own environment.
+---@return string? path
+---@return boolean? trusted by the user: opening a file must not run what stands beside it
 local function of_project(root)
   local windows = vim.fn.has('win32') == 1
   local path = vim.fs.joinpath(root, '.venv', windows and 'Scripts/assay.exe' or 'bin/assay')
-  if vim.fn.executable(path) == 0 or refused[path] then
+  if vim.fn.executable(path) == 0 then
     return nil
   end
-  if vim.secure.read(path) then
-    return path
+  if not refused[path] then
+    -- beforehand, for the question may open the program in a window, and that would ask again
+    refused[path] = true
+    refused[path] = vim.secure.read(path) == nil or nil
   end
-  refused[path] = true
+  return path, not refused[path]
 end
 
 --- The command that starts the server: of the option `cmd`, else on PATH, else of the project's .venv.
@@ -156,11 +161,16 @@ function M.find(root)
   if path ~= '' then
     return { path, 'serve' }, 'PATH'
   end
-  path = root and of_project(root)
-  if path then
-    return { path, 'serve' }, "the project's .venv"
+  local own, trusted = nil, nil
+  if root then
+    own, trusted = of_project(root)
   end
-  return nil, "no `assay` on PATH or in the project's .venv (pip install assay, or the option cmd)"
+  if own and trusted then
+    return { own, 'serve' }, "the project's .venv"
+  elseif own then
+    return nil, UNTRUSTED
+  end
+  return nil, 'no `assay` on PATH or in .venv'
 end
 
 --- Whether suggestions are wanted in a buffer.
@@ -202,10 +212,9 @@ end
 
 local attach_all
 
----@param code integer
----@param signal integer
+---@param how string
 ---@param id integer
-local function ended(code, signal, id)
+local function ended(how, id)
   if id == current then
     current = nil
   end
@@ -218,11 +227,9 @@ local function ended(code, signal, id)
   restarted = vim.tbl_filter(function(at)
     return now - at < WITHIN_MS
   end, restarted)
-  local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
   if #restarted >= RESTARTS then
-    M.failure = ('the server ended (%s), as it did %d times within %d minutes'):format(how, RESTARTS, WITHIN_MS / 60000)
-    local text = 'Assay: %s, and is not started again. :checkhealth assay, :Assay restart; log: %s'
-    vim.notify(text:format(M.failure, vim.lsp.get_log_path()), vim.log.levels.ERROR)
+    M.failure = ('it ended (%s), as it did %d times within %d minutes'):format(how, RESTARTS, WITHIN_MS / 60000)
+    vim.notify(('Assay: the server ended again (%s): :checkhealth assay'):format(how), vim.log.levels.ERROR)
     return
   end
   table.insert(restarted, now)
@@ -234,18 +241,29 @@ end
 local function start(buf, root)
   local cmd, why = M.find(root)
   if not cmd then
-    if M.failure ~= why then
-      vim.notify('Assay: ' .. why, vim.log.levels.WARN)
+    -- who was asked about trust knows
+    if M.failure ~= why and why ~= UNTRUSTED then
+      vim.notify(('Assay: %s: :checkhealth assay'):format(why), vim.log.levels.WARN)
     end
     M.failure = why
     return
   end
   M.failure = nil
+  local how
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.textDocument.inlineCompletion = { dynamicRegistration = false }
   local id = vim.lsp.start({
     name = M.NAME,
-    cmd = cmd,
+    cmd = function(dispatchers)
+      -- Of an end that is no good one Neovim tells in a line that is longer than the screen, so that the next key is taken for the answer
+      -- to "Press ENTER". What is told here is shorter.
+      local on_exit = dispatchers.on_exit
+      function dispatchers.on_exit(code, signal)
+        how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
+        on_exit(0, 0)
+      end
+      return vim.lsp.rpc.start(cmd, dispatchers)
+    end,
     root_dir = root,
     settings = settings(),
     init_options = settings().assay,
@@ -255,7 +273,9 @@ local function start(buf, root)
         require('assay.status').take(status)
       end,
     },
-    on_exit = vim.schedule_wrap(ended),
+    on_exit = vim.schedule_wrap(function(_, _, id)
+      ended(how, id)
+    end),
     on_attach = function(client, attached)
       current = client.id
       M.prepare(client, attached)

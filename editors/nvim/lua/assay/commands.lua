@@ -11,11 +11,9 @@ local function say(text, level)
   vim.notify('Assay: ' .. text, level or vim.log.levels.INFO)
 end
 
---- Ask the server, and go on with its answer; what goes wrong is said.
----@param method string
----@param params table
----@param use fun(answer: table)
-local function with(method, params, use)
+--- Whether the server can be asked; why not is said.
+---@return boolean
+local function running()
   if not config.ready then
     say("not set up: call require('assay').setup()", vim.log.levels.WARN)
   elseif not client.get() then
@@ -23,21 +21,33 @@ local function with(method, params, use)
     local because = client.failure or (not wanted and why) or 'it is still starting'
     say('no server: ' .. because, vim.log.levels.WARN)
   else
-    client.request(method, vim.tbl_isempty(params) and vim.empty_dict() or params, function(err, answer)
-      if err then
-        say(err.message, vim.log.levels.WARN)
-      else
-        use(answer)
-      end
-    end)
+    return true
   end
+  return false
+end
+
+--- Ask the server, and go on with its answer; what goes wrong is said.
+---@param method string
+---@param params table
+---@param use fun(answer: table)
+local function with(method, params, use)
+  if not running() then
+    return
+  end
+  client.request(method, vim.tbl_isempty(params) and vim.empty_dict() or params, function(err, answer)
+    if err then
+      say(err.message, vim.log.levels.WARN)
+    else
+      use(answer)
+    end
+  end)
 end
 
 ---@param value number
 local function turn(value)
   client.change('showAbove', value)
   local what = value == 0 and 'shows all suggestions' or ('shows suggestions from %g %% on'):format(100 * value)
-  say(('%s; to keep it: settings = { showAbove = %g }'):format(what, value))
+  say(('%s (showAbove = %g)'):format(what, value))
 end
 
 ---@param level? string
@@ -48,9 +58,9 @@ local function dial(level)
       say('dial takes a number from 0 to 1', vim.log.levels.WARN)
       return
     end
-    with('assay/status', {}, function()
+    if running() then
       turn(value)
-    end)
+    end
     return
   end
   with('assay/dial', {}, function(answer)
@@ -155,32 +165,33 @@ local function resume()
 end
 
 local function quiet()
+  if not running() then
+    return
+  end
   local loud = config.current.settings.automatic == false
-  with('assay/status', {}, function()
-    client.change('automatic', loud)
-    if loud then
-      say('suggestions come by themselves again')
-    else
-      require('assay.suggestion').leave()
-      local key = config.current.keys and config.current.keys.invoke
-      say(('suggestions come only when asked for (%s)'):format(key or "require('assay').invoke()"))
-    end
-  end)
+  client.change('automatic', loud)
+  if loud then
+    say('suggestions come by themselves again')
+  else
+    require('assay.suggestion').leave()
+    local key = config.current.keys and config.current.keys.invoke
+    say(('suggestions come only when asked for (%s)'):format(key or "require('assay').invoke()"))
+  end
 end
 
+-- It answers when somebody types again: more than a line would take the next key for the answer to "Press ENTER".
 local function recalibrate()
+  if not running() then
+    return
+  end
   say('fitting calibrators to your own log …')
   with('assay/recalibrate', {}, function(answer)
-    answer = report.plain(answer)
-    local lines = {}
-    for _, each in ipairs(answer.written) do
-      local text = '%s: %s, on %d samples, %d of them positive: %s'
-      table.insert(lines, text:format(each.task, each.status, each.n, each.positives, each.path))
+    local written, refused = #answer.written, #answer.refused
+    if written + refused == 0 then
+      say('your log has no suggestion that was shown yet')
+    else
+      say(('%d calibrator%s written, %d refused; why: :Assay report'):format(written, written == 1 and '' or 's', refused))
     end
-    for _, each in ipairs(answer.refused) do
-      table.insert(lines, ('%s: not fitted: %s'):format(each.task, each.reason))
-    end
-    say(#lines > 0 and table.concat(lines, '\n') or 'there is nothing to fit')
   end)
 end
 

@@ -24,7 +24,10 @@ local function server(client, config)
   end
   local cmd, where = client.find(vim.fs.root(0, config.current.root_markers))
   if not cmd then
-    vim.health.error(where, { 'pip install assay', "or setup({ cmd = { '/path/to/assay', 'serve' } })" })
+    vim.health.error(where, {
+      "pip install assay, or setup({ cmd = { '/path/to/assay', 'serve' } })",
+      "a project's own program: view .venv/bin/assay, :trust, :Assay restart",
+    })
     return
   end
   vim.health.ok(('found by %s: %s'):format(where, table.concat(cmd, ' ')))
@@ -44,7 +47,8 @@ local function conversation(client)
   vim.health.start('Conversation')
   local found = client.get()
   if not found then
-    local advice = client.failure and ':Assay restart' or 'open a file in which suggestions are wanted'
+    local advice = client.failure and { ':Assay restart', 'what it wrote: ' .. vim.lsp.log.get_filename() }
+      or { 'open a file in which suggestions are wanted' }
     vim.health.warn('the server does not run' .. (client.failure and ': ' .. client.failure or ''), advice)
     return
   end

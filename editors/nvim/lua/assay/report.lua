@@ -225,9 +225,10 @@ function M.confidence(report)
   if again then
     table.insert(lines, '## Recalibrate')
     table.insert(lines, '')
-    local able = again.possible and ':Assay recalibrate fits calibrators to your own log'
-      or ('not yet: %s'):format(again.reason or 'there are too few labels')
-    table.insert(lines, ('  %s (%d labels, %d are needed).'):format(able, again.labelled or 0, again.needed or 0))
+    table.insert(lines, '  ' .. again.reason)
+    if again.possible then
+      table.insert(lines, '  :Assay recalibrate fits calibrators to it.')
+    end
   end
   return vim.tbl_map(function(line)
     return (line:gsub('[\r\n]+', ' '))
