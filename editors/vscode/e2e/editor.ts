@@ -115,10 +115,7 @@ export class Editor {
 
   /** Runs a command by its title, as a user does. */
   async command(title: string): Promise<void> {
-    await this.press('F1');
-    const list = this.page.locator('.quick-input-widget');
-    await list.first().waitFor({ state: 'visible' });
-    await this.page.keyboard.insertText(title.replace('…', ''));
+    await this.search('F1', title.replace('…', ''));
     await this.choose(title);
   }
 
@@ -138,16 +135,28 @@ export class Editor {
     );
     await this.press('Enter');
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first().waitFor({ state: 'hidden' });
+    await this.focused();
+  }
+
+  /** The list is on the screen a moment before the keyboard is its own. */
+  private async search(key: string, words: string): Promise<void> {
+    await this.press(key);
+    await this.page.locator('.quick-input-widget input:focus').first().waitFor({ state: 'visible', timeout: 60_000 });
+    await this.page.keyboard.insertText(words);
+  }
+
+  /** Until something that is on the screen takes the keys: between a list and the text behind it they would be lost. */
+  private async focused(): Promise<void> {
+    await until('the keyboard has a place', () => this.page.evaluate<boolean>('document.activeElement !== document.body && document.activeElement.checkVisibility()'));
   }
 
   /** By its whole path: that needs no search of the workspace. */
   private async quickOpen(name: string, what: string): Promise<void> {
-    await this.press('Control+p');
-    await this.page.locator('.quick-input-widget').first().waitFor({ state: 'visible' });
-    await this.page.keyboard.insertText(what);
+    await this.search('Control+p', what);
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: name }).first().waitFor({ state: 'visible', timeout: 60_000 });
     await this.press('Enter');
     await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
+    await this.focused();
   }
 }
 

@@ -1,6 +1,7 @@
 /** The reliability diagram: what was promised against what came of it, as SVG in the theme's colours. Pure. */
 import { html, NOTHING, type Markup } from './markup';
 import type { Bin } from './protocol';
+import { percents } from './words';
 
 const SIDE = 260;
 const LEFT = 44;
@@ -46,10 +47,10 @@ export function reliabilityTable(bins: readonly Bin[], caption: string): Markup 
   const rows = bins.flatMap(filledBin).map(
     ({ bin, mean, rate }) =>
       html`<tr>
-        <th scope="row">${percent(bin.low)}-${percent(bin.high)} %</th>
+        <th scope="row">${percents(bin.low)}-${percents(bin.high)} %</th>
         <td>${bin.n}</td>
-        <td>${percent(mean)} %</td>
-        <td>${percent(rate)} %</td>
+        <td>${percents(mean)} %</td>
+        <td>${percents(rate)} %</td>
         <td>${interval(bin)}</td>
       </tr>`,
   );
@@ -78,8 +79,8 @@ function axes(): Markup {
     (tick) =>
       html`<line class="grid" x1="${x(tick)}" y1="${y(0)}" x2="${x(tick)}" y2="${y(1)}" />
         <line class="grid" x1="${x(0)}" y1="${y(tick)}" x2="${x(1)}" y2="${y(tick)}" />
-        <text class="tick" x="${x(0) - 5}" y="${y(tick) + 4}" text-anchor="end">${percent(tick)}</text>
-        <text class="tick" x="${x(tick)}" y="${HEIGHT - 18}" text-anchor="middle">${percent(tick)}</text>`,
+        <text class="tick" x="${x(0) - 5}" y="${y(tick) + 4}" text-anchor="end">${percents(tick)}</text>
+        <text class="tick" x="${x(tick)}" y="${HEIGHT - 18}" text-anchor="middle">${percents(tick)}</text>`,
   );
   return html`<rect class="frame" x="${x(0)}" y="${y(1)}" width="${SIDE}" height="${SIDE}" />${ticks}`;
 }
@@ -106,7 +107,7 @@ function filledBin(bin: Bin): Filled[] {
 }
 
 function interval({ rateLow, rateHigh }: Bin): string {
-  return rateLow === null || rateHigh === null ? '' : `${percent(rateLow)}-${percent(rateHigh)} %`;
+  return rateLow === null || rateHigh === null ? '' : `${percents(rateLow)}-${percents(rateHigh)} %`;
 }
 
 /** So that a dot's area, not its width, is as its number. */
@@ -124,8 +125,4 @@ function y(share: number): number {
 
 function tenth(value: number): number {
   return Math.round(value * 10) / 10;
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)}`;
 }

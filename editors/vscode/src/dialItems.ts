@@ -1,6 +1,6 @@
 /** What the dial's list says of each level, in lines that are not cut off in a list of 600 pixels. Pure. */
 import type { Dial, Level, Right } from './protocol';
-import { counted, eventWords, shortTaskWords } from './words';
+import { counted, eventWords, percents, shortTaskWords } from './words';
 
 export interface DialItem {
   readonly label: string;
@@ -24,7 +24,7 @@ export function dialItems(dial: Dial): DialItem[] {
       const own = dial.n === 0 ? undefined : levelOf(dial.levels, showAbove);
       const evidence = dial.evidence.map(({ task, levels }, index) => evidenceWords(task, levelOf(levels, showAbove), index === 0));
       return {
-        label: showAbove === 0 ? 'All' : `From ${percent(showAbove)}`,
+        label: showAbove === 0 ? 'All' : `From ${percents(showAbove)} %`,
         description: [showAbove === now ? '(now)' : '', own === undefined ? '' : ownWords(own, dial)].filter(Boolean).join(' '),
         detail: evidence.join('; '),
         showAbove,
@@ -49,15 +49,15 @@ export function dialPlaceholder({ n, labelled }: Dial): string {
 }
 
 function ownWords({ shown, share, right }: Level, { n, label }: Dial): string {
-  const part = `your log: ${shown ?? '?'} of ${n}${share === null ? '' : ` (${percent(share)})`}`;
-  return right === null ? part : `${part}, ${percent(right.value)} of ${right.n} ${eventWords(label)}${rangeWords(right)}`;
+  const part = `your log: ${shown ?? '?'} of ${n}${share === null ? '' : ` (${percents(share)} %)`}`;
+  return right === null ? part : `${part}, ${percents(right.value)} % of ${right.n} ${eventWords(label)}${rangeWords(right)}`;
 }
 
 function evidenceWords(task: string, level: Level | undefined, isFirst: boolean): string {
   const name = shortTaskWords(task);
   if (level?.share === undefined || level.share === null) return `${name} not known`;
-  const part = `${name} ${percent(level.share)}`;
-  return level.right === null ? part : `${part}, ${percent(level.right.value)}${isFirst ? ' right' : ''}${rangeWords(level.right)}`;
+  const part = `${name} ${percents(level.share)} %`;
+  return level.right === null ? part : `${part}, ${percents(level.right.value)} %${isFirst ? ' right' : ''}${rangeWords(level.right)}`;
 }
 
 function rangeWords({ low, high }: Right): string {
@@ -66,12 +66,6 @@ function rangeWords({ low, high }: Right): string {
 
 function levelOf(levels: readonly Level[], showAbove: number): Level | undefined {
   return levels.find((level) => round(level.showAbove) === showAbove);
-}
-
-/** With a tenth where whole percents would say next to nothing. */
-function percent(share: number): string {
-  const value = 100 * share;
-  return `${value !== 0 && value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} %`;
 }
 
 /** 100 * 0.29 is a little less than 29 in floats. */

@@ -29,3 +29,9 @@ export function shortTaskWords(task: string): string {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** A share in percents, with a tenth where whole ones would say next to nothing: "56", "7.8". */
+export function percents(share: number): string {
+  const value = 100 * share;
+  return value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : `${Math.round(value)}`;
+}
