@@ -29,6 +29,8 @@ CODE = '''class Interval:
 '''
 RETURN = "        return "
 STATUSLINE = """vim.o.statusline = "%{v:lua.require'assay'.statusline()}" """
+MUTE = "local c = require('assay.client'); real, c.request = c.request, function(_, _, handler) answer = handler; return 1 end"
+LOUD = "require('assay.client').request = real"
 BADGE = re.compile(r"[◆◈◇] (likely|possible|unlikely) \d+-\d+ % exact match")
 
 
@@ -154,6 +156,20 @@ def test_tab_puts_in_what_the_ghost_text_says_and_undo_takes_only_that(nvim: Neo
     nvim.settle()
     assert nvim.lines()[-1] == RETURN + ghost
     nvim.keys("u")
+    nvim.settle()
+    assert nvim.lines()[-1] == RETURN
+
+
+def test_undo_takes_an_acceptance_and_not_what_was_typed_before_it(nvim: Neovim) -> None:
+    nvim.edit("a.py", nvim.text + "        ")
+    nvim.keys("A")
+    nvim.type("return ")
+    nvim.settle()
+    ghost = nvim.wait_ghost()
+    nvim.keys("Tab")
+    nvim.settle()
+    assert nvim.lines()[-1] == RETURN + ghost
+    nvim.keys("Escape", "u")
     nvim.settle()
     assert nvim.lines()[-1] == RETURN
 
@@ -320,7 +336,7 @@ def test_typing_along_never_flickers(nvim: Neovim) -> None:
 
 def test_typing_something_else_hides_it_at_once(nvim: Neovim) -> None:
     ghost = suggest(nvim)
-    nvim.lua("local c = require('assay.client'); real, c.request = c.request, function() end")  # so that no answer can mend it
+    nvim.lua(MUTE)
     try:
         nvim.type("Zq")
         nvim.settle()
@@ -329,28 +345,57 @@ def test_typing_something_else_hides_it_at_once(nvim: Neovim) -> None:
         nvim.gone(RETURN + "Zq" + ghost)
         nvim.gone("exact match")
     finally:
-        nvim.lua("require('assay.client').request = real")
+        nvim.lua(LOUD)
 
 
-def test_what_was_typed_along_may_be_taken_back(nvim: Neovim) -> None:
+def test_what_was_typed_along_may_be_taken_back_without_a_flicker(nvim: Neovim) -> None:
     ghost = suggest(nvim)
-    nvim.type(ghost[:3])
-    nvim.settle()
-    nvim.keys("BSpace", "BSpace")
-    nvim.settle()
+    for number in range(1, 4):
+        nvim.type(ghost[number - 1])
+        nvim.settle()
+        # an answer to this text is there, too
+        nvim.until(lambda: not nvim.status()["busy"], "the server is done")
+
+    def taken_back() -> None:
+        for _ in range(2):
+            nvim.keys("BSpace")
+            nvim.settle()
+
+    frames = nvim.frames(taken_back)
     assert nvim.lines()[-1] == RETURN + ghost[:1]
     assert nvim.ghost() == ghost[1:]
+    assert [frame for frame in frames if not any(line.startswith(f"{RETURN}{ghost}  ") for line in frame)] == []
 
 
 def test_text_that_comes_behind_the_cursor_hides_what_was_made_without_it(nvim: Neovim) -> None:
+    ghost = suggest(nvim)
+    nvim.lua(MUTE)  # so that no answer can mend it
+    try:
+        row = len(nvim.lines()) - 1
+        nvim.v.api.buf_set_text(0, row, len(RETURN), row, len(RETURN), ["foo()"])
+        nvim.v.api.win_set_cursor(0, [row + 1, len(RETURN)])
+        nvim.type(ghost[0])
+        nvim.settle()
+        assert nvim.lines()[-1] == f"{RETURN}{ghost[0]}foo()"
+        assert nvim.ghost() is None
+    finally:
+        nvim.lua(LOUD)
+
+
+def test_an_answer_about_an_earlier_text_is_not_shown(nvim: Neovim) -> None:
     suggest(nvim)
-    nvim.lua(
-        "vim.api.nvim_buf_set_text(0, vim.fn.line('.') - 1, vim.fn.col('.') - 1, vim.fn.line('.') - 1, vim.fn.col('.') - 1, {'foo()'})"
-    )
-    nvim.v.api.win_set_cursor(0, [len(nvim.lines()), len(RETURN)])
-    nvim.keys("Left")
-    nvim.settle()
-    nvim.until(lambda: nvim.ghost() is None, "no ghost text before other text")
+    nvim.lua(MUTE)
+    try:
+        nvim.type("Zq")
+        nvim.settle()
+        nvim.lua("late = answer")
+        nvim.lua("answer = nil; vim.api.nvim_buf_set_text(0, 0, 0, 0, 0, { 'new ' })")
+        told = {"id": "0123456789ab", "confidence": {"band": "likely", "text": "late"}}
+        item = {"insertText": "late", "command": {"title": "", "command": "assay.accepted", "arguments": [told]}}
+        nvim.lua("late(nil, ...)", {"items": [item]})
+        assert nvim.ghost() is None
+    finally:
+        nvim.lua(LOUD)
 
 
 def test_outdated_requests_are_cancelled(nvim: Neovim) -> None:
@@ -642,9 +687,11 @@ def test_ghost_text_is_hidden_while_the_menu_of_another_plugin_is_open(nvim: Neo
         suggest(nvim, RETURN + "self.")
         nvim.lua("open_menu()")
         assert nvim.ghost() is None
+        nvim.lua("sent = {}")
         nvim.type("e")
         nvim.settle()
         assert nvim.ghost() is None
+        assert nvim.sent("textDocument/inlineCompletion") == []
         nvim.lua("close_menu()")
         assert nvim.wait_ghost()
     finally:

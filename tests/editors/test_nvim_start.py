@@ -76,7 +76,7 @@ def test_restart_leaves_one_server(suite: str, folder: Path) -> None:
         nvim.ready()
         (first,) = servers(nvim)
         nvim.command("Assay restart")
-        nvim.until(lambda: servers(nvim) and first not in servers(nvim), "another server")
+        nvim.until(lambda: (now := servers(nvim)) and first not in now, "another server")
         nvim.ready()
         assert len(servers(nvim)) == 1
         assert "started again" not in nvim.v.command_output("messages")

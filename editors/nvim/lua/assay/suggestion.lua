@@ -162,6 +162,14 @@ local function take(at, items, chosen)
         index = number
       end
     end
+  elseif showing and items[1].text == rest() then
+    -- It goes on from where it began: what was typed along may be taken back without a moment of nothing.
+    for _, each in ipairs(items) do
+      each.text = showing.typed .. each.text
+    end
+    showing.items, showing.index, showing.chosen = items, 1, false
+    draw()
+    return
   end
   local line = line_of(at.buf, at.row)
   showing = {
@@ -251,10 +259,7 @@ function M.update()
       hide()
     end
   end
-  -- what plays back a macro or a mapping has no eyes
-  if vim.fn.reg_executing() == '' then
-    ask(chosen and INVOKED or AUTOMATIC, chosen)
-  end
+  ask(chosen and INVOKED or AUTOMATIC, chosen)
 end
 
 --- Nothing is to be shown here any more.
