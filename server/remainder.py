@@ -72,7 +72,7 @@ def _rest(token: Token, size: int) -> Token:
     byte but a space leaves `_AGREES` of them in the mean, so that a byte adds -log(_AGREES) to the log odds, to those against the best
     other token as well. The entropy among the others is left as it is.
     """
-    gained = -math.log(_AGREES) * len(token.text[:size].lstrip(b" "))
+    gained = -math.log(_AGREES) * (size - token.text.count(b" ", 0, size))
     text, p = token.text[size:], math.exp(token.logprob)
     if gained == 0 or not 0 < p < 1:
         return replace(token, text=text)

@@ -45,7 +45,7 @@ def test_the_extension_knows_the_colour_of_every_band(contributions: ModuleType)
 
 
 def test_the_extension_words_events_as_the_package_does() -> None:
-    words = re.search(r"^const EVENTS.* = \{ (.*) \};$", (ROOT / "src" / "dialItems.ts").read_text("utf-8"), re.MULTILINE)
+    words = re.search(r"^const EVENTS.* = \{ (.*) \};$", (ROOT / "src" / "words.ts").read_text("utf-8"), re.MULTILINE)
     assert words is not None
     assert dict(re.findall(r"(\w+): '([^']+)'", words[1])) == EVENT_WORDS
 
