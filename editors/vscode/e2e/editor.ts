@@ -160,10 +160,10 @@ export class Editor {
     await this.page.keyboard.insertText(words);
   }
 
-  /** Until what is behind the list takes the keys: in between they would be lost. */
+  /** Until the text behind the list takes the keys: in between they would be lost. */
   private async listGone(): Promise<void> {
     await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
-    await until('the keyboard has a place', () => this.page.evaluate<boolean>('document.activeElement !== document.body && document.activeElement.checkVisibility()'));
+    await until('the text has the keyboard', () => this.page.evaluate<boolean>('document.activeElement.closest(".monaco-editor") !== null'));
   }
 
   /** By its whole path: that needs no search of the workspace. */
