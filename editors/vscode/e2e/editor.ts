@@ -116,11 +116,27 @@ export class Editor {
   /** Runs a command by its title, as a user does. */
   async command(title: string): Promise<void> {
     await this.search('F1', title.replace('…', ''));
-    await this.choose(title);
+    await this.take(title);
+  }
+
+  /** Takes that entry of the open list, which ends with it. */
+  async choose(words: string): Promise<void> {
+    await this.take(words);
+    await this.listGone();
+  }
+
+  /** Takes all off the screen that came over the text or in it: lists, suggestions. A list that is opened before that is done would go, too. */
+  async clear(): Promise<void> {
+    await this.press('Escape');
+    await until(
+      'a screen without list and ghost text',
+      async () => (await this.screen.ghost()).trim() === '' && (await this.page.locator('.quick-input-widget:visible').count()) === 0,
+      () => this.screen.seen(),
+    );
   }
 
   /** Takes the first entry of the open list that has these words, by keyboard: a mouse would stay and call for tooltips. */
-  async choose(words: string): Promise<void> {
+  private async take(words: string): Promise<void> {
     const chosen = this.page.locator('.quick-input-list .monaco-list-row.focused');
     const seen = async () => (await chosen.count()) > 0 && ((await chosen.first().textContent()) ?? '');
     await until(
@@ -135,7 +151,6 @@ export class Editor {
     );
     await this.press('Enter');
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first().waitFor({ state: 'hidden' });
-    await this.focused();
   }
 
   /** The list is on the screen a moment before the keyboard is its own. */
@@ -145,9 +160,10 @@ export class Editor {
     await this.page.keyboard.insertText(words);
   }
 
-  /** Until something that is on the screen takes the keys: between a list and the text behind it they would be lost. */
-  private async focused(): Promise<void> {
-    await until('the keyboard has a place', () => this.page.evaluate<boolean>('document.activeElement !== document.body && document.activeElement.checkVisibility()'));
+  /** Until the text behind the list takes the keys: in between they would be lost. */
+  private async listGone(): Promise<void> {
+    await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
+    await until('the text has the keyboard', () => this.page.evaluate<boolean>('document.activeElement.closest(".monaco-editor") !== null'));
   }
 
   /** By its whole path: that needs no search of the workspace. */
@@ -155,8 +171,7 @@ export class Editor {
     await this.search('Control+p', what);
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: name }).first().waitFor({ state: 'visible', timeout: 60_000 });
     await this.press('Enter');
-    await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
-    await this.focused();
+    await this.listGone();
   }
 }
 

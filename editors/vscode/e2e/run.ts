@@ -56,6 +56,7 @@ async function attempt(editor: Editor, scenario: Scenario, version: string): Pro
   const changed = Object.fromEntries(['assay.badge', 'assay.showAbove', 'assay.model', 'assay.automatic'].map((name) => [name, undefined]));
   try {
     editor.place.set({ ...changed, ...scenario.settings });
+    await editor.clear();
     await scenario.run(editor);
     return undefined;
   } catch (error) {
@@ -68,8 +69,6 @@ async function attempt(editor: Editor, scenario: Scenario, version: string): Pro
     return error instanceof Error ? error.message : String(error);
   } finally {
     editor.place.set(Object.fromEntries(Object.keys(scenario.settings ?? {}).map((name) => [name, undefined])));
-    // A list that a failure left open would take the next one's keys.
-    await editor.press('Escape');
   }
 }
 
