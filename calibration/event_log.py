@@ -216,7 +216,7 @@ class EventLog:
                         continue
                     names = [row.showing] if row.showing else []
                     if isinstance(row.event, Request):
-                        names += [row.event.id, *row.event.others]
+                        names += [row.event.id, *(other.id for other in row.event.others)]
                     showings.update(name.encode() for name in names)
             found = self._db.execute("SELECT number, showing FROM events WHERE showing IS NOT NULL")
             numbers.update(number for number, showing in found if showing in showings)

@@ -43,11 +43,22 @@ class Began(_Event, frozen=True, tag="began"):
     client_version: str = ""
 
 
+class Other(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """An alternative that was given to the editor with a suggestion; the fields are those of `Request`."""
+
+    id: str
+    confidence: dict[str, str | float | None] | None = None
+    measures: dict[str, float] = {}
+    rank: int = 1
+    text_sha256: str = ""
+    characters: int = 0
+
+
 class Request(_Event, frozen=True, tag="request"):
     """A request ended: what `server/outcomes.py` writes, of which these are what readers need.
 
     id: the suggestion's, if there is one; document, project: hashes; probability and the rest of `confidence` as in a suggestion; rank: of
-    the generation among the alternatives that were drawn with it; text_sha256, characters: of the suggestion's text; others: ids of the
+    the generation among the alternatives that were drawn with it; text_sha256, characters: of the suggestion's text; others: the
     suggestions that came with it, each of which may be a showing.
     """
 
@@ -69,9 +80,22 @@ class Request(_Event, frozen=True, tag="request"):
     rank: int = 1
     text_sha256: str = ""
     characters: int = 0
-    others: tuple[str, ...] = ()
+    others: tuple[Other, ...] = ()
     tokens: int = 0
     timings_ms: dict[str, float] = {}
+
+    def of(self, other: Other) -> Request:
+        """The same request, as it would be logged had another of its suggestions come first."""
+        return msgspec.structs.replace(
+            self,
+            id=other.id,
+            confidence=other.confidence,
+            measures=other.measures,
+            rank=other.rank,
+            text_sha256=other.text_sha256,
+            characters=other.characters,
+            others=(),
+        )
 
 
 class Shown(_Event, frozen=True, tag="shown"):

@@ -43,10 +43,12 @@ class LoggedSamples:
 def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
     """What was on a screen, in the order in which it was first given to an editor.
 
-    A showing whose first request is not in the log any more is left out. Of two ends of one the first counts. Only the first request of
-    each showing is held: most are of somebody who types along what is shown.
+    A showing whose first request is not in the log any more is left out. Of two ends of one the first counts. An alternative that the user
+    went on to has the request that it came with. Only the first request of each showing is held: most are of somebody who types along
+    what is shown.
     """
     first: dict[str, tuple[Row, Request]] = {}
+    alternatives: dict[str, tuple[Row, Request]] = {}
     shown: set[str] = set()
     ended: dict[str, Ended] = {}
     kept: dict[str, list[Kept]] = {}
@@ -55,6 +57,8 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
         if isinstance(event, Request):
             if event.outcome == "produced" and name in (None, event.id):
                 first.setdefault(event.id, (row, event))
+            for other in event.others:
+                alternatives.setdefault(other.id, (row, event.of(other)))
         elif name is None:
             continue
         elif isinstance(event, Shown):
@@ -64,7 +68,7 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
         elif isinstance(event, Kept):
             kept.setdefault(name, []).append(event)
     found = []
-    for name, (row, request) in first.items():
+    for name, (row, request) in sorted((alternatives | first).items(), key=lambda item: item[1][0].number):
         end = ended.get(name)
         seen = name in shown or (end is not None and end.ending in _SEEN_BY_WHAT_WAS_DONE)
         if seen or end is not None:

@@ -110,7 +110,7 @@ class _Aside:
                 yield row
             elif event.outcome == "hidden":
                 self.hidden.setdefault(row.showing or event.id, Decided(row.time_ms, event, shown=False, kept=None))
-            elif row.showing in (None, event.id):  # at each keystroke along a showing there is another request
+            elif row.showing in (None, event.id) or event.others:  # at each keystroke along a showing there is another request
                 yield row
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from ..calibration.confidence import Confidence
-from ..calibration.events import Request
+from ..calibration.events import Other, Request
 
 Trigger = Literal["automatic", "invoked"]
 # Where the text came from: what was suggested before, a generation of its own, or one that ran already and still fitted.
@@ -50,7 +50,7 @@ class Outcome:
     kind: what was asked for. task: as `task_of`, None where it was not come to. source: None where no text came from anywhere. reason: for
     people, empty where there is none to give; made of our own sentences, never of code. propensity: `Decision.propensity`, for what was
     shown or hidden. model, prompt: fingerprint ids. rank: as `Drawn`. text_sha256, characters: of the suggestion's text, empty and 0 where
-    there is none. others: ids of the suggestions that came with it.
+    there is none. others: the suggestions that came with it.
     showing: the id of the one it belongs to, None where nothing is shown. tokens: sampled for this request, 0 from memory.
     Raises ValueError where a suggestion was shown or hidden without a confidence, a source and a propensity that allow it, and for a
     propensity where nothing was decided: an estimate from the log stands on these.
@@ -75,7 +75,7 @@ class Outcome:
     rank: int = 1
     text_sha256: str = ""
     characters: int = 0
-    others: tuple[str, ...] = ()
+    others: tuple[Other, ...] = ()
     showing: str | None = None
     tokens: int = 0
 
@@ -92,8 +92,7 @@ class Outcome:
             raise ValueError(f"{self.ending}: can't be with a propensity of {self.propensity}")
 
     def as_event(self) -> Request:
-        """What is logged. Left out: what is not finite, and the confidence's reason, which may name the file."""
-        said = None if self.confidence is None else {name: value for name, value in asdict(self.confidence).items() if name != "reason"}
+        """What is logged: see `logged_confidence` and `logged_measures`."""
         return Request(
             id=self.id,
             outcome=self.ending.value,
@@ -106,8 +105,8 @@ class Outcome:
             task=self.task,
             source=self.source,
             propensity=self.propensity,
-            confidence=said,
-            measures={name: value for name, value in self.measures.items() if math.isfinite(value)},
+            confidence=logged_confidence(self.confidence),
+            measures=logged_measures(self.measures),
             model=self.model,
             prompt=self.prompt,
             rank=self.rank,
@@ -117,3 +116,13 @@ class Outcome:
             tokens=self.tokens,
             timings_ms={name: round(value, 3) for name, value in asdict(self.spent).items()},
         )
+
+
+def logged_confidence(confidence: Confidence | None) -> dict[str, str | float | None] | None:
+    """Without its reason, which may name the file."""
+    return None if confidence is None else {name: value for name, value in asdict(confidence).items() if name != "reason"}
+
+
+def logged_measures(measures: Mapping[str, float]) -> dict[str, float]:
+    """Those that are finite: JSON has no other numbers."""
+    return {name: value for name, value in measures.items() if math.isfinite(value)}

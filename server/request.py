@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..calibration.events import hash_of
+from ..calibration.events import Other, hash_of
 from ..inference.completion import Surroundings, task_of
 from .engine import Place
 from .live import Made
-from .outcomes import Ending, Outcome, Spent
+from .outcomes import Ending, Outcome, Spent, logged_confidence, logged_measures
 from .policy import Decision
 from .suggestion import Suggestion
 
@@ -65,10 +65,15 @@ class Record:
         self._made, self._waited_ms = made, waited_ms
 
     def decided(
-        self, suggestion: Suggestion, decision: Decision, rank: int = 1, showing: str | None = None, others: Sequence[Suggestion] = ()
+        self,
+        suggestion: Suggestion,
+        decision: Decision,
+        rank: int = 1,
+        showing: str | None = None,
+        others: Sequence[tuple[Suggestion, int]] = (),
     ) -> None:
-        """A suggestion is shown or hidden. rank: as `Drawn`; showing: the id of the first suggestion of the same generation; others: that
-        are given to the editor with it."""
+        """A suggestion is shown or hidden. rank: as `Drawn`; showing: the id of the first suggestion of the same generation; others: those,
+        with their ranks, that are given to the editor with it."""
         self.end(
             Ending.PRODUCED if decision.shown else Ending.HIDDEN,
             decision.reason,
@@ -78,9 +83,9 @@ class Record:
             measures=suggestion.measures,
             rank=rank,
             showing=showing,
-            text_sha256=hashlib.sha256(suggestion.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            text_sha256=_sha256(suggestion.text),
             characters=len(suggestion.text),
-            others=tuple(other.id for other in others),
+            others=tuple(_other(*other) for other in others),
         )
 
     def end(self, ending: Ending, reason: str = "", **more: Any) -> tuple[()]:
@@ -113,3 +118,18 @@ class Record:
             )
         )
         return ()
+
+
+def _other(suggestion: Suggestion, rank: int) -> Other:
+    return Other(
+        id=suggestion.id,
+        confidence=logged_confidence(suggestion.confidence),
+        measures=logged_measures(suggestion.measures),
+        rank=rank,
+        text_sha256=_sha256(suggestion.text),
+        characters=len(suggestion.text),
+    )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -114,13 +114,16 @@ class Requests:
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
+        found = await self._ended(ask, current)
+        if not found and current():
+            self._on_answer(ask, ())
+        return found
+
+    async def _ended(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
         record, max_ms = Record(ask, self._add), self._settings().max_ms
         try:
             async with asyncio.timeout(max_ms / 1e3) as record.limit:
-                found = await self._answer(ask, current, record)
-                if not found and current():
-                    self._on_answer(ask, ())
-                return found
+                return await self._answer(ask, current, record)
         except Superseded:
             return record.end(Ending.SUPERSEDED)
         except asyncio.CancelledError:
@@ -254,7 +257,8 @@ class Requests:
             record.decided(first.suggestion, decision, rank, self._hide(_identity(ask, made, first.generation), first.suggestion.id))
             return ()
         self._keep(found)
-        record.decided(first.suggestion, decision, rank, self._on_answer(ask, given), given[1:])
+        others = [(each.suggestion, each.asked_of_calibrators["drawn"].rank) for each in found[1:]]
+        record.decided(first.suggestion, decision, rank, self._on_answer(ask, given), others)
         return given
 
     def _add(self, outcome: Outcome) -> None:

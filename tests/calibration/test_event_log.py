@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from synthetic_events import BEGAN_MS, SERVER, new, request
 
 from assay.calibration.event_log import EventLog, EventLogError, EventLogUnavailable
-from assay.calibration.events import Began, Drifted, Dropped, Ended, Ending, Event, Kept, Row, Shown, Text, hash_of
+from assay.calibration.events import Began, Drifted, Dropped, Ended, Ending, Event, Kept, Other, Row, Shown, Text, hash_of
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".typing"), str(ROOT / "tests")))}
@@ -274,7 +274,9 @@ def test_what_is_forgotten_of_a_document_is_gone_from_the_disk_with_all_that_bec
 def test_with_a_document_is_forgotten_what_the_user_went_on_to_there_and_what_is_found_there_later(path: Path) -> None:
     wanted, other = hash_of("file:///secret.py"), hash_of("file:///other.py")
     with EventLog(path, create=True) as log:
-        log.append([new(request("first", document=wanted, others=("second", "third"))), new(request("fourth", document=other))])
+        log.append(
+            [new(request("first", document=wanted, others=(Other(id="second"), Other(id="third")))), new(request("fourth", document=other))]
+        )
         log.append([new(Shown(by="client"), name) for name in ("second", "third", "fourth")])
         assert log.forget_documents([wanted]) == 3
         log.append([new(Text(what="found", text="SECRET", document=wanted), "second"), new(Shown(by="client"), "second")])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from synthetic_events import SERVER, life, lives, request
 from synthetic_samples import MODEL, PROMPT
 
-from assay.calibration.events import LOOKED_AFTER_S, Ended, Ending, Event, Kept, Request, Row, Shown, hash_of
+from assay.calibration.events import LOOKED_AFTER_S, Ended, Ending, Event, Kept, Other, Request, Row, Shown, hash_of
 from assay.calibration.kept import KEPT_FROM
 from assay.calibration.log_samples import LoggedSamples, samples_of, showings_of, was_kept
 from assay.calibration.log_summary import summary_of
@@ -126,6 +126,21 @@ def test_what_is_no_sample_is_left_out_and_said() -> None:
     )
     assert [sample.id for sample in logged.samples] == ["seen", "accepted at once"]
     assert logged.left_out == {"not seen": 1, "not the model's first choice": 1, "without measures": 2}
+
+
+def test_an_alternative_that_the_user_went_on_to_has_the_request_that_it_came_with_and_numbers_of_its_own() -> None:
+    of_its_own: dict[str, str | float | None] = {"status": "informative", "event": "kept", "probability": 0.1, "band": "unlikely"}
+    other = Other(id="b", confidence=of_its_own, measures={"total_logprob": -9.0}, rank=2, text_sha256="00", characters=3)
+    first = request("a", trigger="invoked", others=(other, Other(id="never gone on to")))
+    found = rows(("of one before", first), *life("b", kept=True)[1:])
+    (showing,) = showings_of(found)
+    assert (showing.id, showing.shown, showing.time_ms) == ("b", True, 1000)
+    assert showing.request == request(
+        "b", trigger="invoked", confidence=of_its_own, measures={"total_logprob": -9.0}, rank=2, text_sha256="00", characters=3
+    )
+    summary = summary_of(found)
+    assert (summary.endings, [(part.name, part.kept) for part in summary.by_band]) == ({"accepted": 1}, [("unlikely", 1)])
+    assert samples_of([showing]).left_out == {"not the model's first choice": 1}
 
 
 def test_of_two_ends_and_two_requests_of_one_showing_the_first_counts() -> None:

@@ -13,6 +13,7 @@ from assay.calibration.events import Ended, Ending, Event, Kept, Request, Row, S
 from assay.server.documents import Change, Documents
 from assay.server.engine import Place
 from assay.server.follow_up import FollowUp
+from assay.server.log_view import read_log
 from assay.server.positions import Position, Range
 from assay.server.request import Ask
 from assay.server.showings import SETTLE_S
@@ -94,7 +95,9 @@ async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Pat
     assert not any(isinstance(row.event, Text) for row in rows)
 
 
-async def test_an_alternative_that_was_gone_on_to_is_forgotten_with_its_document(tiny_gguf: Path, tmp_path: Path) -> None:
+async def test_an_alternative_that_was_gone_on_to_is_reported_with_its_own_numbers_and_forgotten_with_its_document(
+    tiny_gguf: Path, tmp_path: Path
+) -> None:
     log = tmp_path / "log"
     async with client_of(tiny_gguf) as client:
         await client.initialize(options={"log.path": str(log), "log.text": True, "alternatives": 4})
@@ -104,7 +107,10 @@ async def test_an_alternative_that_was_gone_on_to_is_forgotten_with_its_document
         await command(client, "accepted", second)
         client.change(URI, 2, {"range": second["range"], "text": second["insertText"]})
         assert await client.leave() == 0
-    showing = second["command"]["arguments"][0]["id"]
+    suggestion = second["command"]["arguments"][0]
+    showing = suggestion["id"]
+    (decided,) = [one for one in read_log(log).decided if one.request.id == showing]
+    assert (decided.shown, decided.request.measures) == (True, suggestion["measures"])
     assert {Shown, Ended, Kept, Text} <= {type(row.event) for row in rows_of(log) if row.showing == showing}
     with EventLog(log) as opened:
         opened.forget_documents([hash_of(URI)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -66,8 +66,12 @@ def ended(log: EventWriter, file: Path) -> list[dict[str, Any]]:
 
 
 async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
-    settings, may_read = DEFAULTS, threading.Event()
-    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log") as (requests, _, log, executor):
+    settings, may_read, given = DEFAULTS, threading.Event(), list[int]()
+
+    def on_answer(_: Ask, suggestions: Sequence[Suggestion]) -> None:
+        given.append(len(suggestions))
+
+    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log", on_answer=on_answer) as (requests, _, log, executor):
         assert await texts(requests, ASK)
         settings = replace(DEFAULTS, max_ms=300)
         executor.submit(may_read.wait)
@@ -77,6 +81,7 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
             may_read.set()
         last = ended(log, tmp_path / "log")[-1]
         assert (last["outcome"], last["reason"]) == ("timed_out", "the calibrators were not read after 300 ms")
+        assert given[1:] == [0], "an editor takes away what it showed where it is given nothing, for whatever reason"
         assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
 
 
