@@ -95,14 +95,16 @@ def logs_recalibrate(log: Path | None, as_json: bool, *, dry_run: bool = False) 
         folder = dict(folders())["user"]
         written: list[dict[str, Any]] = []
         refused: list[dict[str, Any]] = []
-        for kind, samples in _by_kind(_samples(log, AT_S, {}).samples).items():
+        logged = _samples(log, AT_S, {})
+        _tell_left_out(logged)
+        for kind, samples in _by_kind(logged.samples).items():
             task, model, prompt = kind
             said = _kind_json(kind) | _counts_json(samples)
             try:
                 calibrator = _fitted(samples)
             except FitError as error:
                 refused.append(said | {"reason": str(error)})
-                _say(f"{task} of the model {model}: no calibrator: {error}")
+                _say(f"{task} of the model {model}: {_answered(samples)}: no calibrator: {error}")
                 continue
             path = folder / f"{_EVENT}-{task}-{model[:8]}-{prompt[:8]}.json"
             if not dry_run:
@@ -113,10 +115,13 @@ def logs_recalibrate(log: Path | None, as_json: bool, *, dry_run: bool = False) 
                 | {"path": str(path), "id": calibrator.id, "event": _EVENT, "n": evidence.n, "positives": evidence.positives}
                 | {"status": calibrator.status, "reason": calibrator.reason, "skill": evidence.skill and asdict(evidence.skill)}
             )
-            _say(f"{task} of the model {model}: {evidence_line(calibrator)}\nbecause: {calibrator.reason}")
+            _say(f"{task} of the model {model}: {_answered(samples)}: {evidence_line(calibrator)}\nbecause: {calibrator.reason}")
             _say(f"{'would be written' if dry_run else 'written'}: {path}")
         if not written and not refused:
-            _say("no calibrator: the log has no suggestion that was shown")
+            none = "all that was shown is left out" if logged.left_out else "the log has no suggestion that was shown"
+            _say(f"no calibrator: {none}")
+        if written:
+            _say(f"note: servers say these percentages where the setting assay.event is {_EVENT}")
         if as_json:
             print(json.dumps({"dry_run": dry_run, "written": written, "refused": refused}, indent=1, allow_nan=False))
         return 0
@@ -148,7 +153,8 @@ def logs_forget(
 ) -> int:
     """`assay logs forget`: delete all about a document (a path or a URI), all from before a time, all code, or, without any of these, all.
 
-    sure: do not ask. What was deleted is overwritten in the file. 1 where another process reads the log, so that remains may be there yet.
+    sure: do not ask. What was deleted is overwritten in the file. 1 where another process reads the log, so that remains may be there yet,
+    and where nothing in the log is about the document.
     """
 
     def work() -> int:
@@ -158,6 +164,11 @@ def logs_forget(
                 return 1
             if document is not None:
                 deleted = opened.forget_documents(map(hash_of, _uris(document)))
+                if not deleted:
+                    _say(
+                        f"nothing was deleted: no event in {opened.path} is about {document}. Is that its whole path, as the editor has it?"
+                    )
+                    return 1
             elif before is not None:
                 deleted = opened.forget_before(int(before.timestamp() * 1e3))
             else:
@@ -276,6 +287,12 @@ def _listed(counts: dict[str, int]) -> str:
 def _counted(samples: Sequence[Sample]) -> str:
     known = _counts_json(samples)
     return f"{len(samples):,} samples, {known['labelled']:,} with a label, {known['positives']:,} of them kept"
+
+
+def _answered(samples: Sequence[Sample]) -> str:
+    """What the label is of: who ignores a suggestion says nothing of it, and who dismisses it only through a client that tells."""
+    known = _counts_json(samples)
+    return f"of {len(samples):,} shown it is known of {known['labelled']:,} whether they were kept ({known['positives']:,} were)"
 
 
 def _counts_json(samples: Sequence[Sample]) -> dict[str, Any]:

@@ -103,6 +103,10 @@ def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     assert not home.exists()
     assert run("recalibrate", "--log", logged, "--json") == 0
     said = document(capsys)
+    assert run("recalibrate", "--log", logged) == 0
+    told = capsys.readouterr().err
+    assert "line_rest of the model 0123456789abcdef: of 30 shown it is known of 30 whether they were kept (27 were): no calibrator" in told
+    assert "where the setting assay.event is kept" in told
     (written,) = said["written"]
     assert (written["task"], written["event"], written["n"], written["status"]) == ("line", "kept", 300, "informative")
     assert written["skill"]["low"] > 0
@@ -122,6 +126,12 @@ def test_recalibrate_of_a_log_without_suggestions_writes_nothing_and_says_so(
     EventLog(path, create=True).close()
     assert run("recalibrate", "--log", path) == 0
     assert "no suggestion that was shown" in capsys.readouterr().err
+    with EventLog(path) as log:
+        log.append([new(event, showing) for showing, event in life("unmeasured", kept=True, measures={})])
+    assert run("recalibrate", "--log", path) == 0
+    told = capsys.readouterr().err
+    assert "left out: 1 without measures" in told
+    assert "all that was shown is left out" in told
     assert not home.exists()
 
 
@@ -198,7 +208,7 @@ def test_prune_keeps_to_the_days_and_the_size(path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize("name", ["plain.py", "with space.py", "+page(1)@x.svelte", "ünï.py", "100%.py"])
 @pytest.mark.parametrize("unquoted", ["/", "/!$&'()*+,;=:@", None])
 def test_all_about_a_document_is_forgotten_by_its_path_however_an_editor_writes_it(
-    tmp_path: Path, name: str, unquoted: str | None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, name: str, unquoted: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from urllib.parse import quote
 
@@ -208,6 +218,8 @@ def test_all_about_a_document_is_forgotten_by_its_path_however_an_editor_writes_
         log.append([new(event, showing) for showing, event in life("mine", kept=True, document=hash_of(uri))])
         log.append([new(event, showing) for showing, event in life("other", kept=True)])
         monkeypatch.chdir(tmp_path)
+        assert run("forget", "--log", path, "--document", f"not {name}", "--yes") == 1
+        assert "nothing was deleted: no event" in capsys.readouterr().err
         assert run("forget", "--log", path, "--document", name, "--yes") == 0
         assert {row.showing for row in log.rows()} == {None, "other"}
         assert run("forget", "--log", path, "--document", "file:///project/a.py", "--yes") == 0

@@ -149,7 +149,9 @@ describe('what the server says', () => {
       written: [{ task: 'line', path: '/x.json', event: 'kept', n: 210, status: 'informative' }],
       refused: [{ task: 'block', reason: '12 of the 200 samples that are needed.' }],
     });
-    expect(words).toBe('line: fitted on 210 suggestions, informative. block: none, 12 of the 200 samples that are needed.');
+    expect(words).toBe(
+      'line: fitted on 210 suggestions, informative. block: none, 12 of the 200 samples that are needed. Badges tell these where the setting assay.event is kept.',
+    );
     expect(recalibrationWords({ written: [], refused: [] })).toBe('There was nothing to fit.');
   });
 });

@@ -188,7 +188,7 @@ local function recalibrate()
   with('assay/recalibrate', {}, function(answer)
     local written, refused = #answer.written, #answer.refused
     if written + refused == 0 then
-      say('your log has no suggestion that was shown yet')
+      say('your log has no suggestion yet that a calibrator could be fitted to')
     else
       say(('%d calibrator%s written, %d refused; why: :Assay report'):format(written, written == 1 and '' or 's', refused))
     end
