@@ -164,6 +164,8 @@ export class Editor {
   private async listGone(): Promise<void> {
     await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
     await until('the text has the keyboard', () => this.page.evaluate<boolean>('document.activeElement.closest(".monaco-editor") !== null'));
+    // Which keys are commands there is known to the window a moment later; Backspace would do nothing until then.
+    await this.page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))');
   }
 
   /** By its whole path: that needs no search of the workspace. */

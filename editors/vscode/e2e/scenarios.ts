@@ -72,6 +72,14 @@ async function ask(editor: Editor, name: string, { text, keys, ghost }: { text: 
   return shownWith(editor, ghost);
 }
 
+/** Takes back the last of the keys that ask, and types it anew. */
+async function askAgain(editor: Editor): Promise<void> {
+  const [line, column] = (await editor.screen.cursorPlace()).split(':').map(Number);
+  await editor.press('Backspace');
+  await until('a character less', async () => (await editor.screen.cursorPlace()) === `${String(line)}:${String(Number(column) - 1)}`, () => editor.screen.cursorPlace());
+  await editor.type('=');
+}
+
 /** Until ghost text (this one, if it is given) and a badge are on the screen. */
 async function shownWith(editor: Editor, ghost?: string): Promise<{ ghost: string; badge: Badge }> {
   return until(
@@ -301,8 +309,7 @@ async function dial(editor: Editor): Promise<void> {
   assert.equal((await editor.screen.ghost()).trim(), '');
   editor.place.set({ 'assay.showAbove': 0 });
   await until('the dial is open', async () => !/95 %/.test((await editor.screen.status()).spoken));
-  await editor.press('Backspace');
-  await editor.type('=');
+  await askAgain(editor);
   await shownWith(editor, MAIN.ghost);
 }
 
@@ -322,8 +329,7 @@ async function dialByKeyboard(editor: Editor): Promise<void> {
   await editor.command('Assay: Set the Dial…');
   await editor.choose('All');
   await until('the dial is open', async () => !/90 %/.test((await editor.screen.status()).spoken), () => editor.screen.status());
-  await editor.press('Backspace');
-  await editor.type('=');
+  await askAgain(editor);
   await shownWith(editor, MAIN.ghost);
 }
 
@@ -355,8 +361,7 @@ async function killed(editor: Editor): Promise<void> {
   await until('no badge of a server that is gone', async () => (await editor.screen.badge()) === null);
   await until('the server was started again', () => editor.place.serverStarts > starts);
   await editor.serverReady();
-  await editor.press('Backspace');
-  await editor.type('=');
+  await askAgain(editor);
   await shownWith(editor, MAIN.ghost);
 }
 
@@ -418,8 +423,7 @@ async function pausing(editor: Editor): Promise<void> {
   await nothingByItself(editor, /paused/i);
   await editor.command('Assay: Resume');
   await editor.serverReady();
-  await editor.press('Backspace');
-  await editor.type('=');
+  await askAgain(editor);
   await shownWith(editor, MAIN.ghost);
 }
 
@@ -435,8 +439,7 @@ async function quiet(editor: Editor): Promise<void> {
   await gone(editor);
   await editor.command('Assay: Quiet Mode');
   await editor.serverReady();
-  await editor.press('Backspace');
-  await editor.type('=');
+  await askAgain(editor);
   await shownWith(editor, MAIN.ghost);
 }
 
