@@ -10,7 +10,8 @@ from itertools import accumulate
 from .documents import Splice
 
 # A longer replacement is not compared with what it replaces: what it covers is lost. Nor are more characters than the second compared by
-# their tokens for one edit. So none costs more than 5 ms (60,000 characters are 1,600 lines).
+# their tokens for one edit. So a formatter that changes every line costs 4 to 6 ms with one place in it (60,000 characters are 1,600
+# lines), 9 with 50, 11 with 600, the most that are watched. Half of both would cost half, and lose 4 places of 10 in a file of 300 lines.
 MOST_REPLACED, MOST_COMPARED = 60_000, 10_000
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
