@@ -320,7 +320,7 @@ class Neovim:
         self.watch()
         self.keys("Escape", "Escape")
         self.settle()
-        self.lua(_FRESH)
+        self.configure(lambda: self.lua(_FRESH))
         self.set("kind", "auto")
         self.settle()
 

@@ -54,6 +54,10 @@ def suggest(nvim: Neovim, typed: str = RETURN, *, file: str = "a.py", text: str 
     return nvim.wait_ghost()
 
 
+def setup_again(nvim: Neovim, options: str = "") -> None:
+    nvim.configure(lambda: nvim.lua(f"require('assay').setup({{ cmd = require('assay.config').current.cmd, {options} }})"))
+
+
 # -- shown
 
 
@@ -786,6 +790,37 @@ def test_what_can_not_be_is_told_by_setup_and_the_rest_holds(nvim: Neovim) -> No
     assert nvim.lua("return require('assay.config').current.badge") is True
 
 
+def test_setup_again_changes_settings_and_keys_of_what_runs(nvim: Neovim) -> None:
+    setup_again(nvim, "settings = { showAbove = 0.9 }")
+    hidden = nvim.status()["hidden"]
+    nvim.edit("a.py", nvim.text + RETURN)
+    nvim.lua("vim.keymap.set('i', '<C-l>', 'OWN', { buffer = true })")
+    nvim.keys("A")
+    nvim.settle()
+    nvim.until(lambda: nvim.status()["hidden"] > hidden, "a suggestion was hidden")
+    setup_again(nvim, "keys = { accept = '<C-l>' }")
+    nvim.keys("Escape", "A")
+    nvim.settle()
+    ghost = nvim.wait_ghost()
+    nvim.keys("C-l")
+    nvim.settle()
+    assert nvim.lines()[-1] == RETURN + ghost
+    setup_again(nvim)
+    nvim.keys("Escape", "o", "C-l")
+    nvim.settle()
+    assert nvim.lines()[-1].strip() == "OWN"
+    assert nvim.lua("return vim.fn.maparg('<Tab>', 'i', false, true).desc") == "Assay: put the suggestion in"
+
+
+def test_setup_again_lets_go_of_what_is_excluded_then(nvim: Neovim) -> None:
+    assert nvim.lua("return require('assay.client').attached(0)")
+    setup_again(nvim, "exclude = { 'python' }")
+    assert not nvim.lua("return require('assay.client').attached(0)")
+    assert nvim.lua("return vim.fn.maparg('<M-Right>', 'i')") == ""
+    setup_again(nvim)
+    nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
+
+
 # -- colours
 
 
@@ -817,7 +852,7 @@ def test_colours_follow_the_background_and_a_colour_scheme_and_give_way_to_the_u
         assert nvim.v.options["background"] == "dark"
         assert looks() == DARK
         nvim.command("highlight AssayLikely guifg=#123456")
-        nvim.lua("require('assay').setup({ cmd = require('assay.config').current.cmd })")
+        setup_again(nvim)
         assert looks()["AssayLikely"][0] == "#123456"
         nvim.command("autocmd ColorScheme * highlight AssayPossible guifg=#654321")
         nvim.command("colorscheme shine")
@@ -837,3 +872,17 @@ def test_the_status_line_has_the_band_of_what_is_on_the_screen(nvim: Neovim) -> 
     nvim.seen(f"Assay {badge}")
     nvim.keys("Escape")
     nvim.gone(f"Assay {badge}")
+
+
+@pytest.mark.parametrize("how", ["%{v:lua.require'assay'.statusline()}", "%!v:lua.require'assay'.statusline()"])
+def test_of_two_windows_only_the_one_with_the_cursor_has_the_band(nvim: Neovim, how: str) -> None:
+    nvim.v.options["statusline"] = how
+    nvim.edit("a.py", nvim.text + RETURN)
+    nvim.command("vsplit")
+    nvim.keys("A")
+    nvim.settle()
+    nvim.wait_ghost()
+    badge = (nvim.badge() or ("",))[0]
+    nvim.until(lambda: [line.count(badge) for line in nvim.screen().lines if "Assay" in line] == [1], "one band in two status lines")
+    (line,) = [line for line in nvim.screen().lines if "Assay" in line]
+    assert line.count("Assay") == 2

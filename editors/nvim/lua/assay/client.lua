@@ -109,16 +109,20 @@ local function settings()
   return { assay = vim.tbl_isempty(own) and vim.empty_dict() or own }
 end
 
---- Change one setting for as long as this Neovim runs, and tell the server.
----@param name string as in docs/settings.md, without `assay.`
----@param value any
-function M.change(name, value)
-  config.current.settings[name] = value
+local function tell_settings()
   local client = M.get()
   if client then
     client.settings = settings()
     notify(client, 'workspace/didChangeConfiguration', { settings = client.settings })
   end
+end
+
+--- Change one setting for as long as this Neovim runs, and tell the server.
+---@param name string as in docs/settings.md, without `assay.`
+---@param value any
+function M.change(name, value)
+  config.current.settings[name] = value
+  tell_settings()
 end
 
 ---@param buf integer
@@ -357,8 +361,26 @@ function M.restart()
   when_ended()
 end
 
+--- What runs already goes on by the configuration that is there now; but another program is run from a restart on.
+local function reconfigure()
+  local client = M.get()
+  if not client then
+    return
+  end
+  tell_settings()
+  for _, buf in ipairs(vim.lsp.get_buffers_by_client_id(client.id)) do
+    require('assay.keys').unmap(buf)
+    if M.wanted(buf) then
+      require('assay.keys').map(buf)
+    else
+      vim.lsp.buf_detach_client(buf, client.id)
+    end
+  end
+end
+
 --- Attach to the buffers that there are, and to those that come.
 function M.follow()
+  reconfigure()
   local group = vim.api.nvim_create_augroup(ATTACHED, {})
   vim.api.nvim_create_autocmd({ 'FileType', 'BufFilePost' }, {
     group = group,

@@ -62,8 +62,12 @@ local function copy(lhs, mapping, buf)
     script = mapping.script == 1,
     silent = mapping.silent == 1,
     replace_keycodes = mapping.replace_keycodes == 1 or nil,
+    desc = mapping.desc,
   })
 end
+
+---@type table<integer, table<string, table>> by buffer and key the mappings of the buffer that Assay's took the place of
+local replaced = {}
 
 ---@param action string
 ---@param key string
@@ -74,6 +78,8 @@ local function map(action, key, buf)
   if before and vim.startswith(before.desc or '', M.MARK) then
     return
   end
+  replaced[buf] = replaced[buf] or {}
+  replaced[buf][raw(key)] = before
   local through = ('<Plug>(assay-%s-otherwise)'):format(action)
   vim.keymap.set('i', key, function()
     if what.always or require('assay').visible() then
@@ -99,6 +105,21 @@ function M.map(buf)
       map(action, key, buf)
     end
   end
+end
+
+--- Take them from a buffer, where they do again what they did before.
+---@param buf integer
+function M.unmap(buf)
+  for _, each in ipairs(vim.api.nvim_buf_get_keymap(buf, 'i')) do
+    if vim.startswith(each.desc or '', M.MARK) then
+      vim.api.nvim_buf_del_keymap(buf, 'i', each.lhs)
+      local before = (replaced[buf] or {})[raw(each.lhs)]
+      if before then
+        copy(each.lhs, before, buf)
+      end
+    end
+  end
+  replaced[buf] = nil
 end
 
 --- What stands in the way of the keys in a buffer, for `:checkhealth`.

@@ -44,8 +44,17 @@ function M.clock(iso)
   return iso:match('T(%d%d:%d%d)') or iso
 end
 
+--- Whether a status line is drawn for a window other than the current one: `%{}` is evaluated as if that window were the current one, and
+--- tells of the real one in g:actual_curwin; `%!` tells the window in g:statusline_winid.
+---@return boolean
+local function elsewhere()
+  local here = vim.api.nvim_get_current_win()
+  return tonumber(vim.g.actual_curwin or here) ~= here or (vim.g.statusline_winid or here) ~= here
+end
+
+---@param shown? { text: string }
 ---@return string
-local function line()
+local function line(shown)
   if not client.attached(vim.api.nvim_get_current_buf()) then
     return client.failure and 'Assay ✗' or ''
   end
@@ -56,7 +65,6 @@ local function line()
     return 'Assay ✗'
   end
   local parts = { 'Assay' }
-  local shown = require('assay.suggestion').confidence()
   if status.paused then
     table.insert(parts, 'paused until ' .. M.clock(status.paused))
   elseif shown then
@@ -75,8 +83,15 @@ end
 --- What `require('assay').statusline()` gives.
 ---@return string
 function M.line()
-  told = line()
-  return told
+  local text
+  if elsewhere() then
+    text = line()
+  else
+    text = line(require('assay.suggestion').confidence())
+    told = text
+  end
+  -- what `%!` gives is read as a status line once more
+  return vim.g.statusline_winid and text:gsub('%%', '%%%%') or text
 end
 
 return M
