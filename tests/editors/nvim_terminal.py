@@ -66,7 +66,8 @@ end }})
 _FRESH = """
 if vim.fn.reg_recording() ~= '' then vim.cmd('normal! q') end
 local config, client = require('assay.config'), require('assay.client')
-require('assay').setup({ cmd = config.current.cmd })
+-- one in a hundred of what the dial hides would be shown
+require('assay').setup({ cmd = config.current.cmd, settings = { explore = 0 } })
 client.execute('assay.pause', { minutes = 0 })
 vim.o.completeopt, vim.o.wrap, vim.o.foldmethod, vim.o.statusline = 'menu,preview', true, 'manual', ''
 vim.cmd('silent! iunmap <Tab> | imapclear <buffer> | messages clear')

@@ -791,13 +791,13 @@ def test_what_can_not_be_is_told_by_setup_and_the_rest_holds(nvim: Neovim) -> No
 
 
 def test_setup_again_changes_settings_and_keys_of_what_runs(nvim: Neovim) -> None:
-    setup_again(nvim, "settings = { showAbove = 0.9 }")
-    hidden = nvim.status()["hidden"]
+    setup_again(nvim, "settings = { showAbove = 0.9, explore = 0 }")
+    hidden = nvim.status()["outcomes"]["hidden"]
     nvim.edit("a.py", nvim.text + RETURN)
     nvim.lua("vim.keymap.set('i', '<C-l>', 'OWN', { buffer = true })")
     nvim.keys("A")
     nvim.settle()
-    nvim.until(lambda: nvim.status()["hidden"] > hidden, "a suggestion was hidden")
+    nvim.until(lambda: nvim.status()["outcomes"]["hidden"] > hidden, "a suggestion was hidden")
     setup_again(nvim, "keys = { accept = '<C-l>' }")
     nvim.keys("Escape", "A")
     nvim.settle()

@@ -374,9 +374,8 @@ async function withoutNumber(editor: Editor, badge: Badge): Promise<void> {
   assert.match(badge.text, /no evidence/);
   assert.doesNotMatch(badge.text, DIGIT);
   assert.equal(badge.colour, themeColour('assay.noEvidence', 'light'));
-  const { text, spoken } = await editor.screen.status();
-  assert.match(spoken, /no evidence/);
-  assert.doesNotMatch(text, DIGIT);
+  await until('the status says so', async () => /no evidence/.test((await editor.screen.status()).spoken), () => editor.screen.status());
+  assert.doesNotMatch((await editor.screen.status()).text, DIGIT);
 }
 
 async function otherModel(editor: Editor): Promise<void> {
