@@ -292,7 +292,7 @@ def _error(path: Path, done: str, error: sqlite3.Error) -> EventLogError:
     if code == sqlite3.SQLITE_NOTADB:
         return EventLogError(f"{path}: it is no log of Assay's, and is left alone")
     if code == sqlite3.SQLITE_CORRUPT or not isinstance(error, sqlite3.OperationalError):
-        return EventLogError(f"{path}: it is damaged: {error}")
+        return EventLogError(f"{path}: it is damaged: {error}; remove or rename it (with its -wal and -shm), and a new one begins")
     return EventLogUnavailable(f"{path}: can't be {done}: {error}")
 
 

@@ -67,6 +67,9 @@ def logs_export(log: Path | None, out: Path, as_json: bool, *, at_s: int = AT_S,
     """`assay logs export --out FILE`: write samples with the label `kept`. only: of this task, model and prompt, by name."""
 
     def work() -> int:
+        if _is_database(out):
+            _say(f"assay: {out}: it is an SQLite file, perhaps a log of events, and is left alone: name another file")
+            return 2
         logged = _samples(log, at_s, only or {})
         write_samples(out, logged.samples)
         parts = _by_kind(logged.samples)
@@ -75,7 +78,7 @@ def logs_export(log: Path | None, out: Path, as_json: bool, *, at_s: int = AT_S,
             _say(f"{task} of the model {model}, prompt {prompt}: {_counted(samples)}")
         if len(parts) > 1:
             _say("note: a calibrator is fitted to one task, model and prompt: see --task, --model and --prompt")
-        _say(f"written: {out}")
+        _say(f"written: {_count(len(logged.samples), 'sample')}: {out}")
         if as_json:
             kinds = [_kind_json(kind) | _counts_json(samples) for kind, samples in parts.items()]
             print(json.dumps({"file": str(out), "n": len(logged.samples), "left_out": logged.left_out, "kinds": kinds}, indent=1))
@@ -191,9 +194,18 @@ def _ended(work: Callable[[], int]) -> int:
     except (EventLogError, SampleError) as error:
         _say(f"assay: {error}")
         return 2
+    except BrokenPipeError:
+        raise
     except OSError as error:
         _say(f"assay: {error.filename}: can't be written: {error.strerror}" if error.filename else f"assay: can't be written: {error}")
         return 1
+
+
+def _is_database(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
 
 
 def _opened(log: Path | None) -> EventLog:
@@ -260,14 +272,14 @@ def _what(document: str | None, before: datetime | None, text: bool) -> str:
 
 
 def _told(found: LogSummary, path: Path, size: int, at_s: int) -> Iterable[str]:
-    yield f"{path}: {found.events:,} events of {found.servers:,} servers, {_mib(size)}"
+    yield f"{path}: {_count(found.events, 'event')} of {_count(found.servers, 'server')}, {_mib(size)}"
     if found.since_ms is None or found.until_ms is None:
         return
     yield f"from {_minute(found.since_ms)} to {_minute(found.until_ms)}"
     yield f"requests: {sum(found.requests.values()):,}: {_listed(found.requests)}"
     if found.dropped:
         yield f"dropped: {found.dropped:,} events, because they came faster than the disk took them"
-    yield f"showings: {found.all.showings:,}: {_listed(found.endings)}"
+    yield f"showings that were seen: {found.all.showings:,}: {_listed(found.endings)}"
     yield f"kept after {at_s} s: {_rate(found.all)}"
     for title, parts in (("by band", found.by_band), ("by task", found.by_task), ("by language", found.by_language)):
         yield f"{title}:"
@@ -314,6 +326,10 @@ def _tell_passed_over(passed_over: Counter[str]) -> None:
         _say(f"note: {passed_over['unknown']:,} events of kinds that this version does not know were passed over")
     if passed_over["damaged"]:
         _say(f"note: {passed_over['damaged']:,} events that can't be read were passed over")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _minute(time_ms: int) -> str:

@@ -70,15 +70,17 @@ def log_json(view: LogView, used: frozenset[str]) -> dict[str, Any]:
     }
 
 
-def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozenset[str]) -> dict[str, Any]:
+def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozenset[str], trouble: str | None = None) -> dict[str, Any]:
     """Whether some task has enough labels of this model and of what it is shown now, of those that `assay logs recalibrate` takes.
 
-    view: None where nothing is logged; prompts: the fingerprints of what the model is shown.
+    view: None where nothing is logged, or it can't be read, for the reason `trouble`; prompts: the fingerprints of what the model is shown.
     """
 
     def answer(reason: str, labelled: int = 0, *, possible: bool = False) -> dict[str, Any]:
         return {"possible": possible, "labelled": labelled, "needed": LEAST_SAMPLES, "reason": reason}
 
+    if trouble is not None:
+        return answer(f"The log can't be read: {trouble}.")
     if view is None:
         return answer("Nothing is logged (assay.log.events), so that there are no labels.")
     if model_id is None:
@@ -89,7 +91,7 @@ def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozen
         if one.kept is not None and _is_sample(one) and request.model == model_id and request.prompt in prompts:
             labels.setdefault((request.task or "", request.prompt or ""), []).append(one.kept)
     if not labels:
-        return answer("No suggestion of this model has a label yet: whether it was kept is known minutes after it was accepted.")
+        return answer("No first choice of this model has a label yet: whether it was kept is known minutes after it was accepted.")
     enough = [kept for kept in labels.values() if not are_too_few(np.array(kept))]
     (task, _), best = max(labels.items(), key=lambda item: (not are_too_few(np.array(item[1])), len(item[1])))
     said = f"{task} has {len(best)} labels, {sum(best)} of them kept"

@@ -38,39 +38,35 @@ def _failed(method: str, why: str) -> JsonRpcException:
 
 
 async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
-    """`assay/dial`: what each position of the dial would have shown, and how much of that was right.
-
-    Raises JsonRpcException where the log can't be read.
-    """
+    """`assay/dial`: what each position of the dial would have shown, and how much of that was right."""
     choices = await _choices(ls, _document(ls, params))
     used = {task: choice.calibrator for task, choice in choices.items() if choice.calibrator is not None}
     settings, model_id = ls.settings, _model_id(ls)
-    told = await _of_log(ls, DIAL, Question("dial", "", settings.event, model_id))
+    told, trouble = await _of_log(ls, Question("dial", "", settings.event, model_id))
     return {
         "event": settings.event,
         "label": LABEL,
         "showAbove": settings.show_above,
         **(told or log_dial_json(None, settings.event, model_id)),
+        "logTrouble": trouble,
         "evidence": evidence_json(used),
     }
 
 
 async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
-    """`assay/confidence`: the calibrators in use, their evidence, and what the log says.
-
-    Raises JsonRpcException where the log can't be read.
-    """
+    """`assay/confidence`: the calibrators in use, their evidence, and what the log says."""
     document = _document(ls, params)
     choices = await _choices(ls, document)
     loaded, prompts = ls.live.process.model, tuple(set(_prompts(ls).values()))
     used = tuple({choice.calibrator.id for choice in choices.values() if choice.calibrator is not None})
-    told = await _of_log(ls, CONFIDENCE, Question("confidence", "", ls.settings.event, _model_id(ls), prompts, used))
+    told, trouble = await _of_log(ls, Question("confidence", "", ls.settings.event, _model_id(ls), prompts, used))
     return {
         "event": ls.settings.event,
         "language": None if document is None else document.language,
         "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name},
         "tasks": tasks_json(choices),
-        **(told or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset())}),
+        **(told or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset(), trouble)}),
+        "logTrouble": trouble,
     }
 
 
@@ -107,15 +103,15 @@ async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -
             ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=ended))
 
 
-async def _of_log(ls: AssayServer, method: str, question: Question) -> dict[str, Any] | None:
-    """What the log says; None where nothing is logged."""
+async def _of_log(ls: AssayServer, question: Question) -> tuple[dict[str, Any] | None, str | None]:
+    """What the log says, None where nothing is logged; or why it can't be read: the evidence stands without it."""
     path = ls.events.path
     if path is None:
-        return None
+        return None, None
     try:
-        return await answer_of("-m", "assay.server.log_child", question=as_json(replace(question, path=str(path))))
+        return await answer_of("-m", "assay.server.log_child", question=as_json(replace(question, path=str(path)))), None
     except SideProcessError as error:
-        raise _failed(method, str(error)) from error
+        return None, str(error)
 
 
 def _model_id(ls: AssayServer) -> str | None:

@@ -92,7 +92,7 @@ class AssayServer(LanguageServer):
         self._settling = asyncio.Lock()
         self._closing = False
         self._answer: Any = None
-        self._silent: str | None = None
+        self.silent: str | None = None
         self._told_status: dict[str, Any] | None = None
         self._busy_timer: asyncio.TimerHandle | None = None
         self._begun = False
@@ -347,8 +347,8 @@ class AssayServer(LanguageServer):
             self._tell_status()
 
     def _on_silent(self, why: str | None) -> None:
-        if why != self._silent:
-            self._silent = why
+        if why != self.silent:
+            self.silent = why
             self._tell_status()
 
     def _tell_status(self) -> None:
@@ -357,7 +357,7 @@ class AssayServer(LanguageServer):
             "state": process.state,
             "reason": process.reason,
             "busy": self.live.scheduler.busy,
-            "silent": self._silent,
+            "silent": self.silent,
             "hidden": self.requests.hidden,
             "paused": paused(self),
         }

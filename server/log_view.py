@@ -46,8 +46,9 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class LogView:
-    """A log as it was read. decided: in the order of their times; endings: how many showings ended in each way; dropped: events that were
-    never written; drifted: ids of the calibrators of which the user was told that they no longer hold; since_ms: the oldest event's time.
+    """A log as it was read. decided: in the order of their times; showings: that were seen; endings: how many of those ended in each way;
+    dropped: events that were never written; drifted: ids of the calibrators of which the user was told that they no longer hold;
+    since_ms: the oldest event's time.
     """
 
     path: Path
@@ -68,12 +69,13 @@ def read_log(path: Path) -> LogView:
         rows = list(aside.taken(log.rows()))
     showings = showings_of(rows)
     decided = [*aside.hidden.values(), *map(_decided, showings)]
+    seen = [showing for showing in showings if showing.shown]
     return LogView(
         path,
         aside.since_ms,
         tuple(sorted(decided, key=lambda one: one.time_ms)),
-        dict(Counter(showing.ended.ending.value for showing in showings if showing.ended is not None)),
-        len(showings),
+        dict(Counter(showing.ended.ending.value for showing in seen if showing.ended is not None)),
+        len(seen),
         aside.dropped,
         frozenset(aside.drifted),
     )

@@ -22,6 +22,7 @@ def status_of(ls: AssayServer) -> dict[str, Any]:
         "busy": ls.live.scheduler.busy,
         "hidden": ls.requests.hidden,
         "paused": paused(ls),
+        "silent": ls.silent,
         "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
         "process": process.pid,
         "calibrators": calibrators or None,

@@ -91,6 +91,13 @@ def test_export_takes_another_time_and_only_what_was_asked_for(path: Path, tmp_p
         run("export", "--log", path, "--out", tmp_path / "s", "--at", "301")
 
 
+def test_samples_are_never_written_over_a_log(logged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = logged.read_bytes()
+    assert run("export", "--log", logged, "--out", logged) == 2
+    assert "is left alone" in capsys.readouterr().err
+    assert logged.read_bytes() == before
+
+
 def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     logged: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -722,8 +722,9 @@ def test_the_dial_s_menu_says_what_each_level_would_have_shown(nvim: Neovim) -> 
     offered = nvim.until(lambda: nvim.lua("return offered"), "the levels")
     assert len(offered) == 10
     assert offered[0].startswith("● all")
-    assert all(re.match(r"  ≥ \d0 %  ((here|evidence).* shows (\d+ %|–)|not known)", line) for line in offered[1:])
-    assert re.search(r"shows \d+ %, \d+ % of it exact matches \(\d+ % to \d+ %, n = \d+\)", offered[2])
+    level = r"(line|rest|middle) (not known|[\d.]+ %(, [\d.]+ % right( \(\d+-\d+\))?)?)"
+    assert all(re.match(rf"  ≥ \d0 %  (here: shows (\d+ %|–).* · )?{level}; {level}; {level}$", line) for line in offered[1:])
+    assert re.search(r"line [\d.]+ %, \d+ % right \(\d+-\d+\); rest", offered[2])
     assert nvim.lua("return require('assay.config').current.settings.showAbove") == 0.5
 
 
@@ -753,6 +754,11 @@ def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
     assert complete("Assay status ", "cmdline") == []
     nvim.command("Assay nonsense")
     assert "there is no :Assay nonsense" in nvim.v.command_output("messages")
+    for wrong in ("dial nan", "dial 2", "dial x", "pause abc", "pause inf", "pause nan", "pause -3"):
+        nvim.command(f"messages clear | Assay {wrong}")
+        assert " takes a number " in nvim.v.command_output("messages"), wrong
+    assert nvim.status().get("paused") is None
+    assert nvim.lua("return require('assay.config').current.settings.showAbove") is None
 
 
 def test_checkhealth_says_what_works_and_which_keys_are_taken(nvim: Neovim) -> None:
@@ -762,6 +768,7 @@ def test_checkhealth_says_what_works_and_which_keys_are_taken(nvim: Neovim) -> N
         assert line in text
     assert "ERROR" not in text
     assert re.search(r"<Tab>: accept", text)
+    assert "(else: Assay" not in text
     nvim.command("silent! bwipeout!")
     nvim.lua("vim.keymap.set('i', '<Tab>', 'x', { buffer = true, desc = 'some other plugin' })")
     nvim.command("silent checkhealth assay")
@@ -788,6 +795,8 @@ def test_what_can_not_be_is_told_by_setup_and_the_rest_holds(nvim: Neovim) -> No
     assert [problem.split(" ")[2] for problem in problems] == ["badge", "colour", "keys.acept", "keys.next"]
     assert nvim.lua("return require('assay.config').current.exclude") == ["lua"]
     assert nvim.lua("return require('assay.config').current.badge") is True
+    problems = nvim.lua("return require('assay.config').set({ keys = { next = '<C-y>', accept = '<C-y>' } })")
+    assert problems == ["  keys.accept and keys.next are both <C-y>"]
 
 
 def test_setup_again_changes_settings_and_keys_of_what_runs(nvim: Neovim) -> None:

@@ -212,12 +212,12 @@ def test_recalibrating_from_few_labels_is_refused_and_the_report_says_why(suite:
         assert recalibrate(nvim) == "Assay: 0 calibrators written, 1 refused; why: :Assay report"
         assert not list((folder / "assay").glob("calibrators/*"))
         nvim.command("Assay report")
-        nvim.until(lambda: "No suggestion of this model has a label yet" in "\n".join(nvim.lines()), "why")
+        nvim.until(lambda: "No first choice of this model has a label yet" in "\n".join(nvim.lines()), "why")
 
 
 def test_recalibrating_from_an_empty_log_is_refused(suite: str, folder: Path) -> None:
     with neovim(suite, folder, options=SILENT) as nvim:
-        assert recalibrate(nvim) == "Assay: your log has no suggestion that was shown yet"
+        assert recalibrate(nvim) == "Assay: your log has no suggestion yet that a calibrator could be fitted to"
 
 
 def test_excluded_and_unnamed_buffers_are_left_alone(suite: str, folder: Path) -> None:

@@ -135,13 +135,22 @@ async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_
             await client.request("assay/confidence", {"textDocument": {"uri": "file:///none.py"}})
 
 
-async def test_a_log_that_can_not_be_read_is_an_error_that_says_so(answering_gguf: Path, tmp_path: Path) -> None:
+async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said_why(
+    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+) -> None:
+    save(keeping, home / "calibrators" / "mine.json")
     (tmp_path / "log").write_text("no log")
     async with editing(answering_gguf, tmp_path, log={"path": str(tmp_path / "log")}) as client:
-        for method in ("assay/dial", "assay/confidence", "assay/recalibrate"):
-            with pytest.raises(RpcError, match=rf"{method}: .*no log of Assay's") as error:
-                await client.request(method, {})
-            assert error.value.code == -32803
+        dial, confidence = await client.request("assay/dial", {}), await client.request("assay/confidence", {})
+        assert "no log of Assay's" in dial["logTrouble"]
+        assert "no log of Assay's" in confidence["logTrouble"]
+        assert "no log of Assay's" in confidence["recalibrate"]["reason"]
+        assert (dial["n"], confidence["log"]) == (0, None)
+        assert dial["evidence"]
+        assert any(task["calibrator"] for task in confidence["tasks"])
+        with pytest.raises(RpcError, match=r"assay/recalibrate: .*no log of Assay's") as error:
+            await client.request("assay/recalibrate", {})
+        assert error.value.code == -32803
     assert (tmp_path / "log").read_text() == "no log"
 
 

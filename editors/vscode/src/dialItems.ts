@@ -41,8 +41,9 @@ export function dialTitle({ evidence }: Dial): string {
 }
 
 /** The question, and what the user's own log has to say to it. */
-export function dialPlaceholder({ n, labelled }: Dial): string {
+export function dialPlaceholder({ n, labelled, logTrouble }: Dial): string {
   const question = 'At least how likely?';
+  if (typeof logTrouble === 'string') return `${question} · your log can’t be read: Assay: Confidence says why`;
   if (n === 0) return `${question} · your log tells nothing yet`;
   const known = labelled === 0 ? 'none labelled yet' : `${labelled} labelled`;
   return `${question} · your log: ${counted(n, 'suggestion')}, ${known}`;

@@ -66,6 +66,8 @@ export interface Dial {
   readonly days: number;
   readonly levels: readonly Level[];
   /** Held-out evidence of the calibrators in use. */
+  /** Why the log can't be read; not there from a server that is older than this extension. */
+  readonly logTrouble?: string | null;
   readonly evidence: readonly { readonly task: string; readonly event: string; readonly n: number; readonly levels: readonly Level[] }[];
 }
 
@@ -121,6 +123,8 @@ export interface ConfidenceReport {
   readonly model: { readonly id: string; readonly name: string } | null;
   readonly tasks: readonly TaskReport[];
   readonly log: LogReport | null;
+  /** As of the dial. */
+  readonly logTrouble?: string | null;
   readonly recalibrate: { readonly possible: boolean; readonly labelled: number; readonly needed: number; readonly reason: string };
 }
 

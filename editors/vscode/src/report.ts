@@ -11,7 +11,9 @@ export function reportMarkup(report: ConfidenceReport): Markup {
       report.log === null
         ? html`<section>
             <h2>Your own log</h2>
-            <p>Events are not logged (<code>assay.log.events</code>).</p>
+            <p>
+              ${typeof report.logTrouble === 'string' ? `It can’t be read: ${report.logTrouble}.` : html`Events are not logged (<code>assay.log.events</code>).`}
+            </p>
           </section>`
         : logMarkup(report.log)
     }

@@ -120,6 +120,9 @@ describe('the dial', () => {
   it('says what its numbers are and whose', () => {
     expect(dialTitle(dial)).toBe('Assay: the dial · below: how much of held-out code it shows, and is right (exact match)');
     expect(dialPlaceholder(dial)).toBe('At least how likely? · your log: 400 suggestions, 230 labelled');
+    expect(dialPlaceholder({ ...dial, n: 0, logTrouble: 'x' })).toBe(
+      'At least how likely? · your log can’t be read: Assay: Confidence says why',
+    );
     expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe('At least how likely? · your log: 1 suggestion, none labelled yet');
   });
 });

@@ -368,7 +368,7 @@ local function reconfigure()
     return
   end
   tell_settings()
-  for _, buf in ipairs(vim.lsp.get_buffers_by_client_id(client.id)) do
+  for _, buf in ipairs(vim.tbl_keys(client.attached_buffers)) do
     require('assay.keys').unmap(buf)
     if M.wanted(buf) then
       require('assay.keys').map(buf)

@@ -6,6 +6,8 @@ local M = {}
 
 -- Minutes that `:Assay pause` takes without a number.
 local PAUSE = 30
+-- The longest that the server knows: a day.
+local LONGEST = 1440
 
 local function say(text, level)
   vim.notify('Assay: ' .. text, level or vim.log.levels.INFO)
@@ -54,7 +56,8 @@ end
 local function dial(level)
   if level then
     local value = tonumber(level)
-    if not value or value < 0 or value > 1 then
+    -- nan is neither
+    if not value or not (value >= 0 and value <= 1) then
       say('dial takes a number from 0 to 1', vim.log.levels.WARN)
       return
     end
@@ -139,7 +142,7 @@ end
 ---@param use fun()
 local function set_pause(minutes, use)
   if client.get() and not client.has('assay.pause') then
-    say('the server is older than this plugin and has no pause: pip install --upgrade assay', vim.log.levels.WARN)
+    say('the server is older than this plugin and has no pause', vim.log.levels.WARN)
   else
     with('workspace/executeCommand', { command = 'assay.pause', arguments = { { minutes = minutes } } }, use)
   end
@@ -147,9 +150,12 @@ end
 
 ---@param minutes? string
 local function pause(minutes)
-  local count = minutes and tonumber(minutes) or PAUSE
-  if not count or count <= 0 then
-    say('pause takes a number of minutes', vim.log.levels.WARN)
+  local count = PAUSE
+  if minutes then
+    count = tonumber(minutes)
+  end
+  if not count or not (count > 0 and count <= LONGEST) then
+    say(('pause takes a number of minutes, up to %d'):format(LONGEST), vim.log.levels.WARN)
     return
   end
   set_pause(count, function()

@@ -147,6 +147,13 @@ function M.set(opts)
       config[name] = vim.deepcopy(value)
     end
   end
+  local action_of = {}
+  for action, key in vim.spairs(config.keys or {}) do
+    if key and action_of[key] then
+      table.insert(problems, ('  keys.%s and keys.%s are both %s'):format(action_of[key], action, key))
+    end
+    action_of[key or false] = action
+  end
   table.sort(problems)
   M.current, M.ready = config, true
   return problems

@@ -25,7 +25,7 @@ local function server(client, config)
   local cmd, where = client.find(vim.fs.root(0, config.current.root_markers))
   if not cmd then
     vim.health.error(where, {
-      "pip install assay, or setup({ cmd = { '/path/to/assay', 'serve' } })",
+      "setup({ cmd = { '/path/to/assay/.venv/bin/assay', 'serve' } }), or put it on PATH",
       "a project's own program: view .venv/bin/assay, :trust, :Assay restart",
     })
     return
@@ -91,7 +91,12 @@ local function conversation(client)
   if plain.paused then
     vim.health.info('suggestions are paused until ' .. plain.paused)
   end
-  if plain.log then
+  if plain.silent then
+    vim.health.info('in the file that was asked about last nothing comes by itself: ' .. plain.silent)
+  end
+  if plain.log and plain.log.trouble then
+    vim.health.error(('events can not be logged in %s: %s'):format(plain.log.path, plain.log.trouble))
+  elseif plain.log then
     vim.health.ok('what becomes of suggestions is logged in ' .. plain.log.path)
   else
     vim.health.info('what becomes of suggestions is not logged')

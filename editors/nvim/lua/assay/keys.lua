@@ -131,13 +131,15 @@ function M.look(buf)
     if key then
       local mapping = find(key, vim.api.nvim_buf_get_keymap(buf, 'i'))
       local ours = mapping and vim.startswith(mapping.desc or '', M.MARK)
-      local of = mapping and (mapping.desc or mapping.rhs or 'a Lua function')
-      local behind = ours and find(key, vim.api.nvim_get_keymap('i'))
+      local theirs = mapping
+      if ours then
+        theirs = (replaced[buf] or {})[raw(key)] or find(key, vim.api.nvim_get_keymap('i'))
+      end
       table.insert(found, {
         action = action,
         key = key,
         state = ours and 'ours' or mapping and 'theirs' or 'none',
-        of = ours and behind and (behind.desc or behind.rhs or 'a Lua function') or of,
+        of = theirs and (theirs.desc or theirs.rhs or 'a Lua function'),
       })
     end
   end

@@ -4,10 +4,15 @@ local M = {}
 -- How wide a bar of a whole is, in characters.
 local BAR = 20
 
+--- In percents, with a tenth where whole ones would say next to nothing: "56 %", "7.8 %".
 ---@param share? number 0 to 1
 ---@return string
 local function percent(share)
-  return share and ('%d %%'):format(math.floor(100 * share + 0.5)) or '–'
+  if not share then
+    return '–'
+  end
+  local text = 100 * share < 9.95 and ('%.1f'):format(100 * share):gsub('%.0$', '') or ('%d'):format(math.floor(100 * share + 0.5))
+  return text .. ' %'
 end
 
 ---@param share number 0 to 1
@@ -34,6 +39,15 @@ function M.plain(value)
   return out
 end
 
+--- An interval in whole percents that holds it: "29-40".
+---@param interval { low: number, high: number }
+---@return string
+local function outward(interval)
+  -- 100 * 0.29 is a little less than 29 in floats
+  local low, high = math.floor(100 * interval.low + 1e-9), math.ceil(100 * interval.high - 1e-9)
+  return ('%d-%d'):format(low, high)
+end
+
 --- A line with what one level of the dial shows and how much of it was right.
 ---@param level table of `levels` or `evidence` in `assay/dial`
 ---@param what string what a share of right ones is called
@@ -44,21 +58,32 @@ local function shows(level, what)
   if not right then
     return text
   end
-  local range = right.low and ('%s to %s, '):format(percent(right.low), percent(right.high)) or ''
+  local range = right.low and ('%s, '):format(outward(right)) or ''
   return ('%s, %s of it %s (%sn = %d)'):format(text, percent(right.value), what, range, right.n)
 end
 
---- The evidence for a level: the first task's for which it says something, for a line of a list has room for one.
+-- Tasks as short as a list needs them.
+local SHORT = { line = 'line', line_rest = 'rest', line_middle = 'middle' }
+
+--- The evidence for a level, of each task: how much of held-out code it shows, and how much of that came true.
 ---@param evidence table[] of `assay/dial`
 ---@param index integer of the level
----@return string?
-local function held_out(evidence, index, what)
+---@return string empty where there is none
+local function held_out(evidence, index)
+  local told = {}
   for _, of in ipairs(evidence or {}) do
-    local level = of.levels[index]
-    if level and level.share and level.right then
-      return ('evidence (%s): %s'):format(of.task, shows(level, what[of.event] or of.event))
+    local level, name = of.levels[index], SHORT[of.task] or of.task
+    if not level or not level.share then
+      table.insert(told, name .. ' not known')
+    elseif not level.right then
+      table.insert(told, ('%s %s'):format(name, percent(level.share)))
+    else
+      local right = level.right
+      local range = right.low and (' (%s)'):format(outward(right)) or ''
+      table.insert(told, ('%s %s, %s right%s'):format(name, percent(level.share), percent(right.value), range))
     end
   end
+  return table.concat(told, '; ')
 end
 
 local EVENTS = { exact_match = 'exact matches', tests_pass = 'pass the tests', kept = 'kept' }
@@ -78,7 +103,7 @@ function M.dial(dial)
   local levels = {}
   for index, level in ipairs(dial.levels) do
     local own = dial.n > 0 and ('here: %s'):format(shows(level, EVENTS[dial.label] or dial.label)) or ''
-    local evidence = held_out(dial.evidence, index, EVENTS) or ''
+    local evidence = held_out(dial.evidence, index)
     local current = math.abs(level.showAbove - dial.showAbove) < 0.005
     local name = level.showAbove == 0 and 'all   ' or ('≥ %2d %%'):format(math.floor(100 * level.showAbove + 0.5))
     local told = {}
@@ -96,11 +121,11 @@ function M.dial(dial)
       text = ('%s %s  %s'):format(current and '●' or ' ', name, table.concat(told, ' · ')),
     })
   end
-  local prompt = ('Show suggestions from which probability on? (%d seen here in %.0f days, %d with a label)'):format(
-    dial.n,
-    dial.days,
-    dial.labelled
-  )
+  local first = dial.evidence and dial.evidence[1]
+  local held = first and ('; then, of held-out code, how much it shows and is right: %s'):format(EVENTS[first.event] or first.event) or ''
+  local seen = dial.logTrouble and ('your log can not be read: %s'):format(dial.logTrouble)
+    or ('%d seen here in %.0f days, %d with a label'):format(dial.n, dial.days, dial.labelled)
+  local prompt = ('Show suggestions from which probability on? (%s%s)'):format(seen, held)
   return levels, prompt
 end
 
@@ -108,19 +133,18 @@ end
 ---@param bins table[] {low, high, n, mean, rate, rateLow, rateHigh}
 ---@return string[]
 local function reliability(bins)
-  local lines = { ('    said         happened      95 %% range      n  0 %%%s100 %%'):format((' '):rep(BAR - 7)) }
+  local columns = '    %14s %8s  %14s %6s  '
+  local lines = { (columns .. '0 %%%s100 %%'):format('said', 'happened', '95 % range', 'n', (' '):rep(BAR - 7)) }
   for _, bin in ipairs(bins) do
     if bin.n > 0 then
       local drawn = vim.fn.split(bar(bin.rate or 0), '\\zs')
       drawn[math.min(BAR, math.max(1, math.floor(BAR * (bin.mean or 0) + 0.5)))] = '┃'
       table.insert(
         lines,
-        ('    %3d-%3d %%     %5s     %5s to %5s %6d  %s'):format(
-          math.floor(100 * bin.low + 0.5),
-          math.floor(100 * bin.high + 0.5),
+        (columns .. '%s'):format(
+          ('%s to %s'):format(percent(bin.low), percent(bin.high)),
           percent(bin.rate),
-          percent(bin.rateLow),
-          percent(bin.rateHigh),
+          ('%s to %s'):format(percent(bin.rateLow), percent(bin.rateHigh)),
           bin.n,
           table.concat(drawn)
         )
@@ -219,7 +243,8 @@ function M.confidence(report)
   if report.log then
     vim.list_extend(lines, of_log(report.log))
   else
-    vim.list_extend(lines, { '## Your own log', '', '  There is none (log.events is false, or nothing was written).', '' })
+    local why = report.logTrouble and ('It can not be read: %s'):format(report.logTrouble) or 'There is none (log.events is false).'
+    vim.list_extend(lines, { '## Your own log', '', '  ' .. why, '' })
   end
   local again = report.recalibrate
   if again then
@@ -247,6 +272,9 @@ function M.status(status)
   if status.calibrators then
     table.insert(lines, ('calibrators  %d'):format(#status.calibrators))
   end
+  if status.silent then
+    table.insert(lines, ('silent       %s'):format(status.silent))
+  end
   if status.paused then
     table.insert(lines, ('paused       until %s'):format(status.paused))
   end
@@ -267,7 +295,8 @@ function M.status(status)
     table.insert(lines, ('answered in  %.0f ms (median of %d; 95 %% within %.0f ms)'):format(took.p50, took.n, took.p95))
   end
   if status.log then
-    table.insert(lines, ('log          %s'):format(status.log.path))
+    local trouble = status.log.trouble and (', which fails: %s'):format(status.log.trouble) or ''
+    table.insert(lines, ('log          %s%s'):format(status.log.path, trouble))
   end
   for _, problem in ipairs(status.settings or {}) do
     table.insert(lines, ('setting      %s'):format(problem))
