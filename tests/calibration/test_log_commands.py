@@ -148,7 +148,7 @@ def test_the_summary_says_what_became_of_suggestions_and_what_it_passed_over(log
         db.execute("INSERT INTO events (time_ms, server, kind, body) VALUES (1, 'a', 'shown', '{')")
     assert run("summary", "--log", logged) == 0
     said = capsys.readouterr()
-    assert "showings: 400: 300 accepted, 100 ignored" in said.out
+    assert "showings that were seen: 400: 300 accepted, 100 ignored" in said.out
     assert "of 300 that are known, " in said.out
     assert "1 events of kinds that this version does not know" in said.err
     assert "1 events that can't be read" in said.err

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { eventsAfter, type Event } from './eventLog.ts';
 import type { Editor } from './editor.ts';
 import type { Badge, Frame, Piece } from './screen.ts';
-import { until } from './waiting.ts';
+import { pause, until } from './waiting.ts';
 import type { Settings, Workplace } from './workplace.ts';
 
 export interface Scenario {
@@ -72,13 +72,28 @@ async function ask(editor: Editor, name: string, { text, keys, ghost }: { text: 
   return shownWith(editor, ghost);
 }
 
-/** Takes back the last of the keys that ask, and types it anew. */
+/** Takes back the last of the keys that ask, and types it anew. VS Code 1.93 loses a key now and then where a list has just gone. */
 async function askAgain(editor: Editor): Promise<void> {
-  const [line, column] = (await editor.screen.cursorPlace()).split(':').map(Number);
-  await editor.press('Backspace');
-  await until('a character less', async () => (await editor.screen.cursorPlace()) === `${String(line)}:${String(Number(column) - 1)}`, () => editor.screen.cursorPlace());
+  const before = await editor.screen.cursorPlace();
+  const [line, column] = before.split(':').map(Number);
+  const wanted = `${String(line)}:${String(Number(column) - 1)}`;
+  await until(
+    `the cursor at ${wanted}`,
+    async () => {
+      const now = await editor.screen.cursorPlace();
+      if (now === before) {
+        await editor.press('Backspace');
+        await pause(TAKEN_MS);
+      }
+      return now === wanted;
+    },
+    () => editor.screen.cursorPlace(),
+  );
   await editor.type('=');
 }
+
+/** Within which a key that was not lost has done what it does. */
+const TAKEN_MS = 1000;
 
 /** Until ghost text (this one, if it is given) and a badge are on the screen. */
 async function shownWith(editor: Editor, ghost?: string): Promise<{ ghost: string; badge: Badge }> {
