@@ -55,7 +55,7 @@ def test_what_is_deleted_never_raises_the_share(inserted: list[str], current: li
         ("return total / count", "return total / size", 3 / 4),
         ("f(a, b)", "g(a, b)", 5 / 6),
         ("f(a, b)", "f(b, a)", 4 / 6),
-        ("'one two'", '"one two"', 2 / 4),
+        ("'one two'", '"one two"', 1.0),
         ("x = 10_000", "x = 10_001", 2 / 3),
         ("naïve = größe", "naïve  =\n\tgröße", 1.0),
         ("a.b", "", 0.0),

@@ -723,7 +723,7 @@ def test_the_dial_s_menu_says_what_each_level_would_have_shown(nvim: Neovim) -> 
     assert len(offered) == 10
     assert offered[0].startswith("● all")
     level = r"(line|rest|middle) (not known|[\d.]+ %(, [\d.]+ % right( \(\d+-\d+\))?)?)"
-    assert all(re.match(rf"  ≥ \d0 %  (here: shows (\d+ %|–).* · )?{level}; {level}; {level}$", line) for line in offered[1:])
+    assert all(re.match(rf"  ≥ \d0 %  (here: shows ([\d.]+ %|–).* · )?{level}; {level}; {level}$", line) for line in offered[1:])
     assert re.search(r"line [\d.]+ %, \d+ % right \(\d+-\d+\); rest", offered[2])
     assert nvim.lua("return require('assay.config').current.settings.showAbove") == 0.5
 

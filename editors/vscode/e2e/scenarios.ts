@@ -221,11 +221,14 @@ async function lineAccepts(editor: Editor): Promise<void> {
   const { ghost } = await ask(editor, 'line.py', BLOCK);
   assert.ok(ghost.trim().includes('\n'), `several lines: ${JSON.stringify(ghost)}`);
   await editor.press('Alt+End');
-  const rest = await until('less ghost text', async () => {
-    const seen = await editor.screen.seen();
-    return seen.ghost.trim() !== '' && seen.ghost.length < ghost.length && seen.badge !== null && seen.ghost;
-  });
-  assert.ok(ghost.endsWith(rest));
+  await until(
+    'the rest of the ghost text, with its badge',
+    async () => {
+      const seen = await editor.screen.seen();
+      return seen.ghost.trim() !== '' && seen.ghost.length < ghost.length && ghost.endsWith(seen.ghost) && seen.badge !== null;
+    },
+    () => editor.screen.seen(),
+  );
   await editor.press('Escape');
   await gone(editor);
   await event(editor, before, 'ended', ending('partly_accepted'));
