@@ -189,8 +189,9 @@ def test_a_reader_that_leaves_early_is_no_error_worth_a_traceback(tiny_gguf: Pat
         assert process.wait(60) == cli.FAILED
 
 
-def test_ctrl_c_ends_quietly_with_130(tiny_gguf: Path) -> None:
-    command = [sys.executable, "-u", "-m", "assay", "demo", "--model", str(tiny_gguf)]
+def test_ctrl_c_ends_quietly_with_130() -> None:
+    # with the embedded model: a tiny one has done all before the signal comes
+    command = [sys.executable, "-u", "-m", "assay", "demo"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
