@@ -158,6 +158,8 @@ class Neovim:
         self.pid: int = self.v.funcs.getpid()
         self._watch: threading.Timer | None = None
         self.watch()
+        # it listens before it has read its configuration
+        self.until(lambda: not self.v.api.get_mode()["blocking"] and self.v.vvars["vim_did_enter"], "Neovim has started")
 
     def watch(self) -> None:
         """Give it so much time from now on: a Neovim that does not answer would be waited for without end, for pynvim knows no timeout."""
