@@ -363,6 +363,7 @@ def _add_calibrate_drift(actions: Subparsers) -> None:
 def _add_logs(commands: Subparsers) -> None:
     actions = _group(commands, "logs", "the log of what became of suggestions: look at it, learn from it, forget it")
     _add_logs_summary(actions)
+    _add_logs_evaluate(actions)
     _add_logs_export(actions)
     _add_logs_recalibrate(actions)
     _add_logs_prune(actions)
@@ -388,6 +389,22 @@ def _add_logs_summary(actions: Subparsers) -> None:
         from .calibration.log_commands import logs_summary
 
         return logs_summary(arguments.log, arguments.json, days=arguments.days)
+
+    parser.set_defaults(run=run)
+
+
+def _add_logs_evaluate(actions: Subparsers) -> None:
+    parser = _command(
+        actions, "evaluate", "how the percentages that were said came true: of each calibrator what it said, and what was kept"
+    )
+    parser.add_argument("--days", metavar="N", type=_positive, help="only the last N days (default: all)")
+    _add_log_option(parser)
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from .calibration.log_commands import logs_evaluate
+
+        return logs_evaluate(arguments.log, arguments.json, days=arguments.days)
 
     parser.set_defaults(run=run)
 

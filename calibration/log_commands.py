@@ -22,8 +22,10 @@ from .event_log import EventLog, EventLogError, EventLogUnavailable, default_pat
 from .events import hash_of
 from .fit import FitError, fit
 from .harmless import harmless
+from .log_evaluation import evaluations_of
 from .log_samples import AT_S, LoggedSamples, samples_of, showings_of
-from .log_summary import LogSummary, Part, summary_of
+from .log_summary import summary_of
+from .log_words import count, evaluation_told, mib, summary_told
 from .registry import folders
 from .report.report import summary as evidence_line
 from .samples import Sample, SampleError, write_samples
@@ -56,8 +58,29 @@ def logs_summary(log: Path | None, as_json: bool, *, days: float | None = None, 
             more = {"path": str(opened.path), "bytes": size, "at_s": at_s, "passed_over": dict(passed_over)}
             print(json.dumps(more | asdict(found), indent=1, allow_nan=False))
         else:
-            print(harmless("\n".join(_told(found, opened.path, size, at_s))))
+            print(harmless("\n".join(summary_told(found, opened.path, size, at_s))))
             _tell_passed_over(passed_over)
+        return 0
+
+    return _ended(work)
+
+
+def logs_evaluate(log: Path | None, as_json: bool, *, days: float | None = None, at_s: int = AT_S) -> int:
+    """`assay logs evaluate`: how what calibrators said came true. days: only so many of the last."""
+
+    def work() -> int:
+        passed_over = Counter[str]()
+        with _opened(log) as opened:
+            since_ms = None if days is None else _now_ms() - int(days * _DAY_MS)
+            found = evaluations_of(showings_of(opened.rows(passed_over, since_ms=since_ms)), at_s)
+        if as_json:
+            print(json.dumps({"at_s": at_s, "evaluations": list(map(asdict, found))}, indent=1, allow_nan=False))
+            return 0
+        for one in found:
+            print(harmless("\n  ".join(evaluation_told(one, at_s))))
+        if not found:
+            _say("nothing to evaluate: no suggestion that was seen had a probability")
+        _tell_passed_over(passed_over)
         return 0
 
     return _ended(work)
@@ -78,7 +101,7 @@ def logs_export(log: Path | None, out: Path, as_json: bool, *, at_s: int = AT_S,
             _say(f"{task} of the model {model}, prompt {prompt}: {_counted(samples)}")
         if len(parts) > 1:
             _say("note: a calibrator is fitted to one task, model and prompt: see --task, --model and --prompt")
-        _say(f"written: {_count(len(logged.samples), 'sample')}: {out}")
+        _say(f"written: {count(len(logged.samples), 'sample')}: {out}")
         if as_json:
             kinds = [_kind_json(kind) | _counts_json(samples) for kind, samples in parts.items()]
             print(json.dumps({"file": str(out), "n": len(logged.samples), "left_out": logged.left_out, "kinds": kinds}, indent=1))
@@ -139,7 +162,7 @@ def logs_prune(log: Path | None, *, days: float, megabytes: float) -> int:
         with _opened(log) as opened:
             before = opened.size
             deleted = sum(opened.prune(days, megabytes))
-            _say(f"{deleted:,} events deleted, {_mib(before)} before, {_mib(opened.size)} now: {opened.path}")
+            _say(f"{deleted:,} events deleted, {mib(before)} before, {mib(opened.size)} now: {opened.path}")
         return 0
 
     return _ended(work)
@@ -271,31 +294,6 @@ def _what(document: str | None, before: datetime | None, text: bool) -> str:
     return "all code" if text else "all events"
 
 
-def _told(found: LogSummary, path: Path, size: int, at_s: int) -> Iterable[str]:
-    yield f"{path}: {_count(found.events, 'event')} of {_count(found.servers, 'server')}, {_mib(size)}"
-    if found.since_ms is None or found.until_ms is None:
-        return
-    yield f"from {_minute(found.since_ms)} to {_minute(found.until_ms)}"
-    yield f"requests: {sum(found.requests.values()):,}: {_listed(found.requests)}"
-    if found.dropped:
-        yield f"dropped: {found.dropped:,} events, because they came faster than the disk took them"
-    yield f"showings that were seen: {found.all.showings:,}: {_listed(found.endings)}"
-    yield f"kept after {at_s} s: {_rate(found.all)}"
-    for title, parts in (("by band", found.by_band), ("by task", found.by_task), ("by language", found.by_language)):
-        yield f"{title}:"
-        yield from (f"  {part.name or '(none)'}: {part.showings:,} shown, {_rate(part)}" for part in parts)
-
-
-def _rate(part: Part) -> str:
-    if part.low is None or part.high is None:
-        return "not known of any"
-    return f"{part.kept:,} of {part.labelled:,} that are known, {part.kept / part.labelled:.0%} ({part.low:.0%} to {part.high:.0%})"
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()) or "none"
-
-
 def _counted(samples: Sequence[Sample]) -> str:
     known = _counts_json(samples)
     return f"{len(samples):,} samples, {known['labelled']:,} with a label, {known['positives']:,} of them kept"
@@ -326,18 +324,6 @@ def _tell_passed_over(passed_over: Counter[str]) -> None:
         _say(f"note: {passed_over['unknown']:,} events of kinds that this version does not know were passed over")
     if passed_over["damaged"]:
         _say(f"note: {passed_over['damaged']:,} events that can't be read were passed over")
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
-def _minute(time_ms: int) -> str:
-    return datetime.fromtimestamp(time_ms / 1e3).astimezone().isoformat(sep=" ", timespec="minutes")
-
-
-def _mib(size: int) -> str:
-    return f"{size / 2**20:.1f} MiB"
 
 
 def _now_ms() -> int:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..calibration.calibrator import Calibrator
 from ..calibration.dial_levels import Level, levels_of, levels_of_evidence
-from .log_view import Decided, LogView, groups_of
+from ..calibration.log_evaluation import groups_of
+from .log_view import Decided, LogView
 
 # What the log can tell of a suggestion: not whether it was just what the user would have written, nor whether tests pass with it.
 LABEL = "kept"
@@ -25,7 +26,7 @@ def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms
     1970, now by default.
     """
     decided = decided_on(view.decided if view is not None else (), event, model_id)
-    grouped_by, groups = groups_of(decided)
+    grouped_by, groups = groups_of([one.request for one in decided])
     levels = levels_of(
         np.array([one.probability for one in decided], dtype=np.float64),
         [one.kept for one in decided],

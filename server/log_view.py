@@ -7,12 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..calibration.event_log import EventLog
 from ..calibration.events import Drifted, Dropped, Request, Row
-from ..calibration.folds import LEAST_GROUPS, numbered
 from ..calibration.log_samples import Showing, showings_of, was_kept
 
 
@@ -79,15 +75,6 @@ def read_log(path: Path) -> LogView:
         aside.dropped,
         frozenset(aside.drifted),
     )
-
-
-def groups_of(decided: list[Decided]) -> tuple[str | None, NDArray[np.intp]]:
-    """What is independent: the coarser of project and document of which there are at least five; None, and documents, where neither is."""
-    projects = [one.request.project or one.request.document for one in decided]
-    documents = [one.request.document for one in decided]
-    if len(set(projects)) >= LEAST_GROUPS:
-        return "project", numbered(projects)
-    return "document" if len(set(documents)) >= LEAST_GROUPS else None, numbered(documents)
 
 
 class _Aside:

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "nvim"
-TIMEOUT_S = float(os.environ.get("ASSAY_EDITOR_TIMEOUT_S", "20"))
+TIMEOUT_S = float(os.environ.get("ASSAY_EDITOR_TIMEOUT_S", "60"))
 # The longest that one test may take.
-PATIENCE_S = 90.0
+PATIENCE_S = 180.0
 COLUMNS, ROWS = 110, 30
 
 # Debian suite, and the Neovim that it has.
