@@ -68,9 +68,14 @@ export class Workplace {
     this.writeSettings();
   }
 
-  /** What the user's settings file says. */
+  /** What the user's settings file says; undefined while the editor writes it. */
   setting(name: string): unknown {
-    return (JSON.parse(readFileSync(path.join(this.profile, 'User', 'settings.json'), 'utf8')) as Settings)[name];
+    try {
+      return (JSON.parse(readFileSync(path.join(this.profile, 'User', 'settings.json'), 'utf8')) as Settings)[name];
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
   }
 
   /** The process id of the server that was started last. */
