@@ -23,7 +23,7 @@ from .events import hash_of
 from .fit import FitError, fit
 from .harmless import harmless
 from .log_evaluation import evaluations_of
-from .log_samples import AT_S, LoggedSamples, samples_of, showings_of
+from .log_samples import AT_S, NOT_SEEN, LoggedSamples, samples_of, showings_of
 from .log_summary import summary_of
 from .log_words import count, evaluation_told, mib, summary_told
 from .registry import folders
@@ -74,7 +74,8 @@ def logs_evaluate(log: Path | None, as_json: bool, *, days: float | None = None,
             since_ms = None if days is None else _now_ms() - int(days * _DAY_MS)
             found = evaluations_of(showings_of(opened.rows(passed_over, since_ms=since_ms)), at_s)
         if as_json:
-            print(json.dumps({"at_s": at_s, "evaluations": list(map(asdict, found))}, indent=1, allow_nan=False))
+            more = {"path": str(log or default_path()), "at_s": at_s, "passed_over": dict(passed_over)}
+            print(json.dumps(more | {"evaluations": list(map(asdict, found))}, indent=1, allow_nan=False))
             return 0
         for one in found:
             print(harmless("\n  ".join(evaluation_told(one, at_s))))
@@ -144,7 +145,7 @@ def logs_recalibrate(log: Path | None, as_json: bool, *, dry_run: bool = False) 
             _say(f"{task} of the model {model}: {_answered(samples)}: {evidence_line(calibrator)}\nbecause: {calibrator.reason}")
             _say(f"{'would be written' if dry_run else 'written'}: {path}")
         if not written and not refused:
-            none = "all that was shown is left out" if logged.left_out else "the log has no suggestion that was shown"
+            none = "all that was shown is left out" if logged.left_out.keys() - {NOT_SEEN} else "the log has no suggestion that was shown"
             _say(f"no calibrator: {none}")
         if written:
             _say(f"note: servers say these percentages where the setting assay.event is {_EVENT}")
@@ -190,18 +191,18 @@ def logs_forget(
                 return 1
             if document is not None:
                 deleted = opened.forget_documents(map(hash_of, _uris(document)))
-                if not deleted:
-                    _say(
-                        f"nothing was deleted: no event in {opened.path} is about {document}. Is that its whole path, as the editor has it?"
-                    )
-                    return 1
             elif before is not None:
                 deleted = opened.forget_before(int(before.timestamp() * 1e3))
             else:
                 deleted = opened.forget_texts() if text else opened.forget_all()
-            _say(f"{deleted:,} events deleted: {opened.path}")
+            none = document is not None and not deleted
+            if none:
+                _say(f"nothing was deleted: no event in {opened.path} is about {document}. Is that its whole path, as the editor has it?")
+            else:
+                _say(f"{deleted:,} events deleted: {opened.path}")
+            # also where nothing was deleted now: remains of what was deleted before may be there yet
             if opened.overwritten():
-                return 0
+                return 1 if none else 0
             _say(f"another process reads the log: remains are in {opened.path}-wal until it ends; then run this again")
             return 1
 

@@ -30,7 +30,7 @@ class Evaluation:
     labelled: of so many it is known whether they were kept; said: the mean probability of these. rate: the share of them that was kept.
     grouped_by: what intervals take as independent, None where there is too little of either, and then no interval. auc: how well the
     probabilities rank what was kept. evidence, calibrated: only for the event kept; the latter tests that they are calibrated
-    (`spiegelhalter_by_group`), None where that can't be tested. because: why what is None is None, for people, else empty.
+    (`spiegelhalter_by_group`), None where that can't be tested. because: why there are too few labels for any of it, else empty.
     """
 
     calibrator: str
@@ -58,9 +58,10 @@ def evaluations_of(showings: Iterable[Showing], at_s: int = AT_S) -> tuple[Evalu
     for showing in showings:
         request, said = showing.request, showing.request.confidence or {}
         probability = said.get("probability")
-        if showing.shown and isinstance(probability, float | int):
+        # no calibrator is ever sure: what is not between is damaged
+        if showing.shown and isinstance(probability, float) and 0 < probability < 1:
             kind = (str(said.get("calibrator") or ""), str(said.get("event") or ""), request.task or "", request.model or "")
-            parts.setdefault(kind, []).append((request, float(probability), was_kept(showing.ended, showing.kept, at_s)))
+            parts.setdefault(kind, []).append((request, probability, was_kept(showing.ended, showing.kept, at_s)))
     found = [_evaluated(*kind, part) for kind, part in parts.items()]
     return tuple(sorted(found, key=lambda one: (-one.labelled, -one.shown, one.event, one.task, one.calibrator)))
 
@@ -107,5 +108,5 @@ def _evaluated(calibrator: str, event: str, task: str, model: str, part: Sequenc
 def _test(p: NDArray[np.float64], y: NDArray[np.bool_], groups: NDArray[np.intp]) -> NullTest | None:
     try:
         return spiegelhalter_by_group(p, y, groups)
-    except ValueError:  # all probabilities are alike, or all groups
+    except ValueError:  # all are 0.5, or no group differs from another
         return None

@@ -13,6 +13,9 @@ from .samples import Sample
 # Long enough for a second thought, and short enough that the file is still open.
 AT_S = 300
 
+# Why a showing makes no sample: it went before anybody could read it.
+NOT_SEEN = "not seen"
+
 # What became of these says nothing of whether they were right.
 _WITHOUT_A_SAY = (Ending.IGNORED, Ending.SUPERSEDED)
 # Who did this has seen it, however short it was there.
@@ -44,8 +47,8 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
     """What was on a screen, in the order in which it was first given to an editor.
 
     A showing whose first request is not in the log any more is left out. Of two ends of one the first counts. An alternative that the user
-    went on to has the request that it came with. Only the first request of each showing is held: most are of somebody who types along
-    what is shown.
+    went on to has the request that it came with. Of requests only the first of each showing is held, and alternatives: most are of
+    somebody who types along what is shown.
     """
     first: dict[str, tuple[Row, Request]] = {}
     alternatives: dict[str, tuple[Row, Request]] = {}
@@ -68,7 +71,7 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
         elif isinstance(event, Kept):
             kept.setdefault(name, []).append(event)
     found = []
-    for name, (row, request) in sorted((alternatives | first).items(), key=lambda item: item[1][0].number):
+    for name, (row, request) in sorted((first | (alternatives | first)).items(), key=lambda item: item[1][0].number):
         end = ended.get(name)
         seen = name in shown or (end is not None and end.ending in _SEEN_BY_WHAT_WAS_DONE)
         if seen or end is not None:
@@ -107,7 +110,7 @@ def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
     for showing in showings:
         request = showing.request
         if not showing.shown:
-            left_out["not seen"] += 1
+            left_out[NOT_SEEN] += 1
         elif request.rank > 1:
             left_out["not the model's first choice"] += 1
         elif not (request.measures and request.model and request.prompt and request.task and request.text_sha256):

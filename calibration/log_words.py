@@ -53,7 +53,9 @@ def evaluation_told(one: Evaluation, at_s: int) -> Iterable[str]:
     yield f"ECE {error.value:.3f} (noise alone gives {error.noise_floor:.3f})"
     if one.evidence.skill is not None:
         yield f"skill {_interval(one.evidence.skill)}"
-    if one.calibrated is not None:
+    if one.calibrated is None:
+        yield "whether they are true can't be tested: the percentages, or the documents, are all alike"
+    else:
         p_value = one.calibrated.p_value
         yield f"that they are true is {'refuted' if p_value < _REFUTED else 'not refuted'} (p = {p_value:.3f})"
 

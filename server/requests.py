@@ -114,18 +114,22 @@ class Requests:
 
         current: whether the text is still the one that was asked about. Cancellable.
         """
-        found = await self._ended(ask, current)
+        record = Record(ask, self._add)
+        try:
+            found = await self._ended(ask, current, record)
+        except Superseded:  # what took its place says what is shown
+            return record.end(Ending.SUPERSEDED)
         if not found and current():
             self._on_answer(ask, ())
         return found
 
-    async def _ended(self, ask: Ask, current: Callable[[], bool]) -> tuple[Suggestion, ...]:
-        record, max_ms = Record(ask, self._add), self._settings().max_ms
+    async def _ended(self, ask: Ask, current: Callable[[], bool], record: Record) -> tuple[Suggestion, ...]:
+        max_ms = self._settings().max_ms
         try:
             async with asyncio.timeout(max_ms / 1e3) as record.limit:
                 return await self._answer(ask, current, record)
         except Superseded:
-            return record.end(Ending.SUPERSEDED)
+            raise
         except asyncio.CancelledError:
             record.end(Ending.CANCELLED)
             raise

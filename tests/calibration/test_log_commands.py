@@ -109,9 +109,8 @@ def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     assert document(capsys)["dry_run"]
     assert not home.exists()
     assert run("recalibrate", "--log", logged, "--json") == 0
-    said = document(capsys)
-    assert run("recalibrate", "--log", logged) == 0
-    told = capsys.readouterr().err
+    out, told = capsys.readouterr()
+    said = json.loads(out)
     assert "line_rest of the model 0123456789abcdef: of 30 shown it is known of 30 whether they were kept (27 were): no calibrator" in told
     assert "where the setting assay.event is kept" in told
     (written,) = said["written"]
@@ -251,6 +250,23 @@ def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(path: Path, 
         assert [row.event for row in log.rows()] == [Shown(by="client")]
         assert run("forget", "--log", path, "--all", "--yes") == 0
         assert list(log.rows()) == []
+
+
+def test_what_a_reader_kept_from_going_goes_when_it_is_forgotten_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("assay.calibration.event_log._BUSY_S", 0.2)
+    with EventLog(path, create=True) as log:  # a server that runs
+        log.append([new(event, name) for name, event in life("a", kept=True, document=hash_of("file:///a.py"))])
+        log.append([new(Text(what="suggested", text=CODE), "a")])
+        with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            assert run("forget", "--log", path, "--document", "file:///a.py", "--yes") == 1
+            assert "then run this again" in capsys.readouterr().err
+        assert run("forget", "--log", path, "--document", "file:///a.py", "--yes") == 1
+        assert "nothing was deleted" in capsys.readouterr().err
+        assert not any(CODE.encode() in file.read_bytes() for file in path.parent.iterdir())
 
 
 def test_forget_wants_to_be_told_what(path: Path) -> None:

@@ -13,6 +13,7 @@ from assay.calibration.event_log import EventLog
 from assay.calibration.events import Event, Row, hash_of
 from assay.calibration.log_evaluation import evaluations_of
 from assay.calibration.log_samples import showings_of
+from assay.calibration.log_words import evaluation_told
 
 Logged = tuple[str | None, Event]
 
@@ -62,7 +63,8 @@ def test_of_another_event_only_the_ranking_is_judged() -> None:
 def test_what_has_no_label_or_no_probability_is_not_judged() -> None:
     unlabelled = showing(9_001, None, 0.5)
     without = showing(9_002, True, None)
-    (one,) = evaluations_of(showings_of(rows(*world(100), *unlabelled, *without)))
+    damaged = [each for n, p in enumerate((0.0, 1.0, 5.0, True)) for each in showing(9_003 + n, False, p)]
+    (one,) = evaluations_of(showings_of(rows(*world(100), *unlabelled, *without, *damaged)))
     assert (one.shown, one.labelled) == (101, 100)
 
 
@@ -82,6 +84,7 @@ def test_percentages_that_are_all_alike_are_judged_as_far_as_that_goes() -> None
     (one,) = evaluations_of(showings_of(rows(*(each for number in range(100) for each in showing(number, number % 2 == 0, 0.5)))))
     assert one.calibrated is None
     assert one.evidence is not None
+    assert "can't be tested" in "".join(evaluation_told(one, 300))
 
 
 def test_the_command_tells_what_was_said_and_what_was_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

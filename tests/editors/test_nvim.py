@@ -895,3 +895,10 @@ def test_of_two_windows_only_the_one_with_the_cursor_has_the_band(nvim: Neovim, 
     nvim.until(lambda: [line.count(badge) for line in nvim.screen().lines if "Assay" in line] == [1], "one band in two status lines")
     (line,) = [line for line in nvim.screen().lines if "Assay" in line]
     assert line.count("Assay") == 2
+    nvim.keys("Escape")
+    nvim.command("vnew")
+    nvim.until(lambda: [line.count("Assay") for line in nvim.screen().lines if "Assay" in line] == [2], "none of the buffer without Assay")
+    nvim.command("Assay pause 60")
+    nvim.until(lambda: "".join(nvim.screen().lines).count("Assay paused until") == 2, "the pause in both of the others")
+    nvim.command("bwipeout")
+    nvim.command("Assay resume")

@@ -119,6 +119,24 @@ def test_without_a_server_it_is_said_once_what_to_do(suite: str, folder: Path) -
         assert nvim.lua("return require('assay').statusline()") == "Assay ✗"
 
 
+DIAL = """local answer
+require('assay.client').request('assay/dial', vim.empty_dict(), function(_, result) answer = result end)
+vim.wait(10000, function() return answer end, 5)
+return answer.showAbove"""
+
+
+def test_of_two_setups_at_the_start_the_second_holds(suite: str, folder: Path) -> None:
+    with neovim(suite, folder, options="settings = { showAbove = 0.9 }") as nvim:
+        (folder / "a.py").write_text(CODE, encoding="utf-8")
+        nvim.lua(
+            """vim.cmd('silent edit ' .. ...)
+            require('assay').setup({ cmd = require('assay.config').current.cmd, settings = { showAbove = 0.1 } })""",
+            str(folder / "a.py"),
+        )
+        nvim.ready()
+        nvim.until(lambda: nvim.lua(DIAL) == 0.1, "the server has the second's settings")
+
+
 def test_the_server_is_found_on_path_before_the_project_s(suite: str, folder: Path) -> None:
     program(folder / "bin" / "assay")
     program(folder / "project" / ".venv" / "bin" / "assay")

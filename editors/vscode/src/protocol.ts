@@ -65,9 +65,9 @@ export interface Dial {
   readonly labelled: number;
   readonly days: number;
   readonly levels: readonly Level[];
-  /** Held-out evidence of the calibrators in use. */
   /** Why the log can't be read; not there from a server that is older than this extension. */
   readonly logTrouble?: string | null;
+  /** Held-out evidence of the calibrators in use. */
   readonly evidence: readonly { readonly task: string; readonly event: string; readonly n: number; readonly levels: readonly Level[] }[];
 }
 

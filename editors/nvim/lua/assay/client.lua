@@ -282,7 +282,17 @@ local function start(buf, root)
     end),
     on_attach = function(client, attached)
       current = client.id
-      M.prepare(client, attached)
+      -- setup may have been called again while it started
+      if not vim.deep_equal(client.settings, settings()) then
+        tell_settings()
+      end
+      if M.wanted(attached) then
+        M.prepare(client, attached)
+      else
+        vim.schedule(function()
+          vim.lsp.buf_detach_client(attached, client.id)
+        end)
+      end
     end,
   }, {
     bufnr = buf,
@@ -303,6 +313,7 @@ function M.prepare(client, buf)
   if built_in then
     built_in.enable(false, { client_id = client.id })
   end
+  require('assay.keys').unmap(buf)
   require('assay.keys').map(buf)
   local root = root_of(buf)
   if root then

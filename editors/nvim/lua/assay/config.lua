@@ -149,10 +149,11 @@ function M.set(opts)
   end
   local action_of = {}
   for action, key in vim.spairs(config.keys or {}) do
-    if key and action_of[key] then
-      table.insert(problems, ('  keys.%s and keys.%s are both %s'):format(action_of[key], action, key))
+    local typed = key and vim.api.nvim_replace_termcodes(key, true, true, true)
+    if typed and action_of[typed] then
+      table.insert(problems, ('  keys.%s and keys.%s are both %s'):format(action_of[typed], action, key))
     end
-    action_of[key or false] = action
+    action_of[typed] = action
   end
   table.sort(problems)
   M.current, M.ready = config, true

@@ -62,11 +62,12 @@ local function copy(lhs, mapping, buf)
     script = mapping.script == 1,
     silent = mapping.silent == 1,
     replace_keycodes = mapping.replace_keycodes == 1 or nil,
+    nowait = mapping.nowait == 1,
     desc = mapping.desc,
   })
 end
 
----@type table<integer, table<string, table>> by buffer and key the mappings of the buffer that Assay's took the place of
+---@type table<integer, table<string, table|false>> by buffer and key what Assay's mapping took the place of there, false for nothing
 local replaced = {}
 
 ---@param action string
@@ -79,7 +80,7 @@ local function map(action, key, buf)
     return
   end
   replaced[buf] = replaced[buf] or {}
-  replaced[buf][raw(key)] = before
+  replaced[buf][key] = before or false
   local through = ('<Plug>(assay-%s-otherwise)'):format(action)
   vim.keymap.set('i', key, function()
     if what.always or require('assay').visible() then
@@ -110,12 +111,12 @@ end
 --- Take them from a buffer, where they do again what they did before.
 ---@param buf integer
 function M.unmap(buf)
-  for _, each in ipairs(vim.api.nvim_buf_get_keymap(buf, 'i')) do
-    if vim.startswith(each.desc or '', M.MARK) then
-      vim.api.nvim_buf_del_keymap(buf, 'i', each.lhs)
-      local before = (replaced[buf] or {})[raw(each.lhs)]
+  for key, before in pairs(replaced[buf] or {}) do
+    local mapping = find(key, vim.api.nvim_buf_get_keymap(buf, 'i'))
+    if mapping and vim.startswith(mapping.desc or '', M.MARK) then
+      vim.api.nvim_buf_del_keymap(buf, 'i', key)
       if before then
-        copy(each.lhs, before, buf)
+        copy(key, before, buf)
       end
     end
   end
@@ -133,7 +134,7 @@ function M.look(buf)
       local ours = mapping and vim.startswith(mapping.desc or '', M.MARK)
       local theirs = mapping
       if ours then
-        theirs = (replaced[buf] or {})[raw(key)] or find(key, vim.api.nvim_get_keymap('i'))
+        theirs = (replaced[buf] or {})[key] or find(key, vim.api.nvim_get_keymap('i'))
       end
       table.insert(found, {
         action = action,

@@ -12,13 +12,19 @@ local M = {}
 
 ---@type assay.Status?
 M.last = nil
--- What a status line got last; nil where none asks.
-local told
+-- Whether a status line shows Assay, and what all of them were drawn by last.
+local shows, drawn = false, nil
 
 --- Draw the status lines anew, if one shows Assay and would show something else.
 function M.changed()
-  local before = told
-  if before and M.line() ~= before then
+  local status, shown = M.last or {}, require('assay.suggestion').confidence()
+  local now = { status.state, status.paused, status.silent, status.busy, status.hidden, shown and shown.text, client.failure }
+  for place = 1, 7 do
+    now[place] = tostring(now[place])
+  end
+  local key = table.concat(now, '\n')
+  if shows and key ~= drawn then
+    drawn = key
     vim.cmd.redrawstatus({ bang = true })
   end
 end
@@ -55,7 +61,7 @@ end
 ---@param shown? { text: string }
 ---@return string
 local function line(shown)
-  if not client.attached(vim.api.nvim_get_current_buf()) then
+  if not client.attached(vim.api.nvim_win_get_buf(vim.g.statusline_winid or 0)) then
     return client.failure and 'Assay ✗' or ''
   end
   local status = M.last
@@ -83,13 +89,8 @@ end
 --- What `require('assay').statusline()` gives.
 ---@return string
 function M.line()
-  local text
-  if elsewhere() then
-    text = line()
-  else
-    text = line(require('assay.suggestion').confidence())
-    told = text
-  end
+  shows = true
+  local text = line(not elsewhere() and require('assay.suggestion').confidence() or nil)
   -- what `%!` gives is read as a status line once more
   return vim.g.statusline_winid and text:gsub('%%', '%%%%') or text
 end
