@@ -120,14 +120,14 @@ def test_a_run_goes_on_from_call_to_call_and_from_pieces_on_a_fresh_machine(tmp_
     assert all(path.stat().st_size <= MOST for path in packed.iterdir())
 
     there = ["--packed", str(packed), "--run", str(here), "--out", str(out), "--preset", "dry-run", "--workers", "1", "--no-compile"]
-    run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.62")
+    run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.8")
     first = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
     assert first[-1]["step"] > 0
     assert all(path.stat().st_size <= MOST for path in out.iterdir())
 
     shutil.rmtree(here)  # the machine was given back
     run("-m", "training.elsewhere", "pack", *given, "--validation", str(corpus), "--weights", str(out))
-    run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.62")
+    run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.8")
     second = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
     assert second[: len(first)] == first
     assert second[-1]["step"] > first[-1]["step"]
