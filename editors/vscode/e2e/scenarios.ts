@@ -72,7 +72,7 @@ async function ask(editor: Editor, name: string, { text, keys, ghost }: { text: 
   return shownWith(editor, ghost);
 }
 
-/** Takes back the last of the keys that ask, and types it anew. VS Code 1.93 loses a key now and then where a list has just gone. */
+/** Takes back the last of the keys that ask, and types it anew. In VS Code 1.93 a key pressed right behind a list comes to nothing now and then. */
 async function askAgain(editor: Editor): Promise<void> {
   const before = await editor.screen.cursorPlace();
   const [line, column] = before.split(':').map(Number);
