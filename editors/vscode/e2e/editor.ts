@@ -105,7 +105,9 @@ export class Editor {
     await until('the cursor is where it was put', async () => (await this.screen.cursorPlace()) === `${line}:${column}`, () => this.screen.cursorPlace());
   }
 
+  /** Into the text. */
   async type(text: string, delay = 40): Promise<void> {
+    await this.textTakesKeys();
     await this.page.keyboard.type(text, { delay });
   }
 
@@ -137,17 +139,16 @@ export class Editor {
 
   /** Takes the first entry of the open list that has these words, by keyboard: a mouse would stay and call for tooltips. */
   private async take(words: string): Promise<void> {
-    const chosen = this.page.locator('.quick-input-list .monaco-list-row.focused');
-    const seen = async () => (await chosen.count()) > 0 && ((await chosen.first().textContent()) ?? '');
+    const chosen = () => this.page.evaluate<string | null>(CHOSEN);
     await until(
       `the entry ${words}`,
       async () => {
-        const text = await seen();
-        if (text === false || text.includes(words)) return text !== false;
+        const text = await chosen();
+        if (text === null || text.includes(words)) return text !== null;
         await this.press('ArrowDown');
         return false;
       },
-      seen,
+      chosen,
     );
     await this.press('Enter');
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first().waitFor({ state: 'hidden' });
@@ -160,10 +161,14 @@ export class Editor {
     await this.page.keyboard.insertText(words);
   }
 
-  /** Until the text behind the list takes the keys: in between they would be lost. */
   private async listGone(): Promise<void> {
     await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
-    await until('the text has the keyboard', () => this.page.evaluate<boolean>('document.activeElement.closest(".monaco-editor") !== null'));
+    await this.textTakesKeys();
+  }
+
+  /** Keys that are pressed while neither a list nor the text has the keyboard are lost. */
+  async textTakesKeys(): Promise<void> {
+    await until('the text has the keyboard', () => this.page.evaluate<boolean>('document.activeElement?.closest(".editor-instance .monaco-editor") != null'));
     // Which keys are commands there is known to the window a moment later; Backspace would do nothing until then.
     await this.page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))');
   }
@@ -176,6 +181,9 @@ export class Editor {
     await this.listGone();
   }
 }
+
+/** Runs in the page: the chosen entry of the list that has the keyboard. A list that opens has entries before that, and the text behind it still takes the keys. */
+const CHOSEN = `document.activeElement?.closest('.quick-input-widget')?.querySelector('.quick-input-list .monaco-list-row.focused')?.textContent ?? null`;
 
 /** Within which the outcome of a request is in the log, where one was made. */
 const ASKING_MS = 500;

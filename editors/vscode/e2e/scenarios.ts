@@ -74,6 +74,7 @@ async function ask(editor: Editor, name: string, { text, keys, ghost }: { text: 
 
 /** Takes back the last of the keys that ask, and types it anew. In VS Code 1.93 a key pressed right behind a list comes to nothing now and then. */
 async function askAgain(editor: Editor): Promise<void> {
+  await editor.textTakesKeys();
   const before = await editor.screen.cursorPlace();
   const [line, column] = before.split(':').map(Number);
   const wanted = `${String(line)}:${String(Number(column) - 1)}`;
