@@ -39,7 +39,18 @@ async function runTogether(version: string, scenarios: readonly Scenario[], star
   const place = new Workplace(prepare === undefined ? {} : { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' });
   prepare?.(place);
   const results: Result[] = [];
-  const editor = await Editor.open(place, { ...start, trust: prepare !== undefined });
+  const began = Date.now();
+  let editor: Editor;
+  try {
+    editor = await Editor.open(place, { ...start, trust: prepare !== undefined });
+  } catch (error) {
+    const name = prepare === undefined ? READY : (scenarios[0]?.name ?? READY);
+    const told = error instanceof Error ? error.message : String(error);
+    console.log(`FAIL ${version} ${name}\n     the window did not open: ${told}`);
+    place.keepLogs(failureFolder(version, name));
+    place.remove();
+    return [{ version, scenario: name, seconds: (Date.now() - began) / 1000, error: told }];
+  }
   try {
     const ready: Scenario = { name: READY, run: () => editor.ready() };
     for (const scenario of prepare === undefined ? [ready, ...scenarios] : scenarios) {
@@ -65,8 +76,7 @@ async function attempt(editor: Editor, scenario: Scenario, version: string): Pro
     await scenario.run(editor);
     return undefined;
   } catch (error) {
-    const folder = path.join(FAILURES, `${version} ${scenario.name}`);
-    mkdirSync(folder, { recursive: true });
+    const folder = failureFolder(version, scenario.name);
     await editor.page.screenshot({ path: path.join(folder, 'window.png') });
     const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
     writeFileSync(path.join(folder, 'error.txt'), `${told}\n\n${editor.console.join('\n')}\n`);
@@ -75,6 +85,13 @@ async function attempt(editor: Editor, scenario: Scenario, version: string): Pro
   } finally {
     editor.place.set(Object.fromEntries(Object.keys(scenario.settings ?? {}).map((name) => [name, undefined])));
   }
+}
+
+/** Made, for pictures and logs. */
+function failureFolder(version: string, name: string): string {
+  const folder = path.join(FAILURES, `${version} ${name}`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 function failure({ error }: Result): boolean {
@@ -114,7 +131,9 @@ for (let repeat = 0; repeat < Number(values.repeat); repeat++) {
     for (let retry = 0; retry < Number(values.retries) && last.some(failure); retry++) {
       const failed = last.filter(failure);
       const names = failed.map(({ scenario }) => scenario);
-      const again = await runIn(version, names.includes(READY) ? scenarios : scenarios.filter(({ name }) => names.includes(name)), start);
+      const done = last.filter((result) => !failure(result)).map(({ scenario }) => scenario);
+      const left = scenarios.filter(({ name }) => names.includes(name) || (names.includes(READY) && !done.includes(name)));
+      const again = await runIn(version, left, start);
       unsteady.push(...failed.filter(({ scenario }) => again.some((result) => result.scenario === scenario && !failure(result))));
       last = [...last.filter((result) => !failure(result)), ...again.filter(({ scenario }) => scenario !== READY || names.includes(READY))];
     }
