@@ -253,15 +253,19 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
         "--levels", metavar="language,project,user", type=_names, default=[],
         help="give each of them a platt map of its own, shrunk toward the one above it, where that is better on files held out",
     )  # fmt: skip
+    parser.add_argument(
+        "--toward", metavar="CALIBRATOR", type=Path,
+        help="move the map of this calibrator, of other projects, as far as these samples of one project say; it names the measures",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from .calibration.commands import calibrate_fit
 
-        kind, levels = cast("Any", arguments.map or "auto"), arguments.levels
+        kind, levels, toward = cast("Any", arguments.map or "auto"), arguments.levels, arguments.toward
         return calibrate_fit(
-            arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json, kind=kind, levels=levels
+            arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json, kind=kind, levels=levels, toward=toward
         )
 
     parser.set_defaults(run=run)
