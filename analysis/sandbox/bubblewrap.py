@@ -73,7 +73,14 @@ def shown_system(sources: Mapping[Path, Path]) -> list[str]:
 
 
 def command(
-    program: str, argv: Sequence[str], *, cwd: Path, mounts: Sequence[view.Mount], sources: Mapping[Path, Path], limits: Limits, fds: tuple[int, int, int]
+    program: str,
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    mounts: Sequence[view.Mount],
+    sources: Mapping[Path, Path],
+    limits: Limits,
+    fds: tuple[int, int, int],
 ) -> list[str]:
     """The command line of bubblewrap. fds: where it tells the ids of its processes, where it waits for a byte, where its filter is."""
     size = str(limits.file_bytes)
@@ -117,7 +124,9 @@ class Stage:
             assert holder.stdout is not None
             if holder.stdout.readline() != READY:
                 _, complaint = holder.communicate()
-                raise Unjailed(f"{', '.join(map(str, hidden))} can't be shown to an unprivileged user: {complaint.decode(errors='replace').strip()}")
+                raise Unjailed(
+                    f"{', '.join(map(str, hidden))} can't be shown to an unprivileged user: {complaint.decode(errors='replace').strip()}"
+                )
             self._namespace = os.open(f"/proc/{holder.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             holder.communicate()
         weakref.finalize(self, _leave, self._namespace, place)
@@ -162,7 +171,13 @@ def begin(
             line = [*(stage.enter(uid) if stage else become(uid)), *line]
         try:
             process = subprocess.Popen(
-                line, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(environment), cwd="/", pass_fds=(*inside, *pass_fds)
+                line,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                cwd="/",
+                pass_fds=(*inside, *pass_fds),
             )
         except OSError as error:
             raise Unjailed(f"{line[0]} could not be started: {error}") from None

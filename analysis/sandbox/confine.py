@@ -28,7 +28,7 @@ class Confinement:
     limits: Limits
     rules: int
     allow_fork: bool
-    scoped: bool
+    filter: bytes | None  # None where it depends on the id of the process
 
     def apply(self) -> None:
         """Confine the calling process, irrevocably. Raises Unconfined, and then the process must end."""
@@ -43,8 +43,7 @@ class Confinement:
                 open_files=OPEN_FILES,
                 address_bytes=None if self.allow_fork else limits.memory_bytes + _address_space(),
             )
-            own_id = None if self.scoped else os.getpid()
-            filter_ = seccomp.process_filter(fork=self.allow_fork, execute=self.allow_fork, attributes=False, own_id=own_id)
+            filter_ = self.filter or _filter(self.allow_fork, os.getpid())
             landlock.restrict(self.rules)
             os.close(self.rules)
             seccomp.install(filter_)
@@ -56,9 +55,10 @@ def prepare(limits: Limits, *, readable: Sequence[Path] = (), writable: Sequence
     """Make a confinement ready, to be applied after a fork. See `confine`. Raises Unconfined."""
     try:
         rules = landlock.ruleset(readable=map(str, readable), writable=map(str, writable), execute=allow_fork)
-    except OSError as error:
+        scoped = landlock.abi() >= landlock.SCOPED_SIGNALS_ABI
+        return Confinement(limits, rules, allow_fork, _filter(allow_fork, None) if scoped else None)
+    except (OSError, seccomp.UnsupportedArchitecture) as error:
         raise Unconfined(f"this process can't be confined: {error}") from None
-    return Confinement(limits, rules, allow_fork, landlock.abi() >= landlock.SCOPED_SIGNALS_ABI)
 
 
 def confine(limits: Limits, *, readable: Sequence[Path] = (), writable: Sequence[Path] = (), allow_fork: bool = False) -> None:
@@ -72,6 +72,10 @@ def confine(limits: Limits, *, readable: Sequence[Path] = (), writable: Sequence
     Raises Unconfined where the kernel can't do all of it, or the process has more than one thread; the process must then not go on.
     """
     prepare(limits, readable=readable, writable=writable, allow_fork=allow_fork).apply()
+
+
+def _filter(allow_fork: bool, own_id: int | None) -> bytes:
+    return seccomp.process_filter(fork=allow_fork, execute=allow_fork, attributes=False, own_id=own_id)
 
 
 def _threads() -> int:

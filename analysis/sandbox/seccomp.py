@@ -133,10 +133,57 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
 }
 # other processes' memory and descriptors; the machine; doors to the kernel that programs of this kind never need; memory that no limit counts
 NEVER = (
-    ("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp", "pidfd_getfd", "move_pages", "migrate_pages"),
-    ("mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns"),
-    ("acct", "quotactl", "quotactl_fd", "reboot", "swapon", "swapoff", "sethostname", "setdomainname", "syslog", "vhangup", "ustat", "uselib"),
-    ("settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module"),
+    (
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "process_madvise",
+        "process_mrelease",
+        "kcmp",
+        "pidfd_getfd",
+        "move_pages",
+        "migrate_pages",
+    ),
+    (
+        "mount",
+        "umount2",
+        "pivot_root",
+        "chroot",
+        "open_tree",
+        "move_mount",
+        "fsopen",
+        "fsconfig",
+        "fsmount",
+        "fspick",
+        "mount_setattr",
+        "unshare",
+        "setns",
+    ),
+    (
+        "acct",
+        "quotactl",
+        "quotactl_fd",
+        "reboot",
+        "swapon",
+        "swapoff",
+        "sethostname",
+        "setdomainname",
+        "syslog",
+        "vhangup",
+        "ustat",
+        "uselib",
+    ),
+    (
+        "settimeofday",
+        "clock_settime",
+        "clock_adjtime",
+        "adjtimex",
+        "kexec_load",
+        "kexec_file_load",
+        "init_module",
+        "finit_module",
+        "delete_module",
+    ),
     ("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register"),
     ("name_to_handle_at", "open_by_handle_at", "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "personality"),
     ("memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open"),
@@ -152,7 +199,15 @@ ATTRIBUTES = (
     ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"),
 )
 # limits and priorities of the process whose id is the argument of that number
-OF_A_PROCESS = {"prlimit64": 0, "sched_setaffinity": 0, "sched_setattr": 0, "sched_setparam": 0, "sched_setscheduler": 0, "setpriority": 1, "ioprio_set": 1}
+OF_A_PROCESS = {
+    "prlimit64": 0,
+    "sched_setaffinity": 0,
+    "sched_setattr": 0,
+    "sched_setparam": 0,
+    "sched_setscheduler": 0,
+    "setpriority": 1,
+    "ioprio_set": 1,
+}
 
 CLONE_THREAD = 0x00010000
 CLONE_NAMESPACES = 0x7E020080
@@ -217,7 +272,12 @@ def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
     clone = [_argument(0), _instruction(_ANY_BIT, CLONE_NAMESPACES, 0, 1), _refusal(errno.EPERM)]
     if not fork:
         clone += [_instruction(_ANY_BIT, CLONE_THREAD, 1, 0), _refusal(errno.EPERM)]
-    shared = [_argument(3), _instruction(_AND, MAP_SHARED | MAP_ANONYMOUS), _instruction(_EQUAL, MAP_SHARED | MAP_ANONYMOUS, 0, 1), _refusal(errno.EPERM)]
+    shared = [
+        _argument(3),
+        _instruction(_AND, MAP_SHARED | MAP_ANONYMOUS),
+        _instruction(_EQUAL, MAP_SHARED | MAP_ANONYMOUS, 0, 1),
+        _refusal(errno.EPERM),
+    ]
     typing = [_argument(1), _instruction(_EQUAL, TIOCSTI, 1, 0), _instruction(_EQUAL, TIOCLINUX, 0, 1), _refusal(errno.EPERM)]
     return [
         ("clone", [*clone, _PERMITTED]),
@@ -244,7 +304,12 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
     refused += [] if fork else list(FORKS)
     refused += [] if execute else list(RUNS)
     rules = _rules(fork)
-    stays = [_argument(0), _instruction(_EQUAL, PR_SET_PDEATHSIG, 1, 0), _instruction(_EQUAL, PR_SET_CHILD_SUBREAPER, 0, 1), _refusal(errno.EPERM)]
+    stays = [
+        _argument(0),
+        _instruction(_EQUAL, PR_SET_PDEATHSIG, 1, 0),
+        _instruction(_EQUAL, PR_SET_CHILD_SUBREAPER, 0, 1),
+        _refusal(errno.EPERM),
+    ]
     rules.append(("prctl", [*stays, _PERMITTED]))
     for name, index in OF_A_PROCESS.items():
         rules.append((name, [_argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))
