@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -59,7 +59,7 @@ class _Worker(Generic[Item]):
 
 def run(
     start: Start[Item, Answer], items: Iterable[Item], workers: int, *, most_s: float | None = None, tries: int = TRIES
-) -> Iterator[Finished[Item, Answer]]:
+) -> Generator[Finished[Item, Answer], None, None]:
     """Every item with its answer, in the order in which they are finished.
 
     items are taken one by one, as workers come free, so they may be made as one goes, and their iterator may end when time is up. most_s: a

@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -32,7 +32,7 @@ def run(
     workers: int | None = None,
     most_s: float | None = None,
     tries: int = TRIES,
-) -> Iterator[Finished[Item, Answer]]:
+) -> Generator[Finished[Item, Answer], None, None]:
     """As `pool.run`, on the cluster at an address ("auto": the one on this machine).
 
     workers: how many actors, by default one for each CPU but one. Raises PoolError where Ray is not installed or not reached, and where the
@@ -98,7 +98,7 @@ def _all(
     source: Iterator[Item],
     most_s: float | None,
     tries: int,
-) -> Iterator[Finished[Item, Answer]]:
+) -> Generator[Finished[Item, Answer], None, None]:
     """Every item with its answer; an actor gets one more when it has answered, so what is under way is worked on."""
     under_way: dict[Any, tuple[Any, Item, int, float]] = {}
     again: deque[tuple[Item, int]] = deque()

@@ -69,6 +69,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         self._not_warm = ""
         self._controls: dict[tuple[Way, frozenset[str]], bool] = {}
 
+    @property
+    def content(self) -> str:
+        """A hash over all that verdicts depend on: the project's files, the interpreter with what is installed, and how often it is run."""
+        return self._key
+
     def close(self) -> None:
         """End the warm process and remove the copy."""
         if self._warm is not None:
