@@ -58,7 +58,7 @@ def parent_for(registry: Registry, samples: Sequence[Sample], event: str) -> tup
             reasons.append(why)
         else:
             return entry.calibrator, ""
-    return None, reasons[0] if reasons else f"there is no calibrator of other projects for {event} of {samples[0].task}"
+    return None, reasons[0] if reasons else "there is no calibrator of other projects for it"
 
 
 def own_calibrator(

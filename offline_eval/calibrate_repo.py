@@ -296,8 +296,7 @@ def _finish(run: Run, project: Path | None, as_json: bool) -> None:
     written = []
     for own in owns:
         made = own.fit.calibrator
-        to_stderr(summary(made))
-        to_stderr(f"  because: {made.reason}")
+        to_stderr(f"{made.task}: {summary(made)}")
         if project:
             written.append(project / PROJECT_FOLDER / f"repo-{made.event}-{made.task}.json")
             save(made, written[-1])
@@ -305,8 +304,9 @@ def _finish(run: Run, project: Path | None, as_json: bool) -> None:
     report = write_report(run.folder / "report", f"{asked['project']}: its own calibrators", facts, _suite_of(run), records, owns, notes)
     for note in notes:
         to_stderr(f"note: {note}")
-    for path in (*paths, *written, *(path for path in report if path.suffix == ".html")):
-        to_stderr(f"written: {path}")
+    for path in report:
+        if path.suffix == ".html":
+            to_stderr(f"report: {path}")
     if as_json:
         document = {"run": str(run.folder), "samples": [str(p) for p in paths], "calibrators": [str(p) for p in written]}
         print(json.dumps({**document, "report": [str(p) for p in report], **summary_of(records)}))
@@ -318,23 +318,23 @@ def _finish(run: Run, project: Path | None, as_json: bool) -> None:
 def _owns(by_task: dict[Task, list[Sample]]) -> tuple[list[Own], list[str]]:
     """A calibrator for each event and task that has labels, and why others have none."""
     registry = read_registry(folders())
-    owns, notes = [], []
+    owns = []
+    of_note: dict[str, list[str]] = {}
     for event in EVENTS:
         for task, samples in sorted(by_task.items()):
             labelled = [sample for sample in samples if sample.labels.get(event) is not None]
             if len(labelled) < 2:
-                notes.append(f"{event} of {task}: {len(labelled)} labelled suggestions, too few to fit")
+                of_note.setdefault("too few labelled suggestions to fit a calibrator to", []).append(f"{event} of {task}")
                 continue
             parent, alone = parent_for(registry, labelled, event)
             try:
                 owns.append(own_calibrator(labelled, event, parent, alone))
             except FitError as error:
-                notes.append(f"{event} of {task}: {error}")
+                of_note.setdefault(str(error), []).append(f"{event} of {task}")
                 continue
-            if alone:
-                notes.append(f"{event} of {task} is fitted to these samples alone: {alone}")
-            notes += [f"{event} of {task}: {note}" for note in owns[-1].fit.notes]
-    return owns, notes
+            for note in (*([f"fitted to these samples alone, for {alone}"] if alone else []), *owns[-1].fit.notes):
+                of_note.setdefault(note, []).append(f"{event} of {task}")
+    return owns, [f"{', '.join(about)}: {note}" for note, about in of_note.items()]
 
 
 def _write_lines(run: Run, records: Sequence[dict[str, Any]]) -> None:

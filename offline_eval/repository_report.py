@@ -228,7 +228,7 @@ def _gains(owns: Sequence[Own]) -> Table:
             f"{made.fitted_on.n:,}",
             f"{skill.value:.3f} ({skill.low:.3f} to {skill.high:.3f})" if skill else "not defined",
             f"{made.evidence.smooth_ece.value:.3f} ({made.evidence.smooth_ece.noise_floor:.3f})",
-            f"{gain.parent_log_loss:.3f}" if gain else own.alone or "no number",
+            f"{gain.parent_log_loss:.3f}" if gain else "",
             f"{gain.own_log_loss:.3f}" if gain else f"{made.evidence.log_loss.value:.3f}",
             f"{gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else "",
         ))  # fmt: skip
