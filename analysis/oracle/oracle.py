@@ -27,6 +27,7 @@ from .report import Ended, Report, Verdict, Way, difference
 from .suite import Allowed, Suite, compile_sources, install_plugin
 from .warm import NotWarm, Warm
 
+WAYS: tuple[Way, ...] = ("warm", "process", "whole")
 _RESTARTS = 5
 
 
@@ -116,10 +117,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
             raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
 
-    def verdict(self, file: str, text: str, lines: range | None = None) -> Verdict:
+    def verdict(self, file: str, text: str, lines: range | None = None, *, ways: Sequence[Way] = WAYS) -> Verdict:
         """What the tests say of the project with `text` in the place of `file` (its path inside the project).
 
-        lines: those of the present text, from 1, that may differ: verdicts with the same lines share their controls; None finds them.
+        lines: those of the present text, from 1, that may differ: verdicts with the same lines share their controls; None finds them. ways:
+        those that may be taken, of which the first that will do is; lines that run at import always need the last.
         Raises NotJudged for a test file, for what is no Python file of the project, and where other lines differ, too.
         """
         file = self._named(file)
@@ -135,13 +137,13 @@ class Oracle(AbstractContextManager["Oracle"]):
             return Verdict(None, trouble, 0, 0.0, "none")
         asked = with_statements(old, lines if lines is not None else changed_lines(old, text))
         if not coverage.imported.get(file, frozenset()).isdisjoint(asked):
-            return self._judge(file, old, text, list(baseline.outcomes), ("whole",))
+            return self._judge(file, old, text, list(baseline.outcomes), WAYS[-1:])
         by_line = coverage.tests.get(file, {})
         touching = frozenset().union(*(by_line.get(line, frozenset()) for line in asked))
         if not touching:
             return Verdict(None, f"no stable test touches lines {asked.start} to {asked.stop - 1} of {file}", 0, 0.0, "none")
         tests = [test for test in baseline.outcomes if test in touching or test in coverage.fresh]
-        return self._judge(file, old, text, tests, ("warm", "process", "whole"))
+        return self._judge(file, old, text, tests, ways)
 
     def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
         """Whether a region is not to be asked for, since no test's outcome changes when it is taken out (`without` is the file then).
@@ -180,7 +182,10 @@ class Oracle(AbstractContextManager["Oracle"]):
         What may have been the machine's doing is asked again, after a new control. again: that is what is being done.
         """
         expected = self.baseline().outcomes
+        reason = "the unchanged program does not have its outcomes again when its tests are run"
         for way in ways:
+            if way == "whole":
+                tests = list(expected)
             try:
                 if not self._steady(way, tests):
                     continue
@@ -188,7 +193,8 @@ class Oracle(AbstractContextManager["Oracle"]):
                 with self._changed(file, text):
                     report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
                 seconds = time.monotonic() - begun
-            except NotWarm:
+            except NotWarm as refusal:
+                reason = str(refusal)
                 continue
             found = None if ended.infrastructure else difference(report, ended, expected, tests)
             if found and ended.doubtful and not self._steady(way, tests, anew=True):
@@ -198,7 +204,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             if ended.infrastructure:
                 return Verdict(None, ended.why, len(report.tests), seconds, way)
             return Verdict(found is None, found or "each test has its outcome", len(report.tests), seconds, way)
-        return Verdict(None, "the unchanged program does not have its outcomes again when its tests are run", 0, 0.0, "none")
+        return Verdict(None, reason, 0, 0.0, "none")
 
     def _steady(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> bool:
         """Whether the tests, run in this way without a change, have their outcomes. Raises NotWarm."""

@@ -25,7 +25,7 @@ CPU_FACTOR, CPU_LEAST_S = 5.0, 2.0
 WALL_FACTOR, WALL_LEAST_S = 10.0, 30.0
 _COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
 _RECORDS_BYTES = 1 << 28
-_SIGNALS = {
+_SIGNALS: dict[int, str] = {
     signal.SIGKILL: "killed",
     signal.SIGSEGV: "crashed (segmentation fault)",
     signal.SIGABRT: "aborted",
