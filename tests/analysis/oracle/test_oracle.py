@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
-from assay.analysis.sandbox.isolation import NoIsolation, available
+from assay.analysis.sandbox.isolation import Isolation, NoIsolation, available
 from assay.analysis.sandbox.jail import Jail
 
 SHOP = '''"""A shop."""
@@ -311,6 +311,19 @@ def test_what_was_learned_of_the_same_content_is_not_measured_again(
     write(tmp_path, {"shop.py": SHOP + "\n", "tests/test_shop.py": TESTS})
     with Oracle(tmp_path, python, isolated(), cache=cache) as other, pytest.raises(TypeError):
         other.baseline()
+
+
+@pytest.mark.parametrize("level", [Isolation.LANDLOCK, Isolation.NONE])
+def test_every_level_of_isolation_gives_the_same_verdicts(level: Isolation, python: Path, tmp_path: Path) -> None:
+    jail = Jail(level)
+    if defect := jail.defect():
+        pytest.skip(f"{level} does not work here: {defect}")
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
+    with Oracle(tmp_path, python, jail, runs=2) as made:
+        for way in ("warm", "process"):
+            assert made.verdict("shop.py", changed("amount += price", "amount = price + amount"), ways=(way,)).label is True
+            verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"), ways=(way,))
+            assert (verdict.label, verdict.way) == (False, way)
 
 
 ORDER = """
