@@ -162,10 +162,11 @@ def deleted(source: str, region: Region) -> str:
 
 
 def _place(module: Module, region: Region) -> tuple[Function, Sequence[Statement]]:
+    """The function and the block whose statements a region has."""
     for function in module.functions:
-        if function.name == region.function and function.first_line <= region.first_line and region.last_line <= function.last_line:
+        if function.name == region.function and function.first_line < region.first_line and region.last_line <= function.last_line:
             for block in blocks_of(function):
-                if any(statement.start == region.start for statement in block):
+                if any(region.start <= statement.start and statement.end <= region.end for statement in block):
                     return function, block
     raise ValueError(f"no statement of {region.function} begins at offset {region.start} of this source: was the region found in another?")
 

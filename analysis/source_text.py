@@ -9,6 +9,7 @@ import codecs
 import io
 import re
 import tokenize
+from itertools import pairwise
 
 BOM = "\ufeff"
 # what Python's parser ends a line at; a form feed or U+2028 does not end one, as str.splitlines would have it
@@ -48,3 +49,11 @@ def code_end(source: str, offset: int) -> int:
     """The end of the line that an offset is on, its comment included, without trailing white space."""
     end = LINE_END.search(source, offset)
     return offset + len(source[offset : end.start() if end else len(source)].rstrip())
+
+
+def lines_of(source: str) -> list[str]:
+    """The lines of a text, each with its line end; joined they are the text."""
+    ends = [match.end() for match in LINE_END.finditer(source)]
+    if not ends or ends[-1] < len(source):
+        ends.append(len(source))
+    return [source[start:end] for start, end in pairwise([0, *ends])] if source else []

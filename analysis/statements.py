@@ -77,11 +77,12 @@ class Statement:
 class Docstring:
     """One of the plain strings that begin a module, class or function: source[start:end], parentheses included.
 
-    first: it is the docstring; the ones that follow it would be if it were not there. alone: the body has nothing else.
+    first: it is the docstring; the ones that follow would be if it were not there. alone: the body has nothing else and may not be empty.
     """
 
     start: int
     end: int
+    first_line: int
     last_line: int
     first: bool
     alone: bool
@@ -89,10 +90,15 @@ class Docstring:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function. name: with those of the classes and functions around it, dotted; first_line: that of its `def`."""
+    """One function.
+
+    name: with those of the classes and functions around it, dotted. first_line: that of its `def`. header_last_line: that of the end of its
+    parameters and of what it says to return.
+    """
 
     name: str
     first_line: int
+    header_last_line: int
     last_line: int
     docstring: Docstring | None
     body: tuple[Statement, ...]
@@ -100,15 +106,15 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """What a file is made of; functions and docstrings in the source's order, outer before inner. starts: as `line_starts`."""
+    """What a file is made of; functions and docstrings in the source's order, outer before inner.
+
+    starts: as `line_starts`. newer: its syntax is newer than the Python that runs.
+    """
 
     functions: tuple[Function, ...]
     docstrings: tuple[Docstring, ...]
     starts: tuple[int, ...]
-
-    def line_start(self, line: int) -> int:
-        """Offset of the first character of a line, numbered from 1; the length of the text for the line after the last."""
-        return self.starts[min(line, len(self.starts)) - 1]
+    newer: bool = False
 
 
 @lru_cache(maxsize=8)
@@ -148,6 +154,11 @@ def all_statements(block: tuple[Statement, ...]) -> Iterator[Statement]:
         pending.extend(inner for block in reversed(statement.blocks) for inner in reversed(block))
 
 
+def is_fully_covered(function: Function, lines: Collection[int]) -> bool:
+    """Whether all statements of a function that make code were executed, those of functions and classes inside it included."""
+    return all(is_covered(statement, lines) for statement in all_statements(function.body) if statement.runs)
+
+
 def is_covered(statement: Statement, lines: Collection[int]) -> bool:
     """Whether one of the lines of a statement, or of its header where it has blocks, is among those that were executed."""
     return any(line in lines for line in range(statement.first_line, statement.header_last_line + 1))
@@ -178,7 +189,7 @@ def _read(source: str) -> Module:
     """By Python's own parser; raises UnreadableSource."""
     tree = _tree(source.removeprefix(BOM))
     reader = _Reader(source)
-    reader.leading_strings(tree.body)
+    reader.leading_strings(tree.body, empty=True)
     reader.block(tree.body, ())
     return Module(
         tuple(sorted(reader.functions, key=lambda f: (f.first_line, -f.last_line))),
@@ -220,7 +231,10 @@ class _Reader:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             docstring = self.leading_strings(node.body)
             if not isinstance(node, ast.ClassDef):
-                self.functions.append(Function(".".join(names), node.lineno, last, docstring, blocks[0]))
+                header = [part.end_lineno for part in ast.walk(node.args) if isinstance(part, ast.expr | ast.arg)]
+                header += [node.lineno, node.returns.end_lineno if node.returns else None]
+                header_last = max(filter(None, header))
+                self.functions.append(Function(".".join(names), node.lineno, header_last, last, docstring, blocks[0]))
         name = type(node).__name__
         return Statement(
             kind=KINDS.get(name, name.lower()),
@@ -256,15 +270,16 @@ class _Reader:
     def is_elif(self, nodes: list[ast.stmt]) -> bool:
         return len(nodes) == 1 and isinstance(nodes[0], ast.If) and self.source.startswith("elif", self.span(nodes[0])[0])
 
-    def leading_strings(self, body: Sequence[ast.stmt]) -> Docstring | None:
-        """Keep the plain strings that a body begins with; gives the first."""
+    def leading_strings(self, body: Sequence[ast.stmt], *, empty: bool = False) -> Docstring | None:
+        """Keep the plain strings that a body begins with, which may be empty without them; gives the first."""
         strings: list[ast.stmt] = []
         for node in body:
             if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
                 break
             strings.append(node)
+        alone = len(strings) == len(body) and not empty
         found = [
-            Docstring(*self.span(node), node.end_lineno or node.lineno, first=i == 0, alone=len(strings) == len(body))
+            Docstring(*self.span(node), node.lineno, node.end_lineno or node.lineno, first=i == 0, alone=alone)
             for i, node in enumerate(strings)
         ]
         self.docstrings.extend(found)

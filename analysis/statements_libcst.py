@@ -1,11 +1,13 @@
 """Statements as libcst finds them, for syntax that is newer than the Python that runs (say type parameters on Python 3.11).
 
-About ten times slower than Python's own parser, so it is asked second. libcst is an optional extra.
+Some fifteen times slower than Python's own parser, so it is asked second. libcst is an optional extra.
 """
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
@@ -19,6 +21,12 @@ from .statements import KINDS, Docstring, Function, Module, Statement, begins_li
 # libcst drops a form feed in front of a line, and what stands before it, which does not count as indentation
 _BEFORE_FORM_FEED = re.compile(r"[ \t\f]*\f")
 _CONSTANTS = cst.Integer | cst.Float | cst.Imaginary | cst.Ellipsis | cst.SimpleString
+# an eighth and less of what was seen to overflow the 8 MiB of stack that a thread has
+_DEEPEST = 100
+_LONGEST = 1000
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_LINKS = frozenset(("+", "-", "~", "*", "**", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", ".", ":=", "=", "==", "<", ">"))
+_LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "lambda", "await", "yield", "for"))
 _COMPOUND = cst.BaseCompoundStatement
 
 
@@ -26,12 +34,13 @@ def read(source: str) -> Module:
     """Raises UnreadableSource where libcst does not parse the text, or would not write it back as it is."""
     reader = _Reader(source)
     body = reader.tree.body
-    reader.leading_strings(body)
+    reader.leading_strings(body, empty=True)
     reader.block(body, ())
     return Module(
         tuple(sorted(reader.functions, key=lambda f: (f.first_line, -f.last_line))),
         tuple(sorted(reader.docstrings, key=lambda d: d.start)),
         tuple(reader.starts),
+        newer=True,
     )
 
 
@@ -54,8 +63,9 @@ class _Reader:
         self.starts = line_starts(source)
         # where libcst's column 0 is
         self.columns = [found.end() if (found := _BEFORE_FORM_FEED.match(source, start)) else start for start in self.starts]
-        text = "".join(source[column:end] for column, end in zip(self.columns, [*self.starts[1:], len(source)], strict=True))
-        self.tree, self.ranges = _positions(text)
+        ends = [*self.starts[1:], len(source)]
+        lines = [source[column:end].rstrip("\r\n") for column, end in zip(self.columns, ends, strict=True)]
+        self.tree, self.ranges = _positions("\n".join(lines[:-1]))
         self.functions: list[Function] = []
         self.docstrings: list[Docstring] = []
 
@@ -100,7 +110,8 @@ class _Reader:
         if isinstance(node, cst.FunctionDef | cst.ClassDef):
             docstring = self.leading_strings(node.body.body)
             if isinstance(node, cst.FunctionDef):
-                self.functions.append(Function(".".join(names), keyword.line, last.last_line, docstring, blocks[0]))
+                header = max(self.ranges[part].end.line for part in (node.name, node.params, node.returns) if part is not None)
+                self.functions.append(Function(".".join(names), keyword.line, header, last.last_line, docstring, blocks[0]))
         start = self.offset(begin)
         return Statement(
             kind=_kind(node),
@@ -114,19 +125,39 @@ class _Reader:
             blocks=blocks,
         )
 
-    def leading_strings(self, body: Sequence[cst.CSTNode]) -> Docstring | None:
-        """Keep the plain strings that a body begins with; gives the first."""
+    def leading_strings(self, body: Sequence[cst.CSTNode], *, empty: bool = False) -> Docstring | None:
+        """Keep the plain strings that a body begins with, which may be empty without them; gives the first."""
         small = [part for node in body for part in (node.body if isinstance(node, cst.SimpleStatementLine) else [node])]
         strings = list(takewhile(_is_string, small))
+        alone = len(strings) == len(small) and not empty
         found = [
-            Docstring(self.offset(where.start), self.offset(where.end), where.end.line, first=i == 0, alone=len(strings) == len(small))
+            Docstring(self.offset(where.start), self.offset(where.end), where.start.line, where.end.line, first=i == 0, alone=alone)
             for i, where in enumerate(self.ranges[node] for node in strings)
         ]
         self.docstrings.extend(found)
         return found[0] if found else None
 
 
+def _refuse_what_overflows(text: str) -> None:
+    """What nests far deeper than code does: libcst's parser recurses in native code, and the end of the stack is the end of the process."""
+    depth = links = strings = elifs = 0
+    before = ""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            depth += (token.string in _OPENING) - (token.string in _CLOSING)
+            chained = token.string in _OPENING and before in _CLOSING
+            links = 0 if token.type == tokenize.NEWLINE else links + (chained or token.string in _LINKS)
+            strings = strings + 1 if token.type == tokenize.STRING else strings if token.type == tokenize.NL else 0
+            elifs += token.string == "elif"
+            before = token.string
+            if depth > _DEEPEST or max(links, strings, elifs) > _LONGEST:
+                raise UnreadableSource(f"line {token.start[0]}: nested too deep, or too long a chain of operators, for libcst")
+    except (tokenize.TokenError, SyntaxError):
+        pass  # of the newer syntax that libcst is asked for, or of text that it will refuse
+
+
 def _positions(text: str) -> tuple[cst.Module, Mapping[cst.CSTNode, CodeRange]]:
+    _refuse_what_overflows(text)
     try:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         if wrapper.module.code != text:

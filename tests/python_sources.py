@@ -66,8 +66,8 @@ def functions(draw: st.DrawFn, depth: int = 2, name: str = "f") -> list[str]:
 
 
 @st.composite
-def blocks(draw: st.DrawFn, depth: int) -> list[str]:
-    """Lines of one to five statements, at least one of them more than a comment."""
+def blocks(draw: st.DrawFn, depth: int, *, of_class: bool = False) -> list[str]:
+    """Lines of one to five statements. of_class: none whose names a function inside declares nonlocal, which a class's can't be."""
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 5))):
         kind = draw(st.integers(0, 5 if depth else 3))
@@ -75,8 +75,8 @@ def blocks(draw: st.DrawFn, depth: int) -> list[str]:
             lines += draw(st.sampled_from(SIMPLE)).split("\n")
         elif kind == 4:
             for head in draw(st.sampled_from(HEADS)):
-                lines += [head, *_indented(draw(blocks(depth=depth - 1)))]
-        elif draw(st.booleans()):
+                lines += [head, *_indented(draw(blocks(depth=depth - 1, of_class=of_class or head.startswith("class"))))]
+        elif of_class or draw(st.booleans()):
             lines += draw(functions(depth=depth - 1, name="inner"))
         else:
             inner = _indented(["nonlocal state", *draw(blocks(depth=0)), "state = 2"])

@@ -24,12 +24,16 @@ def measure(suite: Suite, runs: int) -> Baseline:
     deadly: dict[str, str] = {}
     reports: list[Report] = []
     walls: list[float] = []
+    killed = False
     while len(reports) < runs:
         begun = time.monotonic()
         seed = _SEED if len(reports) % 3 == 2 else None
         report, ended, ran = suite.run(seed=seed, without=list(deadly))
         if ended.infrastructure:
             return unknown(ended.why)
+        if ended.doubtful and report.running is None and not killed:
+            killed = True  # from outside, perhaps: once is no evidence
+            continue
         if report.collected is None and ran.status == _USAGE_ERROR and not suite.ignore_options:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")

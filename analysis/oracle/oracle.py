@@ -27,6 +27,7 @@ from .report import Ended, Report, Verdict, Way, difference
 from .suite import Allowed, Suite, compile_sources, install_plugin
 from .warm import NotWarm, Warm
 
+WAYS: tuple[Way, ...] = ("warm", "process", "whole")
 _RESTARTS = 5
 
 
@@ -59,7 +60,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         except BaseException:
             shutil.rmtree(self._place, ignore_errors=True)
             raise
-        self._cache = cache
+        self.cache = cache
         self._runs = runs
         self._key = kept.key_of(copied, python, f"{runs} runs")
         self._baseline: Baseline | None = None
@@ -87,10 +88,10 @@ class Oracle(AbstractContextManager["Oracle"]):
     def baseline(self) -> Baseline:
         """What the tests say of the project as it is. Runs the whole suite several times, unless that is in the cache."""
         if self._baseline is None:
-            stored = kept.load(self._cache, self._key, "baseline") if self._cache else None
+            stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
             self._baseline = kept.baseline_from_json(stored) if stored else measure(self.suite, self._runs)
-            if self._cache and not stored and not self._baseline.trouble:
-                kept.store(self._cache, self._key, "baseline", kept.baseline_as_json(self._baseline))
+            if self.cache and not stored and not self._baseline.trouble:
+                kept.store(self.cache, self._key, "baseline", kept.baseline_as_json(self._baseline))
             self.suite = replace(self.suite, ignore_options=self._baseline.ignores_options)
         return self._baseline
 
@@ -98,10 +99,10 @@ class Oracle(AbstractContextManager["Oracle"]):
         """Which tests touch which lines. Runs the whole suite once more, unless that is in the cache."""
         if self._coverage is None:
             baseline = self.baseline()
-            stored = kept.load(self._cache, self._key, "coverage") if self._cache else None
+            stored = kept.load(self.cache, self._key, "coverage") if self.cache else None
             self._coverage = kept.coverage_from_json(stored) if stored else watch(self.suite, baseline)
-            if self._cache and not stored and not self._coverage.trouble:
-                kept.store(self._cache, self._key, "coverage", kept.coverage_as_json(self._coverage))
+            if self.cache and not stored and not self._coverage.trouble:
+                kept.store(self.cache, self._key, "coverage", kept.coverage_as_json(self._coverage))
         return self._coverage
 
     def covered(self, file: str) -> dict[int, frozenset[str]]:
@@ -121,10 +122,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
             raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
 
-    def verdict(self, file: str, text: str, lines: range | None = None) -> Verdict:
+    def verdict(self, file: str, text: str, lines: range | None = None, *, ways: Sequence[Way] = WAYS) -> Verdict:
         """What the tests say of the project with `text` in the place of `file` (its path inside the project).
 
-        lines: those of the present text, from 1, that may differ: verdicts with the same lines share their controls; None finds them.
+        lines: those of the present text, from 1, that may differ: verdicts with the same lines share their controls; None finds them. ways:
+        those that may be taken, of which the first that will do is; lines that run at import always need the last.
         Raises NotJudged for a test file, for what is no Python file of the project, and where other lines differ, too.
         """
         file = self._named(file)
@@ -140,13 +142,13 @@ class Oracle(AbstractContextManager["Oracle"]):
             return Verdict(None, trouble, 0, 0.0, "none")
         asked = with_statements(old, lines if lines is not None else changed_lines(old, text))
         if not coverage.imported.get(file, frozenset()).isdisjoint(asked):
-            return self._judge(file, old, text, list(baseline.outcomes), ("whole",))
+            return self._judge(file, old, text, list(baseline.outcomes), WAYS[-1:])
         by_line = coverage.tests.get(file, {})
         touching = frozenset().union(*(by_line.get(line, frozenset()) for line in asked))
         if not touching:
             return Verdict(None, f"no stable test touches lines {asked.start} to {asked.stop - 1} of {file}", 0, 0.0, "none")
         tests = [test for test in baseline.outcomes if test in touching or test in coverage.fresh]
-        return self._judge(file, old, text, tests, ("warm", "process", "whole"))
+        return self._judge(file, old, text, tests, ways)
 
     def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
         """Whether a region is not to be asked for, since no test's outcome changes when it is taken out (`without` is the file then).
@@ -179,10 +181,16 @@ class Oracle(AbstractContextManager["Oracle"]):
             return "" if not same and self.suite.compiles(text) else str(error)
         return ""
 
-    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way]) -> Verdict:
-        """By the first of the ways whose control, the same tests without the change, ends as the baseline did."""
+    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way], *, again: bool = False) -> Verdict:
+        """By the first of the ways whose control, the same tests without the change, ends as the baseline did.
+
+        What may have been the machine's doing is asked again, after a new control. again: that is what is being done.
+        """
         expected = self.baseline().outcomes
+        reason = "the unchanged program does not have its outcomes again when its tests are run"
         for way in ways:
+            if way == "whole":
+                tests = list(expected)
             try:
                 if not self._steady(way, tests):
                     continue
@@ -190,25 +198,25 @@ class Oracle(AbstractContextManager["Oracle"]):
                 with self._changed(file, text):
                     report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
                 seconds = time.monotonic() - begun
-            except NotWarm:
+            except NotWarm as refusal:
+                reason = str(refusal)
                 continue
             found = None if ended.infrastructure else difference(report, ended, expected, tests)
-            if found and ended.clock:
-                # It waited for something. Was that the program, or the machine?
-                self._controls.pop((way, frozenset(tests)), None)
-                if not self._steady(way, tests):
-                    return Verdict(None, f"too slow to judge: {found}, and so is the unchanged program", len(report.tests), seconds, way)
+            if found and ended.doubtful and not self._steady(way, tests, anew=True):
+                return Verdict(None, f"{found}; and so it is without the change", len(report.tests), seconds, way)
+            if found and ended.doubtful and not again:
+                return self._judge(file, old, text, tests, (way,), again=True)
             if ended.infrastructure:
                 return Verdict(None, ended.why, len(report.tests), seconds, way)
             return Verdict(found is None, found or "each test has its outcome", len(report.tests), seconds, way)
-        return Verdict(None, "the unchanged program does not have its outcomes again when its tests are run", 0, 0.0, "none")
+        return Verdict(None, reason, 0, 0.0, "none")
 
-    def _steady(self, way: Way, tests: Sequence[str]) -> bool:
+    def _steady(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> bool:
         """Whether the tests, run in this way without a change, have their outcomes. Raises NotWarm."""
-        if way == "whole":
+        if way == "whole" and not anew:
             return True  # the baseline itself was made so
         key = way, frozenset(tests)
-        if key not in self._controls:
+        if anew or key not in self._controls:
             report, ended = self._run(way, tests, None)
             self._controls[key] = not ended.infrastructure and difference(report, ended, self.baseline().outcomes, tests) is None
         return self._controls[key]

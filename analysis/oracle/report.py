@@ -12,7 +12,7 @@ Way = Literal["none", "warm", "process", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Observed:
     """One test's run. lines: what it touched, by file; fresh: it started a process, or imported a file of the project anew."""
 
     outcome: Outcome
@@ -26,7 +26,7 @@ class Tested:
 class Report:
     """The records of one run, in order; see jailed/assay_oracle/plugin.py. running: the test that had begun and not ended."""
 
-    tests: dict[str, Tested] = field(default_factory=dict)
+    tests: dict[str, Observed] = field(default_factory=dict)
     canaries: list[Outcome] = field(default_factory=list)
     collected: tuple[str, ...] | None = None
     errors: dict[str, str] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Report:
         if kind == "begun":
             self.running = record["id"]
         elif kind == "test":
-            self.tests[record["id"]] = Tested(
+            self.tests[record["id"]] = Observed(
                 record["outcome"], record["cpu_s"], record["wall_s"], record.get("lines", {}), record.get("fresh", False)
             )
             self.running = None
@@ -95,12 +95,16 @@ def read(output: bytes, nonce: bytes) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the process of a run ended: `why` in words where it was not by itself. infrastructure: nothing is said about the program."""
+    """How the process of a run ended: `why` in words where it was not by itself.
+
+    infrastructure: the sandbox failed, which says nothing about the program. doubtful: it waited too long, or was killed by who knows whom:
+    that may have been the program's doing or the machine's.
+    """
 
     by_itself: bool
     why: str = ""
     infrastructure: bool = False
-    clock: bool = False
+    doubtful: bool = False
 
 
 def difference(report: Report, ended: Ended, expected: Mapping[str, str], tests: Sequence[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,13 @@ CPU_FACTOR, CPU_LEAST_S = 5.0, 2.0
 WALL_FACTOR, WALL_LEAST_S = 10.0, 30.0
 _COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
 _RECORDS_BYTES = 1 << 28
-_SIGNALS = {9: "killed", 11: "crashed (segmentation fault)", 6: "aborted", 24: "took too much CPU time", 25: "wrote too large a file"}
+_SIGNALS: dict[int, str] = {
+    signal.SIGKILL: "killed",
+    signal.SIGSEGV: "crashed (segmentation fault)",
+    signal.SIGABRT: "aborted",
+    signal.SIGXCPU: "took too much CPU time",
+    signal.SIGXFSZ: "wrote too large a file",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,16 +212,21 @@ def ended(ran: Ran) -> Ended:
     if ran.ending == "infrastructure":
         return Ended(False, f"the sandbox failed: {ran.reason}", infrastructure=True)
     if ran.ending == "timed_out":
-        return Ended(False, ran.reason or "took too long", clock=ran.cpu_s < ran.wall_s / 4)
+        return Ended(False, ran.reason or "took too long", doubtful=ran.cpu_s < ran.wall_s / 4)
     if ran.ending == "out_of_memory":
         return Ended(False, ran.reason or "took too much memory")
     if ran.ending == "signalled":
-        return Ended(False, _SIGNALS.get(ran.status, f"killed by signal {ran.status}"))
+        return Ended(False, signal_words(ran.status), doubtful=ran.status == signal.SIGKILL)
     return Ended(True, "" if ran.status == 0 else last_words(ran))
 
 
+def signal_words(number: int) -> str:
+    """What a signal that ended a process says of it."""
+    return _SIGNALS.get(number, f"killed by signal {number}")
+
+
 def last_words(ran: Ran) -> str:
-    """The last line that pytest wrote about why it would not run, or its exit status."""
-    said = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    errors = [line for line in said if line.startswith("ERROR: ")] or said[-1:]
-    return errors[0].removeprefix("ERROR: ").strip() if errors else f"pytest ended with status {ran.status}"
+    """What pytest wrote last about why it would not run, or its exit status."""
+    said = [line.strip() for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in said if "error: " in line.lower() and "usage: " not in line] or said[-1:]
+    return errors[0] if errors else f"pytest ended with status {ran.status}"

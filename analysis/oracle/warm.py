@@ -6,6 +6,7 @@ import json
 import math
 import os
 import selectors
+import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -14,12 +15,11 @@ from typing import Any
 
 from ..sandbox.jail import Started
 from .report import Ended, Report, parsed
-from .suite import Suite, Times
+from .suite import Suite, Times, signal_words
 
 # What the process may take beyond a child's own limit before it counts as dead.
 _GRACE_S = 30.0
 _READ_BYTES = 1 << 16
-_KILLED_BY_CPU_LIMIT = 24
 
 
 class NotWarm(Exception):
@@ -131,7 +131,7 @@ class Warm(AbstractContextManager["Warm"]):
 
 def _ended(ending: str, status: int) -> Ended:
     if ending == "timed_out":
-        return Ended(False, "waited too long", clock=True)
+        return Ended(False, "waited too long", doubtful=True)
     if ending == "signalled":
-        return Ended(False, "took too much CPU time" if status == _KILLED_BY_CPU_LIMIT else f"killed by signal {status}")
+        return Ended(False, signal_words(status), doubtful=status == signal.SIGKILL)
     return Ended(True)

@@ -20,7 +20,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,7 @@ class Run:
         return True
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
         """Records one test."""
         test = self._running = item.nodeid
         self._channel.send("begun", id=test)
@@ -131,7 +131,9 @@ class Run:
             self._watch.enter(lines)
         cpu, wall = cpu_used(), time.monotonic()
         allow(self.allowance.get(test))
-        yield
+        done = yield
+        if done.excinfo is not None:
+            return  # it ended the whole session: it has begun, and no outcome
         allow(None)
         cpu, wall = cpu_used() - cpu, time.monotonic() - wall
         self._running = None

@@ -46,20 +46,20 @@ def serve(channel: Channel, session: pytest.Session, run: Run) -> None:
     for request in channel.requests():
         child = os.fork()
         if child == 0:
-            _answer(channel, run, [items[test] for test in request["select"]], request, live)
+            _answer(channel, run, items, request, live)
         ending, status = _wait(child, request["wall_s"])
         _clear(temporary, kept)
         channel.send("answered", ending=ending, status=status)
 
 
-def _answer(channel: Channel, run: Run, tests: list[pytest.Item], request: dict[str, Any], live: Live) -> None:
+def _answer(channel: Channel, run: Run, by_id: dict[str, pytest.Item], request: dict[str, Any], live: Live) -> None:
     """In the child, which never returns."""
     try:
         os.setpgid(0, 0)
         run.expected, run.allowance = request["expected"], request["allowance"]
         if change := request["change"]:
             swap(live, change["file"], change["old"], change["new"])
-        items = run.with_canaries(tests)
+        items = run.with_canaries([by_id[test] for test in request["select"]])
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if run.stopped:
