@@ -22,6 +22,8 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "add_key": (248, 217),
     "adjtimex": (159, 171),
     "bpf": (321, 280),
+    "chmod": (90, None),
+    "chown": (92, None),
     "chroot": (161, 51),
     "clock_adjtime": (305, 266),
     "clock_settime": (227, 112),
@@ -31,12 +33,21 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "execve": (59, 221),
     "execveat": (322, 281),
     "fanotify_init": (300, 262),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "file_setattr": (469, 469),
     "finit_module": (313, 273),
     "fork": (57, None),
+    "fremovexattr": (199, 16),
     "fsconfig": (431, 431),
+    "fsetxattr": (190, 7),
     "fsmount": (432, 432),
     "fsopen": (430, 430),
     "fspick": (433, 433),
+    "futimesat": (261, None),
     "init_module": (175, 105),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -44,12 +55,16 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "ioctl": (16, 29),
     "ioperm": (173, None),
     "iopl": (172, None),
+    "ioprio_set": (251, 30),
     "kcmp": (312, 272),
     "kexec_file_load": (320, 294),
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
     "kill": (62, 129),
+    "lchown": (94, None),
     "lookup_dcookie": (212, 18),
+    "lremovexattr": (198, 15),
+    "lsetxattr": (189, 6),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "migrate_pages": (256, 238),
@@ -71,6 +86,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "pidfd_send_signal": (424, 424),
     "pivot_root": (155, 41),
     "prctl": (157, 167),
+    "prlimit64": (302, 261),
     "process_madvise": (440, 440),
     "process_mrelease": (448, 448),
     "process_vm_readv": (310, 270),
@@ -79,14 +95,23 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
     "reboot": (169, 142),
+    "removexattr": (197, 14),
+    "removexattrat": (466, 466),
     "request_key": (249, 218),
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
     "semget": (64, 190),
     "setdomainname": (171, 162),
     "sethostname": (170, 161),
     "setns": (308, 268),
+    "setpriority": (141, 140),
     "settimeofday": (164, 170),
+    "setxattr": (188, 5),
+    "setxattrat": (463, 463),
     "shmat": (30, 196),
     "shmget": (29, 194),
     "socket": (41, 198),
@@ -100,15 +125,65 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "uselib": (134, None),
     "userfaultfd": (323, 282),
     "ustat": (136, None),
+    "utime": (132, None),
+    "utimensat": (280, 88),
+    "utimes": (235, None),
     "vfork": (58, None),
     "vhangup": (153, 58),
 }
-# other processes' memory and descriptors; the machine; doors to the kernel that programs of this kind never need; memory that no limit counts
+# other processes' memory and descriptors; the machine; doors to the kernel that such programs never need; memory that no limit counts
 NEVER = (
-    ("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp", "pidfd_getfd", "move_pages", "migrate_pages"),
-    ("mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns"),
-    ("acct", "quotactl", "quotactl_fd", "reboot", "swapon", "swapoff", "sethostname", "setdomainname", "syslog", "vhangup", "ustat", "uselib"),
-    ("settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module"),
+    (
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "process_madvise",
+        "process_mrelease",
+        "kcmp",
+        "pidfd_getfd",
+        "move_pages",
+        "migrate_pages",
+    ),
+    (
+        "mount",
+        "umount2",
+        "pivot_root",
+        "chroot",
+        "open_tree",
+        "move_mount",
+        "fsopen",
+        "fsconfig",
+        "fsmount",
+        "fspick",
+        "mount_setattr",
+        "unshare",
+        "setns",
+    ),
+    (
+        "acct",
+        "quotactl",
+        "quotactl_fd",
+        "reboot",
+        "swapon",
+        "swapoff",
+        "sethostname",
+        "setdomainname",
+        "syslog",
+        "vhangup",
+        "ustat",
+        "uselib",
+    ),
+    (
+        "settimeofday",
+        "clock_settime",
+        "clock_adjtime",
+        "adjtimex",
+        "kexec_load",
+        "kexec_file_load",
+        "init_module",
+        "finit_module",
+        "delete_module",
+    ),
     ("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register"),
     ("name_to_handle_at", "open_by_handle_at", "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "personality"),
     ("memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open"),
@@ -117,6 +192,22 @@ FORKS = ("fork", "vfork")
 RUNS = ("execve", "execveat")
 SIGNALS_BY_ID = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 OTHER_SIGNALS = ("tkill", "pidfd_open", "pidfd_send_signal")
+
+# what Landlock leaves open: modes, owners, times and attributes of files
+ATTRIBUTES = (
+    ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat", "utimensat"),
+    ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"),
+)
+# limits and priorities of the process whose id is the argument of that number
+OF_A_PROCESS = {
+    "prlimit64": 0,
+    "sched_setaffinity": 0,
+    "sched_setattr": 0,
+    "sched_setparam": 0,
+    "sched_setscheduler": 0,
+    "setpriority": 1,
+    "ioprio_set": 1,
+}
 
 CLONE_THREAD = 0x00010000
 CLONE_NAMESPACES = 0x7E020080
@@ -181,7 +272,12 @@ def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
     clone = [_argument(0), _instruction(_ANY_BIT, CLONE_NAMESPACES, 0, 1), _refusal(errno.EPERM)]
     if not fork:
         clone += [_instruction(_ANY_BIT, CLONE_THREAD, 1, 0), _refusal(errno.EPERM)]
-    shared = [_argument(3), _instruction(_AND, MAP_SHARED | MAP_ANONYMOUS), _instruction(_EQUAL, MAP_SHARED | MAP_ANONYMOUS, 0, 1), _refusal(errno.EPERM)]
+    shared = [
+        _argument(3),
+        _instruction(_AND, MAP_SHARED | MAP_ANONYMOUS),
+        _instruction(_EQUAL, MAP_SHARED | MAP_ANONYMOUS, 0, 1),
+        _refusal(errno.EPERM),
+    ]
     typing = [_argument(1), _instruction(_EQUAL, TIOCSTI, 1, 0), _instruction(_EQUAL, TIOCLINUX, 0, 1), _refusal(errno.EPERM)]
     return [
         ("clone", [*clone, _PERMITTED]),
@@ -197,18 +293,26 @@ def jail_filter() -> bytes:
     return _filter([name for names in NEVER for name in names], _rules(fork=True))
 
 
-def process_filter(*, fork: bool, execute: bool, own_id: int | None) -> bytes:
+def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int | None) -> bytes:
     """For a process that shares its namespaces with others: no socket either, and no way out of the watch of its parent.
 
-    fork, execute: whether it may start processes, and run other programs. own_id: its process id where it may signal no other one, or None
-    where something else keeps it from that.
+    fork, execute, attributes: whether it may start processes, run other programs, change modes, owners and times of files (which Landlock
+    does not keep it from). own_id: its process id where it may signal no other one, or None where something else keeps it from that.
     """
     refused = [name for names in NEVER for name in names] + ["socket"]
+    refused += [] if attributes else [name for names in ATTRIBUTES for name in names]
     refused += [] if fork else list(FORKS)
     refused += [] if execute else list(RUNS)
     rules = _rules(fork)
-    stays = [_argument(0), _instruction(_EQUAL, PR_SET_PDEATHSIG, 1, 0), _instruction(_EQUAL, PR_SET_CHILD_SUBREAPER, 0, 1), _refusal(errno.EPERM)]
+    stays = [
+        _argument(0),
+        _instruction(_EQUAL, PR_SET_PDEATHSIG, 1, 0),
+        _instruction(_EQUAL, PR_SET_CHILD_SUBREAPER, 0, 1),
+        _refusal(errno.EPERM),
+    ]
     rules.append(("prctl", [*stays, _PERMITTED]))
+    for name, index in OF_A_PROCESS.items():
+        rules.append((name, [_argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))
     if own_id is not None:
         refused += OTHER_SIGNALS
         itself = [_argument(0), _instruction(_EQUAL, own_id, 1, 0), _refusal(errno.EPERM), _PERMITTED]
