@@ -137,35 +137,35 @@ import copy
 import math
 
 inf, nan = math.inf, math.nan
-inputs = {inputs}
-reference = {{"__name__": "reference"}}
-exec({reference!r}, reference)
-answers = [reference[{entry!r}](*copy.deepcopy(arguments)) for arguments in inputs]
+oracle_inputs = {inputs}
+oracle = {{"__name__": "oracle"}}
+exec({reference!r}, oracle)
+oracle_answers = [oracle[{entry!r}](*copy.deepcopy(arguments)) for arguments in oracle_inputs]
 
 
-def floats(value):
+def oracle_floats(value):
     return isinstance(value, float) or (isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value))
 
 
-def near(value, answer, tolerance):
+def oracle_near(value, answer, tolerance):
     if isinstance(answer, (list, tuple)):
-        return type(value) is type(answer) and len(value) == len(answer) and all(map(near, value, answer, [tolerance] * len(answer)))
+        return type(value) is type(answer) and len(value) == len(answer) and all(map(oracle_near, value, answer, [tolerance] * len(answer)))
     if isinstance(answer, (int, float, complex)) and isinstance(value, (int, float, complex)):
         return value == answer or abs(value - answer) <= tolerance + 1e-7 * abs(answer) or (value != value and answer != answer)
     return value == answer
 
 
-def same(arguments, value, answer):
-    {same}
+def oracle_truth(value):
+    return bool(value) if type(value).__module__ == "builtins" else True
 
 
-def check(candidate):
-    for arguments, answer in zip(inputs, answers):
-        value = candidate(*copy.deepcopy(arguments))
-        assert same(arguments, value, answer), f"{entry}{{tuple(arguments)!r:.200}} is {{value!r:.200}}, not {{answer!r:.200}}"
+def oracle_same(arguments, value, answer):
+    return {same}
 
 
-check({entry})
+for arguments, answer in zip(oracle_inputs, oracle_answers):
+    value = {entry}(*copy.deepcopy(arguments))
+    assert oracle_same(arguments, value, answer), f"{entry}{{tuple(arguments)!r:.200}} is {{value!r:.200}}, not {{answer!r:.200}}"
 '''
 
 
@@ -175,9 +175,9 @@ def _differential(record: dict[str, Any], inputs: list[Any], same: str, helpers:
 
 
 def _within(atol: float) -> str:
-    return f"return value == answer or (type(value) is type(answer) and near(value, answer, {atol or 1e-6})) " + (
-        "" if atol else "if floats(answer) else value == answer"
-    )
+    """The published comparison: equal, or near where a tolerance is given or all of the answer is floats, of which 1e-6 is asked."""
+    near = f"(type(value) is type(answer) and oracle_near(value, answer, {atol or 1e-6}))"
+    return f"value == answer or {near}" if atol else f"value == answer or (oracle_floats(answer) and {near})"
 
 
 def _human_eval_plus(record: dict[str, Any]) -> Item:
@@ -186,7 +186,7 @@ def _human_eval_plus(record: dict[str, Any]) -> Item:
     if entry == "find_zero":
         # any zero of the polynomial will do: the published oracle puts the answer in
         helpers = _helpers(record["prompt"], "poly", entry)
-        return _python(record, _differential(record, inputs, f"return abs(poly(*arguments, value)) <= {atol}", helpers), entry)
+        return _python(record, _differential(record, inputs, f"abs(poly(*arguments, value)) <= {atol}", helpers), entry)
     return _python(record, _differential(record, inputs, _within(atol)), entry)
 
 
@@ -205,15 +205,15 @@ def _mbpp_plus(record: dict[str, Any]) -> Item:
                 shapes[place].see(ast.literal_eval(argument))
             except ValueError:  # an expression: the other assertions have to tell
                 continue
-    for arguments in record["base_input"]:
-        for shape, value in zip(shapes, arguments, strict=True):
-            shape.see_json(value)
     plain = record["base_input"] + list(record["plus_input"])
+    for arguments in plain:
+        for shape, value in zip(shapes, arguments, strict=True):
+            shape.see_text(value)
     inputs = [[shape.shaped(value) for shape, value in zip(shapes, arguments, strict=True)] for arguments in plain]
     if all(_calls(test, entry) or (isinstance(test, ast.UnaryOp) and _calls(test.operand, entry)) for test in asserts):
-        same = "return bool(value) == bool(answer)"
+        same = "oracle_truth(value) == oracle_truth(answer)"
     elif all(isinstance(test, ast.Compare) and _of_set(test.left, entry) for test in asserts):
-        same = "return set(value) == set(answer)"
+        same = "set(value) == set(answer)"
     else:
         same = _within(record["atol"])
     return _python(record, _differential(record, inputs, same), entry)
@@ -234,7 +234,7 @@ class _Shape:
     scalars: set[type] = field(default_factory=set)
     containers: set[type] = field(default_factory=set)
     inside: list[_Shape] = field(default_factory=list)
-    numbers_as_text: bool = False
+    texts: list[str] = field(default_factory=list)
 
     def see(self, value: Any) -> None:
         """Take an example in."""
@@ -247,13 +247,18 @@ class _Shape:
                 self.inside.append(_Shape())
             self.inside[0].see(item)
 
-    def see_json(self, value: Any) -> None:
-        """Take in how JSON has what the examples are: with text for numbers that it can't write."""
+    def see_text(self, value: Any) -> None:
+        """Take in the text at this place, which stands for numbers that JSON can't write if no example has text and all of it reads so."""
         if isinstance(value, str):
-            self.numbers_as_text |= bool(self.scalars) and str not in self.scalars
+            self.texts.append(value)
         elif isinstance(value, list | dict) and self.inside:
             for item in value.values() if isinstance(value, dict) else value:
-                self.inside[0].see_json(item)
+                self.inside[0].see_text(item)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether text at this place is a number."""
+        return bool(self.scalars) and str not in self.scalars and None not in map(_number, self.texts)
 
     def shaped(self, value: Any, around: type = list) -> Any:
         """The value that JSON stands for; around: the kind of the container that it is in, which is its own where no example had one."""
@@ -264,12 +269,11 @@ class _Shape:
             kinds = self.containers - {dict} or {around}
             kind = next(iter(kinds)) if len(kinds) == 1 else list
             return kind(inside.shaped(item, kind) for item in value)
-        return _number(value) if isinstance(value, str) and self.numbers_as_text else value
+        return _number(value) if isinstance(value, str) and self.numeric else value
 
 
-def _number(text: str) -> complex:
-    """What JSON has no way to write: a complex number, or one beside it."""
-    for kind in (int, float):
+def _number(text: str) -> complex | None:
+    for kind in (int, float, complex):
         with contextlib.suppress(ValueError):
             return kind(text)
-    return complex(text)
+    return None
