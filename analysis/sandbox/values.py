@@ -80,7 +80,8 @@ def refill(container: Any, held: Any) -> None:
         elif isinstance(container, dict):
             if any(type(pair) is not tuple for pair in held):
                 raise TypeError("not pairs")
-            new = dict[Any, Any](held)
+            pairs: Any = held
+            new = dict(pairs)
             container.clear()
             container.update(new)
         elif isinstance(container, set | collections.deque):
