@@ -108,7 +108,12 @@ class Group:
 
 
 def make(limits: Limits, own_processes: int) -> Group:
-    """A group bounded by the limits, and what the jail itself and its files take beside them. It bounds nothing where none can be made."""
+    """A group bounded by the limits, and what the jail itself and its files take beside them. It bounds nothing where none can be made.
+
+    Nor for a single process, which the kernel's other limits hold exactly: to move a process into a group takes it milliseconds.
+    """
+    if limits.processes == 1:
+        return Group((), None)
     parents = _parents()
     with _lock:
         name = f"{PREFIX}{os.getpid()}-{next(_numbers)}"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -191,7 +192,7 @@ def test_a_call_by_the_numbers_of_another_architecture_kills() -> None:
 
 @pytest.mark.parametrize("machine", ["riscv64", "i686"])
 def test_an_unknown_processor_is_refused_with_its_name(monkeypatch: pytest.MonkeyPatch, machine: str) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=machine))
     with pytest.raises(seccomp.UnsupportedArchitecture, match=machine):
         seccomp.jail_filter()
     with pytest.raises(Unconfined, match=machine):
@@ -200,7 +201,7 @@ def test_an_unknown_processor_is_refused_with_its_name(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_filters_are_programs_whose_jumps_stay_inside(monkeypatch: pytest.MonkeyPatch, machine: str) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=machine))
     for filter_ in (seccomp.jail_filter(), seccomp.process_filter(fork=True, execute=True, attributes=True, own_id=7)):
         assert len(filter_) % 8 == 0
         steps = [filter_[at : at + 8] for at in range(0, len(filter_), 8)]
