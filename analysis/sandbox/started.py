@@ -32,6 +32,8 @@ class Started:
         self._stderr = bytearray()
         self._failure: Exception | None = None
         self._reason = ""
+        # once it has ended: its exit status, negative for a signal, and the CPU seconds that it took
+        self.status, self.spent_s = 0, 0.0
         self._standing = threading.Event()
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -106,7 +108,7 @@ class Started:
     def _end(self) -> None:
         with self._lock:
             self._contained.kill()
-            self._contained.reap()
+            self.status, self.spent_s = self._contained.reap()
             self._over.set()
 
     @property
