@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .bubblewrap import READY, Bubble, Unjailed
+from .containment import READY, Contained, Unjailed
 from .limits import Limits
 from .processes import usage
 from .supervision import POLL_S, Watch
@@ -26,7 +26,7 @@ class Started:
     what it writes to stderr, holds it to its limits, and reaps it.
     """
 
-    def __init__(self, begin: Callable[[], Bubble], limits: Limits, writable: Sequence[Path]) -> None:
+    def __init__(self, begin: Callable[[], Contained], limits: Limits, writable: Sequence[Path]) -> None:
         """Wait until the jail stands. Raises Unjailed."""
         self._begin, self._limits, self._writable = begin, limits, writable
         self._stderr = bytearray()
@@ -83,7 +83,7 @@ class Started:
     def _serve(self) -> None:
         process = self._contained.process
         assert process.stderr is not None
-        watch = Watch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable, None)
+        watch = Watch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable)
         poll = select.poll()
         poll.register(process.stderr, select.POLLIN)
         poll.register(self._contained.ended, select.POLLIN)
