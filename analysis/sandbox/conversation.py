@@ -189,8 +189,10 @@ def how_ended(process: Started, limits: Limits, said: str = "") -> tuple[Ending,
         return Ending.OUT_OF_MEMORY if memory else Ending.CRASHED, process.stopped_for
     if "OutOfMemoryError" in stderr or "heap out of memory" in stderr or "Cannot allocate memory" in stderr:
         return Ending.OUT_OF_MEMORY, f"it asked for more than {limits.memory_bytes >> 20} MiB"
-    status = process.status
-    if status in (-signal.SIGXCPU, -signal.SIGKILL) and process.spent_s >= limits.cpu_s:
+    if process.end.failure:
+        return Ending.INFRASTRUCTURE, process.end.failure
+    status = process.end.status
+    if status in (-signal.SIGXCPU, -signal.SIGKILL) and process.end.cpu_s >= limits.cpu_s:
         return Ending.TIMED_OUT, f"it used more than {limits.cpu_s:g} s of CPU time"
     if status < 0:
         return Ending.CRASHED, f"it was ended by {signal.Signals(-status).name}"
@@ -202,7 +204,7 @@ def finished(ending: tuple[Ending, str], process: Started, began: float) -> Resu
     used = process.cpu_s()
     process.kill()
     output = process.stderr_tail()
-    used = max(used, process.spent_s)
+    used = max(used, process.end.cpu_s)
     with contextlib.suppress(OSError):
         process.__exit__(None, None, None)
     return Result(*ending, output=output, cpu_s=used, wall_s=time.monotonic() - began)

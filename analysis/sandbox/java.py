@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from .bubblewrap import Unjailed
+from .containment import Unjailed
 from .conversation import Channel, Closed, Command, Late, Server, finished, how_ended, judged
 from .jail import Jail, Mount
 from .limits import Limits
@@ -33,7 +33,7 @@ OWN_BYTES = 256 << 20
 OWN_CPU_S = 1.0
 HOW = f"install a JDK, {OLDEST_JAVA} or later (Debian, Ubuntu: sudo apt install openjdk-17-jdk-headless; macOS: brew install openjdk)"
 # one core, short-lived: the serial collector and the first compiler start fastest
-FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto")
+FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto", "-XX:+DisplayVMOutputToStderr")
 
 
 class MissingJava(Exception):
@@ -106,7 +106,7 @@ class JavaSandbox:
             subprocess.run([self._jdk.tool("javac"), "-d", self._classes, *sorted(SOURCES.glob("*.java"))], check=True, capture_output=True)
             self._benches: queue.SimpleQueue[Bench] = queue.SimpleQueue()
             for _ in range(workers):
-                compiler = self._command("Compiler", memory(512), FLAGS[:1], str(self._classes))
+                compiler = self._command("Compiler", memory(512), (FLAGS[0], FLAGS[-1]), str(self._classes))
                 judge = self._command("Judge", memory(256), FLAGS)
                 self._benches.put(Bench(*(self._open.enter_context(Server(jail, command)) for command in (compiler, judge))))
         except BaseException:
@@ -122,7 +122,7 @@ class JavaSandbox:
     def check(self, program: str, test: str, *, limits: Limits = Limits()) -> Result:
         """The verdict of the test on the program; one that does not compile has failed, with the compiler's messages as the reason.
 
-        limits.processes is raised to what a JVM needs (a program can start threads, and no process), and a second of CPU time is the JVM's.
+        limits.processes is raised to the threads that a JVM needs, and a second of CPU time is the JVM's.
         """
         began = time.monotonic()
         bench = self._benches.get()

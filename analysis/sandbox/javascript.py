@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from .bubblewrap import Unjailed
+from .containment import Unjailed
 from .conversation import Channel, Closed, Command, Late, Server, finished, how_ended, judged
 from .jail import Jail, Mount
 from .limits import Limits
@@ -87,7 +87,7 @@ class JavaScriptSandbox:
         return Command(argv, self._mounts, limits, {})
 
     def check(self, program: str, test: str, *, limits: Limits = Limits()) -> Result:
-        """The verdict of the test on the program. limits.processes is raised to what Node.js needs; a program can start none."""
+        """The verdict of the test on the program. limits.processes is raised to the threads that Node.js needs."""
         began = time.monotonic()
         judge = self._judges.get()
         try:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .containment import READY, Contained, Unjailed
+from .containment import READY, Contained, End, Unjailed
 from .limits import Limits
 from .processes import usage
 from .supervision import POLL_S, Watch
@@ -32,8 +32,8 @@ class Started:
         self._stderr = bytearray()
         self._failure: Exception | None = None
         self._reason = ""
-        # once it has ended: its exit status, negative for a signal, and the CPU seconds that it took
-        self.status, self.spent_s = 0, 0.0
+        # how it ended, once it has
+        self.end = End(0, 0.0, "")
         self._standing = threading.Event()
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -108,7 +108,7 @@ class Started:
     def _end(self) -> None:
         with self._lock:
             self._contained.kill()
-            self.status, self.spent_s = self._contained.reap()
+            self.end = self._contained.reap()
             self._over.set()
 
     @property

@@ -96,13 +96,17 @@ public final class Compiler {
 
     private void compile(String program, String test, DataOutputStream out) throws IOException, Rejected {
         Task first = new Task(bare, List.of(new Source("Program", program)));
+        if (packageOf(first.units.get(0)).startsWith("package assay.sandbox")) {
+            throw new Rejected('E', "Program.java: the package assay.sandbox is taken");
+        }
         List<TypeElement> tops = first.classes("Program");
         StandIns standIns = new StandIns(first.javac.getElements(), first.javac.getTypes(), visible(first, tops));
         String head = head(first.units.get(0), first);
         List<Source> sources = new ArrayList<>();
         String home = packageOf(first.units.get(0));
         for (TypeElement top : visible(first, tops)) {
-            sources.add(new Source(top.getSimpleName().toString(), home + standIns.source(top)));
+            // no class can have a name with a space: none of the program's is taken for the test's
+            sources.add(new Source("stand-in of " + top.getSimpleName(), home + standIns.source(top)));
         }
         sources.add(new Source("Test", head + test));
         first.generate();
