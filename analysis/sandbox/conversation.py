@@ -1,10 +1,10 @@
 """A trusted test and an untrusted program, each in a jailed process of its own, and the calls that are carried between them.
 
-The test runs in a judge; the program's functions are stand-ins there, and a call of one is a frame to the program's process and a frame back.
-The verdict is a frame of the judge's alone. So whatever a program does, it can only give values, and the judge compares them.
+The test runs in a judge; the program's functions are stand-ins there, and a call of one is a frame to the program's process and a frame
+back. The verdict is a frame of the judge's alone. So whatever a program does, it can only give values, and the judge compares them.
 
-A frame is four bytes of length, most significant first, and as many bytes. Calls and answers take turns: nothing that a program sends when it
-was not asked is read before it is.
+A frame is four bytes of length, most significant first, and as many bytes. Calls and answers take turns: nothing that a program sends
+when it was not asked is read before it is.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from typing import Self
 
 from .containment import Unjailed
 from .conversation import Channel, Closed, Command, Late, Server, finished, how_ended, judged
-from .jail import Jail, Mount
+from .jail import USUAL, Jail, Mount
 from .limits import Limits
 from .result import Ending, Result
 
@@ -82,12 +82,12 @@ class Bench:
 class JavaSandbox:
     """Checks Java programs: each in a virtual machine and a jail of its own, judged by a test that runs in another.
 
-    The test is trusted: a class with a `main` that throws where the program is wrong (`assert` statements count), as in HumanEval-X and MBXP.
-    The program's classes are stand-ins there, with the same signatures: a call carries its arguments to the program's process, as data, and
-    brings back a value that is made anew, of the standard library's exact classes, and what the call changed in its arguments. Primitive
-    types and their boxes, String, StringBuilder, BigInteger, BigDecimal, arrays, the collections and maps, Optional, Map.Entry, and null
-    travel; objects of the program's own classes stay in its process, have their methods there, and are equal to themselves alone. Its
-    fields are not seen, but for static final ones.
+    The test is trusted: a class with a `main` that throws where the program is wrong (`assert` statements count), as in HumanEval-X and
+    MBXP. The program's classes are stand-ins there, with the same signatures: a call carries its arguments to the program's process, as
+    data, and brings back a value that is made anew, of the standard library's exact classes, and what the call changed in its arguments.
+    Primitive types and their boxes, String, StringBuilder, BigInteger, BigDecimal, arrays, the collections and maps, Optional, Map.Entry,
+    and null travel; objects of the program's own classes stay in its process, have their methods there, and are equal to themselves
+    alone. Fields are not seen, but for static final ones.
 
     A test sees the program's imports from java.*, and no class of its that hides one of the library's. A fresh virtual machine for each
     program takes 40 ms of CPU, and is the only thing that keeps one program from changing what the next one does.
@@ -119,7 +119,7 @@ class JavaSandbox:
         argv += ["-XX:ErrorFile=/dev/null", "-cp", str(self._classes), f"assay.sandbox.{main}", *arguments]
         return Command(argv, (*self._jdk.mounts, Mount(self._classes, self._classes)), limits, {"MALLOC_ARENA_MAX": "2"})
 
-    def check(self, program: str, test: str, *, limits: Limits = Limits()) -> Result:
+    def check(self, program: str, test: str, *, limits: Limits = USUAL) -> Result:
         """The verdict of the test on the program; one that does not compile has failed, with the compiler's messages as the reason.
 
         limits.processes is raised to the threads that a JVM needs, and a second of CPU time is the JVM's.
@@ -136,7 +136,7 @@ class JavaSandbox:
         finally:
             self._benches.put(bench)
 
-    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = Limits()) -> Iterator[Result]:
+    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = USUAL) -> Iterator[Result]:
         """The verdicts on pairs of program and test, in their order, `workers` at a time."""
         with ThreadPoolExecutor(self._workers) as pool:
             yield from pool.map(lambda pair: self.check(*pair, limits=limits), pairs)

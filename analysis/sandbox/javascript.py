@@ -18,7 +18,7 @@ from typing import Self
 
 from .containment import Unjailed
 from .conversation import Channel, Closed, Command, Late, Server, finished, how_ended, judged
-from .jail import Jail, Mount
+from .jail import USUAL, Jail, Mount
 from .limits import Limits
 from .result import Ending, Result
 
@@ -49,7 +49,9 @@ def find_node(name: str = "node") -> Node:
     found = shutil.which(name)
     if found is None:
         raise MissingNode(f"There is no {name} here, which runs JavaScript programs: {HOW}.")
-    said = subprocess.run([found, "-p", "process.execPath + '\\n' + process.versions.node"], capture_output=True, text=True, timeout=60, check=False)
+    said = subprocess.run(
+        [found, "-p", "process.execPath + '\\n' + process.versions.node"], capture_output=True, text=True, timeout=60, check=False
+    )
     if said.returncode != 0:
         raise MissingNode(f"{found} does not run: {said.stderr.strip() or f'status {said.returncode}'}. Instead, {HOW}.")
     path, version = said.stdout.split()
@@ -65,9 +67,9 @@ class JavaScriptSandbox:
 
     The test is trusted. It uses names of the program's top level, which are stand-ins: a call of one carries its arguments to the program's
     process, as data, and brings back a value that is made anew, and what the call changed in its arguments. Numbers (NaN and -0, too),
-    strings, booleans, null, undefined, bigints, arrays, plain objects, maps, sets, dates, regular expressions, errors, typed arrays and promises
-    travel; functions travel as something to call; objects that the test makes with `new` stay in the program's process and have their
-    properties there. `console.assert` fails the test. The tests of HumanEval-X and MBXP are such tests.
+    strings, booleans, null, undefined, bigints, arrays, plain objects, maps, sets, dates, regular expressions, errors, typed arrays and
+    promises travel; functions travel as something to call; objects that the test makes with `new` stay in the program's process and have
+    their properties there. `console.assert` fails the test. The tests of HumanEval-X and MBXP are such tests.
 
     workers: how many programs are checked at a time by `check_many`, each with a judge of its own (50 MB). Raises MissingNode.
     """
@@ -86,7 +88,7 @@ class JavaScriptSandbox:
         argv = [str(self._node.program), f"--max-old-space-size={heap}", str(SCRIPTS / script)]
         return Command(argv, self._mounts, limits, {})
 
-    def check(self, program: str, test: str, *, limits: Limits = Limits()) -> Result:
+    def check(self, program: str, test: str, *, limits: Limits = USUAL) -> Result:
         """The verdict of the test on the program. limits.processes is raised to the threads that Node.js needs."""
         began = time.monotonic()
         judge = self._judges.get()
@@ -98,7 +100,7 @@ class JavaScriptSandbox:
         finally:
             self._judges.put(judge)
 
-    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = Limits()) -> Iterator[Result]:
+    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = USUAL) -> Iterator[Result]:
         """The verdicts on pairs of program and test, in their order, `workers` at a time."""
         with ThreadPoolExecutor(self._workers) as pool:
             yield from pool.map(lambda pair: self.check(*pair, limits=limits), pairs)

@@ -60,9 +60,9 @@ class Watch:
             if system.f_files - system.f_ffree > FILES:
                 return "signalled", f"it made more than {FILES} files"
         if self._folders and now >= self._next_walk:
-            size, count = view.space_used(self._folders)
-            # a walk never takes more than a tenth of the time
-            self._next_walk = now + max(POLL_S, 10 * (time.monotonic() - now))
+            size, count = view.space_used(self._folders, self._before[1] + FILES)
+            # walks never take more than a fifth of the time
+            self._next_walk = now + max(POLL_S, 4 * (time.monotonic() - now))
             if size - self._before[0] > self.limits.file_bytes:
                 return "signalled", f"it wrote more than {self.limits.file_bytes} bytes of files"
             if count - self._before[1] > FILES:

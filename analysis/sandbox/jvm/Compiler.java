@@ -44,7 +44,7 @@ import javax.tools.ToolProvider;
  * and the class files for the judge (test and stand-ins), or `E` with the compiler's messages, or `U` where the test is none.
  */
 public final class Compiler {
-    private static final List<String> OPTIONS = List.of("-proc:none", "-g:source,lines", "-nowarn", "-XDuseUnsharedTable=true", "-encoding", "UTF-8");
+    private static final List<String> OPTIONS = List.of("-proc:none", "-g:source,lines", "-nowarn", "-encoding", "UTF-8");
     private static final List<String> EVERYWHERE = List.of("java.lang.", "java.util.");
 
     private final JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
@@ -159,7 +159,8 @@ public final class Compiler {
 
     private static boolean hasMain(TypeElement type) {
         for (ExecutableElement method : ElementFilter.methodsIn(type.getEnclosedElements())) {
-            if (method.getSimpleName().contentEquals("main") && method.getModifiers().contains(Modifier.STATIC) && method.getParameters().size() == 1) {
+            boolean fixed = method.getModifiers().contains(Modifier.STATIC);
+            if (fixed && method.getSimpleName().contentEquals("main") && method.getParameters().size() == 1) {
                 return true;
             }
         }

@@ -29,8 +29,7 @@ enum Kind {
     DEQUE, PRIORITY_QUEUE,
     HASH_MAP, LINKED_HASH_MAP, TREE_MAP, UNMODIFIABLE_MAP;
 
-    private static final List<String> UNMODIFIABLE =
-            List.of("java.util.Collections$Unmodifiable", "java.util.Collections$Empty", "java.util.Collections$Singleton", "java.util.Collections$Copies");
+    private static final List<String> UNMODIFIABLE = List.of("Unmodifiable", "Empty", "Singleton", "Copies");
 
     static Kind of(Object value) {
         String name = value.getClass().getName();
@@ -78,7 +77,7 @@ enum Kind {
     }
 
     private static boolean unmodifiable(String name) {
-        return UNMODIFIABLE.stream().anyMatch(name::startsWith);
+        return UNMODIFIABLE.stream().anyMatch(start -> name.startsWith("java.util.Collections$" + start));
     }
 
     /** A new container of the kind; null for one that must be made with its contents. */

@@ -148,9 +148,10 @@ public final class Remote {
                 try {
                     Class<?> type = Class.forName(name, false, ClassLoader.getPlatformClassLoader());
                     if (name.startsWith("java.") && Throwable.class.isAssignableFrom(type)) {
+                        Class<?> parameter = type == AssertionError.class ? Object.class : String.class;
                         return message == null
                                 ? (Throwable) type.getConstructor().newInstance()
-                                : (Throwable) type.getConstructor(type == AssertionError.class ? Object.class : String.class).newInstance(message);
+                                : (Throwable) type.getConstructor(parameter).newInstance(message);
                     }
                 } catch (ReflectiveOperationException | LinkageError e) {
                     continue;

@@ -156,7 +156,8 @@ public final class Runner implements Wire.Handles {
         }
         for (int i = 0; i < before.length; i++) {
             boolean scalar = before[i] instanceof Number || before[i] instanceof String || before[i] instanceof Character;
-            if (before[i] != after[i] && !(scalar && before[i].getClass() == (after[i] == null ? null : after[i].getClass()) && before[i].equals(after[i]))) {
+            boolean equal = scalar && after[i] != null && before[i].getClass() == after[i].getClass() && before[i].equals(after[i]);
+            if (before[i] != after[i] && !equal) {
                 return false;
             }
         }
@@ -185,7 +186,8 @@ public final class Runner implements Wire.Handles {
                 }
             } else {
                 for (Method method : type.getDeclaredMethods()) {
-                    if (method.getName().equals(name) && !method.isBridge() && descriptor(method, method.getReturnType()).equals(descriptor)) {
+                    boolean named = method.getName().equals(name) && !method.isBridge();
+                    if (named && descriptor(method, method.getReturnType()).equals(descriptor)) {
                         method.setAccessible(true);
                         return method.invoke(Modifier.isStatic(method.getModifiers()) ? null : self, arguments);
                     }

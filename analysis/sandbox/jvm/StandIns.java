@@ -29,7 +29,8 @@ import javax.lang.model.util.Types;
  */
 final class StandIns {
     /** Never taken from the program: what a test makes of equality is the judge's own. */
-    private static final Set<String> LEFT_OUT = Set.of("equals(Ljava/lang/Object;)Z", "hashCode()I", "finalize()V", "clone()Ljava/lang/Object;");
+    private static final Set<String> LEFT_OUT =
+            Set.of("equals(Ljava/lang/Object;)Z", "hashCode()I", "finalize()V", "clone()Ljava/lang/Object;");
 
     private final Elements elements;
     private final Types types;
@@ -61,7 +62,10 @@ final class StandIns {
             boolean ours = above.getKind() == TypeKind.DECLARED && own.contains(types.asElement(above));
             text.append(" extends ").append(ours ? name(above) : "assay.sandbox.StandIn");
         }
-        String contracts = type.getInterfaces().stream().filter(t -> own.contains(types.asElement(t))).map(this::name).collect(Collectors.joining(", "));
+        String contracts = type.getInterfaces().stream()
+                .filter(t -> own.contains(types.asElement(t)))
+                .map(this::name)
+                .collect(Collectors.joining(", "));
         if (!contracts.isEmpty()) {
             text.append(contract ? " extends " : " implements ").append(contracts);
         }
@@ -105,7 +109,8 @@ final class StandIns {
         Object constant = field.getConstantValue();
         String value = constant != null
                 ? elements.getConstantExpression(constant)
-                : "(" + name(field.asType()) + ") assay.sandbox.Remote.field(" + quoted(binary(type)) + ", " + quoted(field.getSimpleName()) + ")";
+                : "(" + name(field.asType()) + ") assay.sandbox.Remote.field("
+                        + quoted(binary(type)) + ", " + quoted(field.getSimpleName()) + ")";
         return UNCHECKED + access(field) + "static final " + name(field.asType()) + " " + field.getSimpleName() + " = " + value + ";\n";
     }
 
@@ -122,9 +127,10 @@ final class StandIns {
         String kind = fixed ? "static " : type.getKind() == ElementKind.INTERFACE ? "default " : "";
         TypeMirror result = method.getReturnType();
         String cast = result.getKind() == TypeKind.VOID ? "" : "return (" + name(result) + ") ";
+        String call = String.join(", ", fixed ? "null" : "this", quoted(binary(type)), quoted(method.getSimpleName()),
+                quoted(descriptor(method)), arguments(method));
         return UNCHECKED + access(method) + kind + parameters(method.getTypeParameters()) + name(result) + " " + method.getSimpleName()
-                + signature(method) + " { " + cast + "assay.sandbox.Remote.call(" + (fixed ? "null" : "this") + ", " + quoted(binary(type)) + ", "
-                + quoted(method.getSimpleName()) + ", " + quoted(descriptor(method)) + ", " + arguments(method) + "); }\n";
+                + signature(method) + " { " + cast + "assay.sandbox.Remote.call(" + call + "); }\n";
     }
 
     private String signature(ExecutableElement method) {
@@ -157,8 +163,13 @@ final class StandIns {
             return "";
         }
         return parameters.stream()
-                .map(p -> p.getSimpleName() + p.getBounds().stream().filter(this::nameable).map(this::name).collect(Collectors.joining(" & ", " extends ", "")))
+                .map(p -> p.getSimpleName() + bounds(p))
                 .collect(Collectors.joining(", ", "<", "> "));
+    }
+
+    private String bounds(TypeParameterElement parameter) {
+        String bounds = parameter.getBounds().stream().filter(this::nameable).map(this::name).collect(Collectors.joining(" & "));
+        return bounds.isEmpty() ? "" : " extends " + bounds;
     }
 
     /** Whether a test could write its type: not one of a private class, nor of a class of the program's that is not `own`. */

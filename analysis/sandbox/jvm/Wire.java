@@ -185,7 +185,8 @@ final class Wire {
     private void writeHandle(Object value, DataOutputStream out) throws IOException {
         out.writeByte(HANDLE);
         if (!handles.write(value, out)) {
-            throw new Untransportable("an object of class " + value.getClass().getName() + " cannot travel between the program and its test");
+            String name = value.getClass().getName();
+            throw new Untransportable("an object of class " + name + " cannot travel between the program and its test");
         }
     }
 

@@ -7,8 +7,9 @@ const { compileFunction } = require('vm')
 const { readFrame, writeFrame } = require('./frames.js')
 const { Untransportable, Wire } = require('./wire.js')
 
-const OURS = new Set([...Object.getOwnPropertyNames(globalThis).filter(name => name !== 'escape' && name !== 'unescape' && name !== 'fetch'),
-  'require', 'module', 'exports', 'arguments', 'programScope'])
+// names that a test means for itself; those of functions that programs have under the same name are not among them
+const OURS = new Set([...Object.getOwnPropertyNames(globalThis), 'require', 'module', 'exports', 'arguments', 'programScope'])
+for (const name of ['escape', 'unescape', 'fetch']) OURS.delete(name)
 const installed = createRequire('/')
 
 /** No verdict: the fault is the test's, or the program's process has ended, which the carrier of frames knows. */

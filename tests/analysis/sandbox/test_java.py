@@ -1,6 +1,7 @@
 import gzip
 import json
 import shutil
+import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from assay.analysis.sandbox.limits import Limits
 from assay.analysis.sandbox.result import Ending, Result
 
 HUMANEVAL_X = Path(__file__).parents[3] / "../shared/data/humaneval-x/humaneval_java.jsonl.gz"
-QUICK = Limits(cpu_s=1, wall_s=60)
+QUICK = Limits(cpu_s=1, wall_s=20)
 
 TEST = """public class Main {
     public static void main(String[] args) {
@@ -96,7 +97,7 @@ def test_what_a_program_prints_is_kept_and_cut(sandbox: JavaSandbox) -> None:
     assert "seen -4\ntoo\n" in result.output
 
 
-ENDLESS = 'byte[] a = new byte[1 << 16]; for (;;) { System.out.write(a, 0, a.length); if (x < -9) return 0; }'
+ENDLESS = "byte[] a = new byte[1 << 16]; for (;;) { System.out.write(a, 0, a.length); if (x < -9) return 0; }"
 FRAME = "var out = new java.io.FileOutputStream(java.io.FileDescriptor.out);"
 
 HOSTILE = {
@@ -125,7 +126,10 @@ HOSTILE = {
         solution(f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'D'}}); out.flush(); }} catch (Exception e) {{}} return 0;"),
         Ending.FAILED,
     ),
-    "prints what a passed test prints": (solution('System.out.println("PASSED"); System.out.println("OK (1 test)"); return 0;'), Ending.FAILED),
+    "prints what a passed test prints": (
+        solution('System.out.println("PASSED"); System.out.println("OK (1 test)"); return 0;'),
+        Ending.FAILED,
+    ),
     "gives a list that equals everything": (
         solution(
             "return x * x;",
@@ -154,7 +158,10 @@ HOSTILE = {
         Ending.FAILED,
     ),
     "has a class Main": (solution("return 0;", outside="class Main { public static void main(String[] args) {} }"), Ending.FAILED),
-    "has a class Test with a main": (solution("return 0;", outside="class Test { public static void main(String[] args) {} }"), Ending.FAILED),
+    "has a class Test with a main": (
+        solution("return 0;", outside="class Test { public static void main(String[] args) {} }"),
+        Ending.FAILED,
+    ),
     "has a main in Solution": (solution("return 0;", "public static void main(String[] args) {}"), Ending.FAILED),
     "is in the judge's package": (
         "package assay.sandbox;" + solution("return 0;", outside="class Remote { static Object call(Object... a) { return 9; } }"),
@@ -170,7 +177,7 @@ HOSTILE = {
     ),
     "writes code into the annotation of a type": (
         "import java.util.*; import java.lang.annotation.*;\n"
-        '@Target(ElementType.TYPE_USE) @interface A { String value(); }\n'
+        "@Target(ElementType.TYPE_USE) @interface A { String value(); }\n"
         'class Solution { @A("*/ static { System.exit(0); } /*") Integer square(int x) { return 0; }\n'
         'List<@A("\\"); System.exit(0); (\\"") Integer> squares(int n) { return null; } }',
         Ending.FAILED,
@@ -200,10 +207,13 @@ HOSTILE = {
     "gives a list beyond all bounds": (solution("return x * x;", squares="return Collections.nCopies(Integer.MAX_VALUE - 9, 7);"), None),
     "gives a list that holds itself": (solution("return x * x;", squares="List a = new ArrayList(); a.add(a); return a;"), Ending.FAILED),
     "starts threads without end": (
-        solution("try { for (;;) new Thread(() -> { try { Thread.sleep(99999); } catch (Exception e) {} }).start(); } catch (Error e) {} return 0;"),
+        solution(
+            """try { for (;;) new Thread(() -> { try { Thread.sleep(99999); } catch (Exception e) {} }).start(); }
+                catch (Error e) {} return 0;"""
+        ),
         None,
     ),
-    "prints without end": (solution(ENDLESS), Ending.TIMED_OUT),
+    "prints without end": (solution(ENDLESS), None),
     "fills the disk": (
         solution(
             """try (var out = new java.io.FileOutputStream("/tmp/full")) { for (;;) out.write(new byte[1 << 20]); }
@@ -214,7 +224,11 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+# these end when their limits end them, or make the machine work
+SLOW = {name for name in HOSTILE if any(word in name for word in ("never", "fill", "full", "without end", "bounds"))}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in HOSTILE])
 def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None:
     program, ending = HOSTILE[name]
     result = sandbox.check(program, TEST, limits=QUICK)
@@ -222,10 +236,17 @@ def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None
     assert ending is None or result.ending is ending, result
 
 
+def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(solution("for (;;) {}"), TEST, limits=Limits(cpu_s=0.5))
+    assert result.ending is Ending.TIMED_OUT
+    assert "0.5 s of CPU time" in result.reason
+
+
 def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaSandbox) -> None:
     assert all(result.label for result in sandbox.check_many([(RIGHT, TEST)] * 3))
 
 
+@pytest.mark.slow
 def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> None:
     program = solution("try { Thread.sleep(99999); } catch (Exception e) {} return 0;")
     result = sandbox.check(program, TEST, limits=Limits(wall_s=4))
@@ -234,7 +255,7 @@ def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> 
 
 
 PEEK = solution(
-    """for (String name : new String[] {"/etc/shadow", "/root", "/home", "%s"}) {
+    """for (String name : new String[] {"/etc/shadow", "%s", "%s"}) {
         java.io.File file = new java.io.File(name);
         if (file.canRead() && (file.isFile() || file.list() != null && file.list().length > 0)) return 0; }
     if (System.getenv("ASSAY_SECRET") != null) return 1;
@@ -245,47 +266,58 @@ PEEK = solution(
 
 
 def test_a_program_sees_no_file_variable_or_socket_of_ours(sandbox: JavaSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import socket
-
     monkeypatch.setenv("ASSAY_SECRET", "1")
     secret = tmp_path / "secret"
     secret.write_text("x")
     secret.chmod(0o644)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        result = sandbox.check(PEEK % (secret, server.getsockname()[1], tmp_path / "written"), TEST)
+        result = sandbox.check(PEEK % (secret, __file__, server.getsockname()[1], tmp_path / "written"), TEST)
     assert result.ending is Ending.PASSED, result
     assert not (tmp_path / "written").exists()
 
 
 def checked(sandbox: JavaSandbox, members: str, statements: str, outside: str = "") -> Result:
     program = f"import java.util.*; import java.math.*; class Solution {{ {members} }} {outside}"
-    return sandbox.check(program, f"class Main {{ public static void main(String[] args) throws Exception {{ Solution s = new Solution();\n{statements}\n}} }}")
+    return sandbox.check(
+        program,
+        f"class Main {{ public static void main(String[] args) throws Exception {{ Solution s = new Solution();\n{statements}\n}} }}",
+    )
+
+
+VALUES = """true, (byte) -1, (short) 2, 3, 4L, -0.0f, Double.NaN, -0.0, 'x', "\\ud800 \\u00e9", null,
+    new BigInteger("123456789012345678901"), new BigDecimal("1.50"), Optional.empty(), Optional.of(List.of(1)), OptionalInt.of(2), OptionalDouble.empty(),
+    List.of(1), List.of(1, 2, 3),
+    new ArrayList<>(List.of(1, 2)), Arrays.asList(1, null), new LinkedList<>(List.of("a")), new Stack<>(), new HashSet<>(Set.of(1)),
+    new TreeSet<>(Set.of(3, 1)), new TreeMap<>(Map.of("k", List.of(1))), new HashMap<>(Map.of(1, 'c')),
+    new LinkedHashMap<>(Map.of(2, -0.0)),
+    Collections.unmodifiableList(Arrays.asList(1, null)), new AbstractMap.SimpleEntry<>("k", null)"""
 
 
 def test_values_come_back_with_their_exact_types(sandbox: JavaSandbox) -> None:
-    values = """true, (byte) -1, (short) 2, 3, 4L, -0.0f, Double.NaN, -0.0, 'x', "\\ud800 \\u00e9", null, new BigInteger("123456789012345678901"),
-        new BigDecimal("1.50"), Optional.empty(), Optional.of(List.of(1)), OptionalInt.of(2), OptionalDouble.empty(), new ArrayList<>(List.of(1, 2)),
-        Arrays.asList(1, null), List.of(1), new LinkedList<>(List.of("a")), new HashSet<>(Set.of(1)), new TreeSet<>(Set.of(3, 1)),
-        new TreeMap<>(Map.of("k", List.of(1))), new HashMap<>(Map.of(1, 'c')), Map.entry(1, 2), new AbstractMap.SimpleEntry<>("k", null)"""
-    statements = f"""Object[] all = {{ {values} }};
-    for (Object value : all) {{
-        Object back = s.echo(value);
-        if (!Objects.equals(back, value)) throw new Exception(value + " came back as " + back);
-        if (value != null && back.getClass() != value.getClass()) throw new Exception(value.getClass() + " came back as " + back.getClass());
+    members = f"""Object[] all = {{ {VALUES} }};
+    Object made(int i) {{ return all[i]; }}
+    Object echo(Object o) {{ return o; }}
+    int[] doubled(int[] a) {{ return Arrays.stream(a).map(x -> 2 * x).toArray(); }}
+    String[][] turned(String[][] a) {{ return new String[][] {{a[1], a[0]}}; }}
+    String joined(String first, char second, Object... rest) {{ return first + second + rest[0]; }}"""
+    statements = f"""Object[] all = {{ {VALUES} }};
+    for (int i = 0; i < all.length; i++) {{
+        for (Object back : new Object[] {{s.made(i), s.echo(all[i])}}) {{
+            if (!Objects.equals(back, all[i])) throw new Exception(all[i] + " came back as " + back);
+            if (back != null && back.getClass() != all[i].getClass()) throw new Exception(all[i].getClass() + " is now " + back.getClass());
+        }}
     }}
     assert Arrays.equals(s.doubled(new int[] {{1, 2}}), new int[] {{2, 4}});
     assert Arrays.deepEquals(s.turned(new String[][] {{{{"a"}}, {{"b", null}}}}), new String[][] {{{{"b", null}}, {{"a"}}}});
     assert s.joined("x", 'y', 1).equals("xy1");"""
-    members = """Object echo(Object o) { if (o instanceof List<?> l && l.size() == 2) return new ArrayList<>(l).equals(l) ? o : null; return o; }
-    int[] doubled(int[] a) { return Arrays.stream(a).map(x -> 2 * x).toArray(); }
-    String[][] turned(String[][] a) { return new String[][] {a[1], a[0]}; }
-    String joined(String first, char second, Object... rest) { return first + second + rest[0]; }"""
-    assert checked(sandbox, members, statements).ending is Ending.PASSED
+    result = checked(sandbox, members, statements)
+    assert result.ending is Ending.PASSED, result
 
 
 def test_changes_to_arguments_and_identity_come_back(sandbox: JavaSandbox) -> None:
     members = """List<Integer> sort(List<Integer> l) { Collections.sort(l); return l; }
-    void fill(int[] a, Map<String, List<Integer>> m, StringBuilder b) { Arrays.fill(a, 7); m.get("k").add(2); m.put("n", m.get("k")); b.append("!"); }
+    void fill(int[] a, Map<String, List<Integer>> m, StringBuilder b) {
+        Arrays.fill(a, 7); m.get("k").add(2); m.put("n", m.get("k")); b.append("!"); }
     boolean literal(String s) { return s == "same"; }
     void fixed(List<Integer> l) { l.add(1); }"""
     statements = """List<Integer> l = new ArrayList<>(List.of(3, 1, 2));
@@ -310,13 +342,15 @@ def test_exceptions_come_back_as_the_nearest_class_of_the_library(sandbox: JavaS
 
 
 def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbox) -> None:
-    outside = """class Pair<A, B extends Comparable<B>> { private A a; final B b; static final int SIZE = 2; Pair(A a, B b) { this.a = a; this.b = b; }
-        A first() { return a; } void put(A a) { this.a = a; } static <T> Pair<T, Integer> of(T t) { return new Pair<>(t, 1); }
+    outside = """class Pair<A, B extends Comparable<B>> {
+        private A a; final B b; static final int SIZE = 2; Pair(A a, B b) { this.a = a; this.b = b; }
+        A first() { return a; } void put(A a) { this.a = a; }
+        static <T> Pair<T, Integer> of(T t) { return new Pair<>(t, 1); }
         public boolean equals(Object o) { return true; } }
     interface Shape { double area(); default double twice() { return 2 * area(); } }
     record Square(double side) implements Shape { public double area() { return side * side; } }
     enum Color { RED, GREEN; Color next() { return values()[(ordinal() + 1) % 2]; } }"""
-    members = "Shape shape(double x) { return new Square(x); } List<Pair<String, Integer>> pairs() { return List.of(Pair.of(\"q\")); }"
+    members = 'Shape shape(double x) { return new Square(x); } List<Pair<String, Integer>> pairs() { return List.of(Pair.of("q")); }'
     statements = """Pair<String, Integer> p = new Pair<>("a", 1);
     p.put("z"); assert p.first().equals("z") && Pair.SIZE == 2;
     assert s.pairs().get(0).first().equals("q");
