@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .containment import READY, Contained, Unjailed
+from .containment import READY, Contained, End, Unjailed
 from .limits import Limits
 from .processes import usage
 from .supervision import POLL_S, Watch
@@ -32,6 +32,8 @@ class Started:
         self._stderr = bytearray()
         self._failure: Exception | None = None
         self._reason = ""
+        # how it ended, once it has
+        self.end = End(0, 0.0, "")
         self._standing = threading.Event()
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -64,11 +66,11 @@ class Started:
         finally:
             with self._lock:
                 self._contained.kill()
-                end = self._contained.reap()
+                self.end = self._contained.reap()
                 self._over.set()
             if not stands:
                 complaint = self._contained.process.stderr.read().decode(errors="replace").strip() if self._contained.process.stderr else ""
-                self._failure = Unjailed(end.failure or complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
+                self._failure = Unjailed(self.end.failure or complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
                 self._standing.set()
 
     def _handshake(self) -> bool:
