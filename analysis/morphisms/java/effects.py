@@ -14,6 +14,7 @@ from .types import (
     PRIMITIVE,
     UNBOXED,
     arguments,
+    declares_method,
     head,
     is_own,
     is_primitive,
@@ -140,8 +141,12 @@ def _words(java: JavaSource, node: Node) -> Effects:
 
 
 def _name(java: JavaSource, node: Node) -> Effects:
-    local = node.id in names_of(java).meanings
-    return Effects(reads=frozenset({java.text(node)}), heap_read=not local)
+    return Effects(reads=frozenset({java.text(node)}), heap_read=not _is_local(java, node))
+
+
+def _is_local(java: JavaSource, node: Node) -> bool:
+    variable = names_of(java).meanings.get(node.id)
+    return variable is not None and not variable.doubt
 
 
 def _unboxing(java: JavaSource, *operands: Node) -> Effects:
@@ -183,7 +188,7 @@ def _unary(java: JavaSource, node: Node) -> Effects:
 
 def _target(java: JavaSource, node: Node) -> Effects:
     target = bare(node)
-    if target.type == "identifier" and target.id in names_of(java).meanings:
+    if target.type == "identifier" and _is_local(java, target):
         return Effects(writes=frozenset({java.text(target)}))
     seen = effects(java, target)
     return replace(seen, writes=seen.writes | ({java.text(target)} if target.type == "identifier" else set()), heap_written=True)
@@ -243,7 +248,7 @@ def _field(java: JavaSource, node: Node) -> Effects:
         return Effects(reads=frozenset({name}), heap_read=True)
     if type_of(java, node) is not None and library_class(java, owner) is not None:
         return Effects(reads=frozenset({java.text(owner)}))
-    if owner.type == "identifier" and owner.id in names_of(java).meanings:
+    if owner.type == "identifier" and _is_local(java, owner):
         return effects(java, owner) | _NULL | Effects(heap_read=not (type_of(java, owner) or "").endswith("[]"))
     return effects(java, owner) | _UNKNOWN  # a field of a class may run its static initialiser
 
@@ -265,7 +270,9 @@ def _call(java: JavaSource, node: Node) -> Effects:
         return inside if bare(owner).type == "string_literal" else inside | _NULL
     if receiver == "String" and name == "charAt" and len(given) == 1:
         return inside | _unboxing(java, *given) | Effects(throws=frozenset({NULL, "StringIndexOutOfBoundsException"}))
-    if (receiver in COLLECTIONS and name in _PURE_COLLECTION) or (receiver in ("StringBuilder", "StringBuffer") and name == "length"):
+    if (receiver in COLLECTIONS and name in _PURE_COLLECTION and not declares_method(java, name)) or (
+        receiver in ("StringBuilder", "StringBuffer") and name == "length"
+    ):
         return inside | _NULL | Effects(heap_read=True)
     return inside | _UNKNOWN
 

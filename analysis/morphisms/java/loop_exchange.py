@@ -76,7 +76,7 @@ def _as_while(java: JavaSource, loop: Node) -> str:
     lines = [*before, label + head + text]
     if outer:
         return splice(java.source, [Edit(*java.span(whole), (end + base).join(lines))])
-    inner = end.join([*before, label + head + _dedented(text, base)])
+    inner = end.join([*before, _dedented(label + head + text, base)])
     block = "{" + end + indent(inner, base + "    ", lambda line: bool(line.strip())) + end + base + "}"
     if _has_text_block(loop):
         block = "{ " + " ".join([*before, label + head + text]) + " }"
@@ -115,6 +115,8 @@ def _check_updates(java: JavaSource, loop: Node, body: Node, continues: list[Nod
     declared |= {
         java.text(field(n, "name")) for n in walk(body) if n.type in {"class_declaration", "record_declaration", "enum_declaration"}
     }
+    if any(n.type == "class_body" for u in loop.children_by_field_name("update") for n in walk(u)):
+        raise Refused("an update declares a class")
     if used & declared:
         raise Refused(f"{min(used & declared)}, which the updates use, is declared in the body, too")
 

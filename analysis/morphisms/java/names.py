@@ -118,7 +118,7 @@ def _names(source: str) -> Names:
         if one.variable.kind == "pattern" and (one.variable.name in fields or _pattern_rivals(one.variable, by_name[one.variable.name])):
             one.doubt = "where a pattern's variable is in scope depends on the flow, and the name means something else, too"
         elif one.variable.kind == "pattern" and any(
-            _may_inherit(java, a) for a in ancestors(one.variable.declared) if a.type in TYPE_BODIES
+            may_inherit(java, a) for a in ancestors(one.variable.declared) if a.type in TYPE_BODIES
         ):
             one.doubt = "where a pattern's variable is in scope depends on the flow, and the class may inherit a field of that name"
     for node in every:
@@ -147,7 +147,7 @@ def _resolve(java: JavaSource, node: Node, rivals: list[_Found]) -> None:
         if above.type in TYPE_BODIES:
             if name in fields_of(java, above):
                 return
-            if _may_inherit(java, above):
+            if may_inherit(java, above):
                 one.doubt = one.doubt or f"{name} in the body of a class inside may be a field that the class inherits"
     if node.parent is not None and node.parent.type == "switch_label":
         one.doubt = one.doubt or f"case {name} may be a constant of an enum"
@@ -171,7 +171,8 @@ def fields_of(java: JavaSource, body: Node) -> frozenset[str]:
     return frozenset(names)
 
 
-def _may_inherit(java: JavaSource, body: Node) -> bool:
+def may_inherit(java: JavaSource, body: Node) -> bool:
+    """Whether a class has a supertype from which it could have fields and methods that the file does not show."""
     owner = body.parent
     if owner is None or owner.type == "enum_constant":
         return True

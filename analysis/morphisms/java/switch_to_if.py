@@ -74,6 +74,8 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     values = [value for branch in branches for value in branch.values]
     if not any(branch.values and not branch.default for branch in branches):
         raise Refused("there is nothing but a default")
+    if any(b.default for b in branches[:-1]) and any(n.type in TYPE_BODIES for n in walk(switch)):
+        raise Refused("the default would move past a class, and their numbers in class names would change")
     _check_comments(java, switch, branches)
     subject, before = _selector(java, switch, values, rng)
     tests = [" || ".join(_test(java, switch, subject, value) for value in b.values) for b in branches]

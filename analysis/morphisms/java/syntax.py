@@ -38,6 +38,9 @@ STATEMENTS = (
     | LOOPS
 )
 
+# What walks the tree does so by calling itself, a few times a level.
+_DEEPEST = 200
+
 _PARSER = Parser(Language(tree_sitter_java.language()))
 # An escape that javac turns into a character before it looks for tokens; after an even number of backslashes it is none.
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+([0-9a-fA-F]{4})")
@@ -75,6 +78,9 @@ def parse(source: str) -> JavaSource:
     root = _PARSER.parse(data).root_node
     if root.has_error:
         raise UnreadableSource(f"line {_first_error(root).start_point.row + 1}: not Java that can be parsed")
+    deep = next((node for node, depth in _with_depth(root) if depth > _DEEPEST), None)
+    if deep is not None:
+        raise UnreadableSource(f"line {deep.start_point.row + 1}: code nested more than {_DEEPEST} deep, as in a very long sum")
     starts = None if len(data) == len(source) else [0, *accumulate(len(c.encode()) for c in source)]
     java = JavaSource(source, data, root, starts)
     for escape in _ESCAPE.finditer(source):
@@ -84,6 +90,14 @@ def parse(source: str) -> JavaSource:
             line = source.count("\n", 0, escape.start()) + 1
             raise UnreadableSource(f"line {line}: the Unicode escape {escape[0].lstrip(chr(92))} may stand for a token")
     return java
+
+
+def _with_depth(root: Node) -> Iterator[tuple[Node, int]]:
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        yield node, depth
+        stack.extend((child, depth + 1) for child in node.children)
 
 
 def _first_error(node: Node) -> Node:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tree_sitter import Node
 
-from .names import Variable, fields_of, names_of
-from .syntax import COMMENTS, TYPE_BODIES, JavaSource, ancestors, bare, field, operator, walk, words
+from .names import Variable, fields_of, may_inherit, names_of
+from .syntax import COMMENTS, TYPE_BODIES, JavaSource, ancestors, bare, field, operator, parse, walk, words
 
 INTEGRAL = ("byte", "short", "char", "int", "long")
 FLOATING = ("float", "double")
@@ -92,10 +94,23 @@ def head(declared: str | None) -> str:
 
 def is_own(java: JavaSource, name: str) -> bool:
     """Whether the file declares a class, interface, enum, record or type parameter of that name, hiding the library's."""
-    return name in _own_types(java)
+    return name in _own_types(java.source)
 
 
-def _own_types(java: JavaSource) -> set[str]:
+@lru_cache(maxsize=16)
+def _own_methods(source: str) -> frozenset[str]:
+    java = parse(source)
+    return frozenset(java.text(field(n, "name")) for n in walk(java.root) if n.type == "method_declaration")
+
+
+def declares_method(java: JavaSource, name: str) -> bool:
+    """Whether some class of the file has a method of that name, so that a call may come to it."""
+    return name in _own_methods(java.source)
+
+
+@lru_cache(maxsize=16)
+def _own_types(source: str) -> frozenset[str]:
+    java = parse(source)
     found = set()
     for node in walk(java.root):
         if node.type.endswith("_declaration") and any(c.type in TYPE_BODIES for c in node.children):
@@ -106,7 +121,7 @@ def _own_types(java: JavaSource) -> set[str]:
             path = java.text(node.named_children[-1])
             if not path.startswith(("java.lang.", "java.util.")):
                 found.add(path.rsplit(".", 1)[-1])
-    return found
+    return frozenset(found)
 
 
 def library_class(java: JavaSource, expression: Node) -> str | None:
@@ -263,7 +278,7 @@ def _of_call(java: JavaSource, node: Node) -> str | None:
 
 def _own_method(java: JavaSource, call: Node, name: str) -> str | None:
     body = next((a for a in ancestors(call) if a.type in TYPE_BODIES), None)
-    if body is None:
+    if body is None or may_inherit(java, body):
         return None
     methods = [m for m in body.named_children if m.type == "method_declaration" and java.text(field(m, "name")) == name]
     if not methods or any(m.child_by_field_name("type_parameters") or m.child_by_field_name("dimensions") for m in methods):
