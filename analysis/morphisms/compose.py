@@ -67,7 +67,8 @@ def rules(language: str, *, equivalent: bool) -> list[Rule]:
 def chain(source: str, among: Sequence[Rule], seed: str, length: int) -> list[Rewrite]:
     """Up to `length` rewrites, each at a random place of what the one before gave, by a rule drawn anew each time.
 
-    A rule that was used comes again only when no other applies, and a program that was there before never does. Shorter where no rule applies any more. The same for the same source and seed.
+    A rule that was used comes again only when no other applies, and a program that was there before never does.
+    Shorter where no rule applies any more. The same for the same source and seed.
     """
     rng = random.Random(f"{seed}:chain")
     seen, steps, used = {source}, list[Rewrite](), list[str]()

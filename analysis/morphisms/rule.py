@@ -11,15 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..lines import UnreadableSource as UnreadableSource
+
 Outcomes = Callable[[str], Mapping[str, str] | None]
 
 
 class Refused(ValueError):
     """The rule does not apply at this place; the message says why."""
-
-
-class UnreadableSource(ValueError):
-    """Text that the language's parser does not take; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,35 @@
+"""Where a Python program decides: the expressions of which only the truth matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...syntax.parsed import Parsed
+
+
+def tests(parsed: Parsed) -> Iterator[cst.BaseExpression]:
+    """The condition of each `if`, `elif`, `while`, `assert`, conditional expression, comprehension's `if` and guard of a `case`."""
+    for node in parsed.nodes:
+        match node:
+            case cst.If() | cst.While() | cst.IfExp() | cst.Assert() | cst.CompIf():
+                yield node.test
+            case cst.MatchCase(guard=guard) if guard is not None:
+                yield guard
+
+
+def decisions(parsed: Parsed) -> list[cst.BooleanOperation | cst.Comparison]:
+    """The comparisons and boolean operations that conditions are made of, by `and`, `or` and `not`, in the order of the text."""
+    found: list[cst.BooleanOperation | cst.Comparison] = []
+    pending = list(tests(parsed))
+    while pending:
+        match node := pending.pop():
+            case cst.BooleanOperation():
+                found.append(node)
+                pending += [node.left, node.right]
+            case cst.UnaryOperation(operator=cst.Not()):
+                pending.append(node.expression)
+            case cst.Comparison():
+                found.append(node)
+    return sorted(found, key=lambda node: (parsed.spans[node][0], -parsed.spans[node][1]))
