@@ -18,11 +18,14 @@ EQUIVALENT_RULES = (
     "boolean_exchange",
     "loop_exchange",
     "match_to_if",
+    "switch_to_if",
     "unused_statement",
     "reorder_condition",
     "permute_statements",
 )
 OTHER_RULES = ("modify_condition", "remove_else")
+# The same rule, by the name of what the language has.
+ONLY_IN = {"match_to_if": "python", "switch_to_if": "java"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +56,17 @@ def rule(name: str, language: str) -> Rule:
     """The rule of that name for a language. Raises ValueError, naming what there is; ImportError without the language's parser."""
     if language not in LANGUAGES:
         raise ValueError(f"no rules for {language!r}; there are some for {', '.join(LANGUAGES)}")
-    if name not in EQUIVALENT_RULES + OTHER_RULES:
-        raise ValueError(f"no rule {name!r}; there are {', '.join(EQUIVALENT_RULES + OTHER_RULES)}")
+    names = [n for n in EQUIVALENT_RULES + OTHER_RULES if ONLY_IN.get(n, language) == language]
+    if name not in names:
+        raise ValueError(f"no rule {name!r} for {language}; there are {', '.join(names)}")
     module: Rule = importlib.import_module(f".{language}.{name}", __package__)
     return module
 
 
 def rules(language: str, *, equivalent: bool) -> list[Rule]:
     """The rules that keep what a program does, or those that do not."""
-    return [rule(name, language) for name in (EQUIVALENT_RULES if equivalent else OTHER_RULES)]
+    names = EQUIVALENT_RULES if equivalent else OTHER_RULES
+    return [rule(name, language) for name in names if ONLY_IN.get(name, language) == language]
 
 
 def chain(source: str, among: Sequence[Rule], seed: str, length: int) -> list[Rewrite]:

@@ -63,7 +63,20 @@ def may_be_constant(java: JavaSource, expression: Node) -> bool:
         variable = names_of(java).meanings.get(node.id)
         if variable is not None and (variable.kind != "local" or not is_final(java, variable)):
             return False
+        if variable is None and node.type == "identifier" and _is_changing_field(java, node):
+            return False
     return True
+
+
+def _is_changing_field(java: JavaSource, name: Node) -> bool:
+    """Whether a simple name is a field of the class around it that is not final."""
+    body = next((a for a in ancestors(name) if a.type in TYPE_BODIES), None)
+    for member in body.named_children if body is not None and body.type == "class_body" else []:
+        if member.type == "field_declaration" and any(
+            field(d, "name").text == name.text for d in member.children_by_field_name("declarator")
+        ):
+            return not any("final" in java.text(c).split() for c in member.children if c.type == "modifiers")
+    return False
 
 
 def jump_target(jump: Node) -> Node | None:
