@@ -11,7 +11,7 @@ from pathlib import Path
 
 # Histories, environments, and what tools can make anew.
 _LEFT_OUT = frozenset(
-    {".git", ".hg", ".svn", ".tox", ".nox", ".eggs", "node_modules", "__pycache__"}
+    {".git", ".hg", ".svn", ".tox", ".nox", ".eggs", ".assay", "node_modules", "__pycache__"}
     | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints", ".idea", ".vscode"}
 )
 # A larger file is data: it is linked to, not copied.
