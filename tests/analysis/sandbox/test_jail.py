@@ -326,7 +326,7 @@ def test_the_disk_can_not_be_filled(level: Isolation) -> None:
     assert b"File too large" in large.stderr
 
 
-@every_level
+@pytest.mark.parametrize("level", [ALL[0], *(pytest.param(*each.values, marks=[*each.marks, pytest.mark.slow]) for each in ALL[1:])])
 def test_files_without_number_are_stopped(level: Isolation) -> None:
     code = "import os\nos.chdir(os.environ['TMPDIR'])\nfor i in range(10**7): open(str(i), 'w').close()"
     ran = python(level, code, limits=Limits(cpu_s=20, wall_s=60))
