@@ -229,6 +229,24 @@ print(call('keyctl', 0, 0, 0) if hasattr(libc, 'keyctl') else (-1, 'EPERM'))
 
 
 @isolating
+def test_the_process_that_keeps_the_jail_is_out_of_reach(level: Isolation) -> None:
+    for pid in ("1", "{os.getppid()}"):
+        for file in ("mem", "maps", "environ", "fd/1", "root", "task/1/mem"):
+            what = f"os.listdir(f'/proc/{pid}/{file}')" if file == "root" else f"open(f'/proc/{pid}/{file}', 'rb').read(1)"
+            assert python(level, attempt(what)).stdout.startswith(b"refused"), what
+
+
+@isolating
+def test_shared_memory_without_a_file_counts(level: Isolation) -> None:
+    code = (
+        "import mmap, os\nm = mmap.mmap(os.open('/dev/zero', os.O_RDWR), 1 << 30)\nfor i in range(0, 1 << 30, 4096): m[i] = 1\nprint('all')"
+    )
+    ran = python(level, code)
+    assert ran.ending in ("out_of_memory", "exited"), ran
+    assert b"all" not in ran.stdout
+
+
+@isolating
 def test_other_processes_are_neither_seen_nor_signalled(level: Isolation) -> None:
     with subprocess.Popen(["sleep", "60"]) as bystander:
         code = f"""
