@@ -316,6 +316,7 @@ def test_what_was_learned_of_the_same_content_is_not_measured_again(
         other.baseline()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [Isolation.LANDLOCK, Isolation.NONE])
 def test_every_level_of_isolation_gives_the_same_verdicts(level: Isolation, python: Path, tmp_path: Path) -> None:
     jail = Jail(level)
@@ -357,6 +358,28 @@ def test_tests_that_depend_on_their_order_are_left_out(tmp_path: Path, python: P
     assert baseline.flaky
     assert {name_of(test) for test in baseline.flaky} <= {"test_a", "test_b", "test_c"}
     assert len(baseline.outcomes) + len(baseline.flaky) == 43
+
+
+UNFORKABLE = {
+    "conftest.py": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+    "late.py": "import shop\nTOTAL = shop.total([1, 2])\n",
+    "test_shop.py": "def test_total():\n    import late\n    assert late.TOTAL == 3\n\n\n"
+    "def test_price():\n    import shop\n    assert shop.price_of(1) == 6\n",
+    "shop.py": SHOP,
+}
+
+
+def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_late_import_by_the_whole_suite(
+    tmp_path: Path, python: Path
+) -> None:
+    with Oracle(write(tmp_path, UNFORKABLE), python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
+        assert (verdict.label, verdict.way) == (False, "process")
+        refused = made.verdict("shop.py", changed("unit = 5", "unit = 6"), ways=("warm",))
+        assert (refused.label, refused.way) == (None, "none")
+        assert "starts a thread" in refused.reason
+        verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"))
+        assert (verdict.label, verdict.way) == (False, "whole")
 
 
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
