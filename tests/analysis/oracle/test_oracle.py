@@ -361,7 +361,7 @@ def test_tests_that_depend_on_their_order_are_left_out(tmp_path: Path, python: P
 
 
 UNFORKABLE = {
-    "conftest.py": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+    "conftest.py": "import shop, threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
     "late.py": "import shop\nTOTAL = shop.total([1, 2])\n",
     "test_shop.py": "def test_total():\n    import late\n    assert late.TOTAL == 3\n\n\n"
     "def test_price():\n    import shop\n    assert shop.price_of(1) == 6\n",
@@ -380,12 +380,15 @@ def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_l
         assert "starts a thread" in refused.reason
         verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"))
         assert (verdict.label, verdict.way) == (False, "whole")
+        verdict = made.verdict("shop.py", changed("def at_import(x):\n    return x + 1", "def at_import(x):\n    return [][0]"))
+        assert (verdict.label, verdict.way) == (False, "whole")
 
 
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
         baseline = made.baseline()
+    assert not baseline.trouble
     assert baseline.outcomes == {"test_a.py::test_a": "passed"}
     assert "--no-such-option" in baseline.notes[0]
 
