@@ -219,7 +219,7 @@ class PythonSandbox:
         ours, theirs = socket.socketpair()
         with ours, theirs:
             server.tell({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
-            judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": confine}, ours.fileno())
+            judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
         judged = judge.hear(judges.wall_s + _ANSWER_S)
         server.tell({"do": "stop"})
         return _result(judged, server.hear(_ANSWER_S), limits)
