@@ -286,12 +286,17 @@ class Prepared:
 def prepared(test: str, entry_point: str | None) -> Prepared:
     """Run the leading statements that use nothing of the program (inputs, expected values, definitions), once for all programs.
 
-    Raises Untestable where the test is not Python, or these statements raise.
+    HumanEval's own form, a function `check` that nothing calls, is called with the entry point. Raises Untestable where the test is not
+    Python, its leading statements raise, or it uses nothing of the program.
     """
     try:
+        if entry_point is not None and _leaves_check_to_others(test):
+            test += f"\ncheck({entry_point})\n"
         tree = ast.parse(test, "<test>")
         used = free_names(test)
         names = tuple(name for name in sorted(used) if name == entry_point or not _is_the_judges(name))
+        if not names:
+            raise ValueError("it uses nothing of the program")
         first = next((i for i, node in enumerate(tree.body) if _names_in(node).intersection(names)), len(tree.body))
         head, rest = ast.Module(tree.body[:first], []), ast.Module(tree.body[first:], [])
         namespace: dict[str, Any] = {"__name__": "test"}
@@ -302,6 +307,12 @@ def prepared(test: str, entry_point: str | None) -> Prepared:
         return Prepared(namespace, compile(rest, "<test>", "exec"), names)
     except Exception as error:
         raise Untestable(_said(error, test)) from None
+
+
+def _leaves_check_to_others(test: str) -> bool:
+    top = symtable.symtable(test, "<test>", "exec")
+    names = {symbol.get_name(): symbol for symbol in top.get_symbols()}
+    return "check" in names and names["check"].is_namespace() and not names["check"].is_referenced()
 
 
 def free_names(test: str) -> set[str]:
@@ -339,8 +350,13 @@ def _said(error: BaseException, test: str) -> str:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<test>"]
     where = ""
     if lines and lines[-1]:
-        where = f" (test, line {lines[-1]}: {test.splitlines()[lines[-1] - 1].strip()[:200]})"
+        where = f" (test, line {lines[-1]}: {_line(test, lines[-1])})"
     return f"{type(error).__name__}{': ' if text else ''}{text[:600]}{where}"
+
+
+def _line(test: str, number: int) -> str:
+    lines = test.splitlines()
+    return lines[number - 1].strip()[:200] if number <= len(lines) else ""
 
 
 def verdict(session: Session, test: str, entry_point: str | None, ready: Prepared) -> dict[str, Any]:

@@ -208,10 +208,22 @@ def test_what_the_judge_works_on_is_bounded_too(sandbox: PythonSandbox) -> None:
 
 
 def test_a_test_that_can_not_be_run_says_nothing_about_the_program(sandbox: PythonSandbox) -> None:
-    for test, says in (("assert f(:", "SyntaxError"), ("1 / 0\nassert f(1)", "ZeroDivisionError"), ("f(iter([]))", "list_iterator")):
-        result = sandbox.check("def f(x): return 2", test, "f")
+    for test, says in (
+        ("assert f(:", "SyntaxError"),
+        ("1 / 0\nassert f(1)", "ZeroDivisionError"),
+        ("f(iter([]))", "list_iterator"),
+        ("1 + 1", "nothing of the program"),
+    ):
+        result = sandbox.check("def f(x): return 2", test)
         assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
         assert says in result.reason
+
+
+def test_a_check_function_that_nothing_calls_is_called_with_the_entry_point(sandbox: PythonSandbox) -> None:
+    test = "def check(candidate):\n    assert candidate(1) == 2\n"
+    assert sandbox.check("def f(x): return 2", test, "f").label
+    assert failed(sandbox.check("def f(x): return 3", test, "f"), "line 2")
+    assert sandbox.check("def f(x): return 3", test, "f").label is False
 
 
 def test_one_program_leaves_nothing_for_the_next(sandbox: PythonSandbox) -> None:
