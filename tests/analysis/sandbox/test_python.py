@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from assay.analysis.sandbox.confine import Confinement, Unconfined
+from assay.analysis.sandbox.forkserver import _confinement
 from assay.analysis.sandbox.isolation import NoIsolation, available
 from assay.analysis.sandbox.jail import Jail
 from assay.analysis.sandbox.limits import Limits
@@ -272,3 +274,16 @@ def test_threads_share_the_pairs_of_a_sandbox() -> None:
 def test_limits_above_the_sandboxs_own_are_refused(sandbox: PythonSandbox) -> None:
     with pytest.raises(ValueError, match="memory limit"):
         sandbox.check("", "", limits=Limits(memory_bytes=1 << 40))
+
+
+def test_a_server_keeps_one_confinement_open_however_often_limits_change() -> None:
+    held: dict[Limits, Confinement] = {}
+    try:
+        first = _confinement(Limits(cpu_s=1), held)
+    except Unconfined as error:
+        pytest.skip(str(error))
+    assert _confinement(Limits(cpu_s=1), held) is first
+    second = _confinement(Limits(cpu_s=2), held)
+    assert list(held.values()) == [second]
+    os.close(second.rules)
+    assert second.rules == first.rules  # its number was free again
