@@ -66,7 +66,8 @@ def shown_system() -> list[str]:
             arguments += ["--symlink", str(path.readlink()), str(path)]
         else:
             arguments += ["--ro-bind", str(path), str(path)]
-    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    # pid 1 is bubblewrap's own and not under the limits: a program that could write to its memory would be free of them
+    arguments += ["--proc", "/proc", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1", "--dev", "/dev"]
     return arguments
 
 

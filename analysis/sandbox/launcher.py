@@ -141,11 +141,12 @@ def kill_all(uid: int | None, program: int) -> None:
             continue
 
 
-def wait_for_word(control: int, uid: int | None, program: int) -> None:
+def wait_for_word(control: int, uid: int | None, program: int, lock: _thread.LockType) -> None:
     """Kill the program when the other end of control is closed: by the watcher, or by its death."""
     while os.read(control, 1):
         continue
-    kill_all(uid, program)
+    with lock:
+        kill_all(uid, program)
 
 
 def reap(program: int, uid: int | None) -> tuple[int, float]:
@@ -180,7 +181,11 @@ def main(order: dict[str, Any]) -> None:
     nothing = os.open("/dev/null", os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
-    _thread.start_new_thread(wait_for_word, (control, uid, program))
+    lock = _thread.allocate_lock()
+    _thread.start_new_thread(wait_for_word, (control, uid, program, lock))
     status, cpu_s = reap(program, uid)
+    # from here on nothing is forked any more
+    lock.acquire()
+    reap(program, uid)
     complaint = os.read(broken, 1000).decode(errors="replace")
     os.write(report, f"{status} {cpu_s} {complaint}".encode())

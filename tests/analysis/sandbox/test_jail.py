@@ -229,6 +229,24 @@ print(call('keyctl', 0, 0, 0) if hasattr(libc, 'keyctl') else (-1, 'EPERM'))
 
 
 @isolating
+def test_the_process_that_keeps_the_jail_is_out_of_reach(level: Isolation) -> None:
+    for pid in ("1", "{os.getppid()}"):
+        for file in ("mem", "maps", "environ", "fd/1", "root", "task/1/mem"):
+            what = f"os.listdir(f'/proc/{pid}/{file}')" if file == "root" else f"open(f'/proc/{pid}/{file}', 'rb').read(1)"
+            assert python(level, attempt(what)).stdout.startswith(b"refused"), what
+
+
+@isolating
+def test_shared_memory_without_a_file_counts(level: Isolation) -> None:
+    code = (
+        "import mmap, os\nm = mmap.mmap(os.open('/dev/zero', os.O_RDWR), 1 << 30)\nfor i in range(0, 1 << 30, 4096): m[i] = 1\nprint('all')"
+    )
+    ran = python(level, code)
+    assert ran.ending in ("out_of_memory", "exited"), ran
+    assert b"all" not in ran.stdout
+
+
+@isolating
 def test_other_processes_are_neither_seen_nor_signalled(level: Isolation) -> None:
     with subprocess.Popen(["sleep", "60"]) as bystander:
         code = f"""
@@ -308,7 +326,7 @@ def test_the_disk_can_not_be_filled(level: Isolation) -> None:
     assert b"File too large" in large.stderr
 
 
-@every_level
+@pytest.mark.parametrize("level", [ALL[0], *(pytest.param(*each.values, marks=[*each.marks, pytest.mark.slow]) for each in ALL[1:])])
 def test_files_without_number_are_stopped(level: Isolation) -> None:
     code = "import os\nos.chdir(os.environ['TMPDIR'])\nfor i in range(10**7): open(str(i), 'w').close()"
     ran = python(level, code, limits=Limits(cpu_s=20, wall_s=60))
