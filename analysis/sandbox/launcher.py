@@ -5,7 +5,7 @@ program has ended, or the watcher has gone or asks for it, kills and reaps all t
 """
 
 # pathlib, json and signal (for its enumerations) would each cost more than the rest of the start
-# ruff: noqa: PTH113, PTH116, PTH118, PTH123, PTH208
+# ruff: noqa: PTH113, PTH106, PTH108, PTH116, PTH118, PTH123, PTH208
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
@@ -166,6 +166,20 @@ def reap(program: int, uid: int | None) -> tuple[int, float]:
             status, over = os.waitstatus_to_exitcode(ended), True
 
 
+def remove(folder: str) -> None:
+    """Remove the folder with all in it; what resists stays."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    remove(entry.path)
+                else:
+                    os.unlink(entry.path)
+        os.rmdir(folder)
+    except OSError:
+        return
+
+
 def main(order: dict[str, Any]) -> None:
     """Carry the order out, and report on the descriptor that it names: exit status, CPU seconds, what kept the program from starting."""
     control, report, uid = order["control"], order["report"], order["uid"]
@@ -187,5 +201,7 @@ def main(order: dict[str, Any]) -> None:
     # from here on nothing is forked any more
     lock.acquire()
     reap(program, uid)
+    # here, since the watcher may be gone
+    remove(order["private"])
     complaint = os.read(broken, 1000).decode(errors="replace")
     os.write(report, f"{status} {cpu_s} {complaint}".encode())
