@@ -24,7 +24,7 @@ PYTHON = {
     "mbppplus/MbppPlus.jsonl.gz": 378,
 }
 OTHER = {"humaneval-x/humaneval_java.jsonl.gz": "java", "humaneval-x/humaneval_js.jsonl.gz": "javascript"}
-# 3.5 million combinations, each a list: a GiB, and more than passes over the wire
+# one input asks for 1,663,740 tuples of 77: over a GiB, and more than passes over the wire
 LARGE = {"Mbpp/255"}
 # the same program with every answer changed
 WRONG = """
