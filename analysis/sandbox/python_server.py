@@ -15,8 +15,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .decoding import decode
 from .forkserver import serve
-from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, decode, encode
+from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, encode
 from .wire import Closed, Wire
 
 # The first frame each way: nothing of the program runs before the second.
