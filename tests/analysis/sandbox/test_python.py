@@ -176,6 +176,13 @@ assert not hasattr(root, "right")
     assert sandbox.check(program, test).label
 
 
+def test_a_builtin_class_as_the_entry_point_is_called_where_the_program_is(sandbox: PythonSandbox) -> None:
+    assert failed(sandbox.check("f = ValueError", "assert f(f(1)) == 2"), "equality")
+    assert failed(sandbox.check("f = memoryview", "assert list(f(f(b'1'))) == [2]"), "AssertionError")
+    assert sandbox.check("f = sorted\ng = tuple", "assert f([2, 1]) == [1, 2] and g([1]) == (1,)").label
+    assert sandbox.check("def f(x): return type(x)", "assert f(1) is int and f(1)('3') == 3").label
+
+
 def test_functions_go_both_ways(sandbox: PythonSandbox) -> None:
     program = "def twice(f): return lambda x: f(f(x))\ndef squares():\n    n = 0\n    while True:\n        yield n * n\n        n += 1\n"
     test = "import itertools\nassert twice(lambda n: n + 3)(1) == 7\nassert list(itertools.islice(squares(), 4)) == [0, 1, 4, 9]\n"
