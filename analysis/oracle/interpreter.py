@@ -76,6 +76,8 @@ def probe(path: Path, jail: Jail) -> Interpreter:
     folders = folders_of(path)
     mounts = [Mount(folder, folder) for folder in folders]
     ran = jail.run([str(path), "-I", "-c", _ASK], cwd=Path("/"), mounts=mounts, limits=_PROBE_LIMITS)
+    if ran.ending == "infrastructure":
+        raise UnusableInterpreter(f"{path} can't be run in the sandbox: {ran.reason}")
     try:
         said = json.loads(ran.stdout)
         python = tuple(said["python"])

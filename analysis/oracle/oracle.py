@@ -135,7 +135,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             raise NotJudged(f"{file}: the text differs from the present one outside of lines {lines.start} to {lines.stop - 1}")
         if old == text:
             return Verdict(True, "the text is the present one", 0, 0.0, "none")
-        if trouble := self._unparsable(text):
+        if trouble := _unwritable(text) or self._unparsable(text):
             return Verdict(False, f"does not parse: {trouble}", 0, 0.0, "none")
         baseline, coverage = self.baseline(), self.coverage()
         if trouble := baseline.trouble or coverage.trouble:
@@ -173,9 +173,6 @@ class Oracle(AbstractContextManager["Oracle"]):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 compile(text, "text", "exec", dont_inherit=True)
-            text.encode()
-        except UnicodeEncodeError as error:
-            return str(error)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             same = self.suite.interpreter.python[:2] == sys.version_info[:2]
             return "" if not same and self.suite.compiles(text) else str(error)
@@ -218,7 +215,10 @@ class Oracle(AbstractContextManager["Oracle"]):
         key = way, frozenset(tests)
         if anew or key not in self._controls:
             report, ended = self._run(way, tests, None)
-            self._controls[key] = not ended.infrastructure and difference(report, ended, self.baseline().outcomes, tests) is None
+            steady = not ended.infrastructure and difference(report, ended, self.baseline().outcomes, tests) is None
+            if not steady and (ended.infrastructure or ended.doubtful):
+                return False  # this time: that says nothing about the next
+            self._controls[key] = steady
         return self._controls[key]
 
     def _run(self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None) -> tuple[Report, Ended]:
@@ -237,7 +237,8 @@ class Oracle(AbstractContextManager["Oracle"]):
         try:
             self._warm = Warm(self.suite, times_of(self.baseline()))
         except NotWarm as error:
-            self._starts, self._not_warm = _RESTARTS, str(error)
+            self._not_warm = str(error)
+            self._starts = _RESTARTS if error.for_good else self._starts
             raise
         return self._warm
 
@@ -246,7 +247,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         """The copy with the text in place: what tests start or import anew sees it, too."""
         path = self.suite.copied.folder / file
         before = path.read_bytes()
-        path.write_bytes(text.encode(_encoding(before), errors="surrogatepass"))
+        path.write_bytes(_encoded(text))
         try:
             yield
         finally:
@@ -255,3 +256,16 @@ class Oracle(AbstractContextManager["Oracle"]):
 
 def _encoding(source: bytes) -> str:
     return tokenize.detect_encoding(io.BytesIO(source).readline)[0]
+
+
+def _encoded(text: str) -> bytes:
+    """In the encoding that the text itself declares, as Python reads it. Raises SyntaxError and UnicodeEncodeError."""
+    return text.encode(_encoding(text.encode()))
+
+
+def _unwritable(text: str) -> str:
+    try:
+        _encoded(text)
+    except (SyntaxError, UnicodeEncodeError) as error:
+        return str(error)
+    return ""

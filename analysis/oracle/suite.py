@@ -21,6 +21,8 @@ PLUGIN = Path(__file__).parent / "jailed"
 
 # A test may take so many times its own CPU time at the baseline, and at least so many seconds: small times are measured badly.
 CPU_FACTOR, CPU_LEAST_S = 5.0, 2.0
+# What a fixture costs that several share falls on the first of them that is run.
+SHARED_MOST_S = 10.0
 # The clock is no evidence against a program: it only ends what waits for ever.
 WALL_FACTOR, WALL_LEAST_S = 10.0, 30.0
 _COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
@@ -56,13 +58,14 @@ class Times:
 
     def allowance(self, tests: Sequence[str]) -> dict[str, float]:
         """CPU seconds that each test may take."""
-        return {test: CPU_LEAST_S + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
+        shared = min(SHARED_MOST_S, max(self.cpu_s.values(), default=0.0))
+        return {test: CPU_LEAST_S + shared + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
 
     def bounds(self, tests: Sequence[str]) -> tuple[float, float]:
         """CPU and clock seconds that a run of these tests may take, its start included."""
         cpu = self.start_cpu_s + sum(self.cpu_s.get(test, 0.0) for test in tests)
         wall = self.start_wall_s + sum(self.wall_s.get(test, 0.0) for test in tests)
-        return CPU_LEAST_S + CPU_FACTOR * cpu, WALL_LEAST_S + WALL_FACTOR * wall
+        return CPU_LEAST_S + SHARED_MOST_S + CPU_FACTOR * cpu, WALL_LEAST_S + WALL_FACTOR * wall
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ import selectors
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 from typing import Any
 
+from ..sandbox.containment import Unjailed
 from ..sandbox.jail import Started
 from .report import Ended, Report, parsed
 from .suite import Suite, Times, signal_words
@@ -20,10 +21,15 @@ from .suite import Suite, Times, signal_words
 # What the process may take beyond a child's own limit before it counts as dead.
 _GRACE_S = 30.0
 _READ_BYTES = 1 << 16
+_START_S = 120.0
 
 
 class NotWarm(Exception):
-    """The suite can't be run in a forked process, or the process is gone; the message says why."""
+    """The suite can't be run in a forked process, or the process is gone; the message says why. for_good: it is of no use to try again."""
+
+    def __init__(self, reason: str, *, for_good: bool = False) -> None:
+        super().__init__(reason)
+        self.for_good = for_good
 
 
 class Warm(AbstractContextManager["Warm"]):
@@ -35,22 +41,27 @@ class Warm(AbstractContextManager["Warm"]):
     def __init__(self, suite: Suite, times: Times) -> None:
         request, self._nonce = suite.request(serve=True)
         self._times = times
-        self._started: Started = suite.jail.start(
-            suite.command(),
-            cwd=suite.copied.folder,
-            mounts=suite.mounts(),
-            environment=suite.environment(),
-            limits=suite.limits(math.inf, 10 * 365 * 86400.0),
-        )
+        self._held = ExitStack()
+        try:
+            started = suite.jail.start(
+                suite.command(),
+                cwd=suite.copied.folder,
+                mounts=suite.mounts(),
+                environment=suite.environment(),
+                limits=suite.limits(math.inf, _START_S),
+            )
+        except Unjailed as error:
+            raise NotWarm(f"the sandbox failed: {error}") from None
+        self._started: Started = self._held.enter_context(started)
         self._left = b""
-        self._selector = selectors.DefaultSelector()
+        self._selector = self._held.enter_context(selectors.DefaultSelector())
         self._selector.register(self._started.stdout, selectors.EVENT_READ)
         try:
             self._send(request)
             for record in self._records(max(_GRACE_S, 10 * times.start_wall_s)):
                 if record["kind"] == "ready":
                     if not record["warm"]:
-                        raise NotWarm(record["reason"])
+                        raise NotWarm(record["reason"], for_good=True)
                     return
             raise NotWarm("it was not ready in time")
         except BaseException:
@@ -98,8 +109,7 @@ class Warm(AbstractContextManager["Warm"]):
         """Kill it."""
         if not self._closed:
             self._closed = True
-            self._selector.close()
-            self._started.kill()
+            self._held.close()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()

@@ -23,7 +23,10 @@ class Unconfined(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor. address_space: in bytes, so far."""
+    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor.
+
+    address_space: bytes, before the program.
+    """
 
     limits: Limits
     rules: int

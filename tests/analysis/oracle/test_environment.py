@@ -62,11 +62,11 @@ def test_a_project_that_does_not_say_what_it_needs_is_refused(tmp_path: Path, te
 def test_the_projects_own_environment_goes_before_the_python_that_runs(tmp_path: Path) -> None:
     assert interpreter_of(tmp_path) == Path(sys.executable)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /opt/python/bin\n")
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /srv/python/bin\n")
     assert interpreter_of(tmp_path) == Path(sys.executable)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
     assert interpreter_of(tmp_path) == tmp_path / ".venv" / "bin" / "python"
-    assert folders_of(tmp_path / ".venv" / "bin" / "python")[:2] == (tmp_path / ".venv", Path("/opt/python"))
+    assert folders_of(tmp_path / ".venv" / "bin" / "python")[:2] == (tmp_path / ".venv", Path("/srv/python"))
 
 
 @pytest.mark.parametrize(("program", "reason"), [("missing", "no such program"), ("fails", "does not run as a Python: no, never")])

@@ -212,6 +212,9 @@ def test_each_line_knows_the_tests_that_touch_it(oracle: Oracle) -> None:
         ('code = "ok"', 'code = "not ok"', False, "warm", "test_in_a_process_of_its_own: failed"),
         ("amount += price", "amount += (", False, "none", "does not parse"),
         ("amount += price", "continue; nonlocal amount", False, "none", "does not parse"),
+        ("amount += price", 'amount += "\ud800"', False, "none", "does not parse"),
+        ('"""A shop."""', '# coding: ascii\n"""A schöp."""', False, "none", "does not parse"),
+        ('"""A shop."""', '# coding: latin-1\n"""A schöp."""', True, "whole", "each test has its outcome"),
         ("RATE = 0.2", "RATE = 0.3", False, "whole", "test_price[1]: failed"),
         ("RATE = 0.2", "RATE = 1 / 5", True, "whole", "each test has its outcome"),
         ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return x", False, "whole", "test_start: failed"),
@@ -313,6 +316,7 @@ def test_what_was_learned_of_the_same_content_is_not_measured_again(
         other.baseline()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [Isolation.LANDLOCK, Isolation.NONE])
 def test_every_level_of_isolation_gives_the_same_verdicts(level: Isolation, python: Path, tmp_path: Path) -> None:
     jail = Jail(level)
@@ -356,10 +360,35 @@ def test_tests_that_depend_on_their_order_are_left_out(tmp_path: Path, python: P
     assert len(baseline.outcomes) + len(baseline.flaky) == 43
 
 
+UNFORKABLE = {
+    "conftest.py": "import shop, threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+    "late.py": "import shop\nTOTAL = shop.total([1, 2])\n",
+    "test_shop.py": "def test_total():\n    import late\n    assert late.TOTAL == 3\n\n\n"
+    "def test_price():\n    import shop\n    assert shop.price_of(1) == 6\n",
+    "shop.py": SHOP,
+}
+
+
+def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_late_import_by_the_whole_suite(
+    tmp_path: Path, python: Path
+) -> None:
+    with Oracle(write(tmp_path, UNFORKABLE), python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
+        assert (verdict.label, verdict.way) == (False, "process")
+        refused = made.verdict("shop.py", changed("unit = 5", "unit = 6"), ways=("warm",))
+        assert (refused.label, refused.way) == (None, "none")
+        assert "starts a thread" in refused.reason
+        verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"))
+        assert (verdict.label, verdict.way) == (False, "whole")
+        verdict = made.verdict("shop.py", changed("def at_import(x):\n    return x + 1", "def at_import(x):\n    return [][0]"))
+        assert (verdict.label, verdict.way) == (False, "whole")
+
+
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
         baseline = made.baseline()
+    assert not baseline.trouble
     assert baseline.outcomes == {"test_a.py::test_a": "passed"}
     assert "--no-such-option" in baseline.notes[0]
 

@@ -185,10 +185,10 @@ def _listed(lines: Lines) -> dict[str, list[int]]:
     return {file: sorted(numbers) for file, numbers in lines.items()}
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Called once by pytest, with `-p assay_oracle.plugin`."""
-    config.pluginmanager.register(Run(_CHANNEL), "assay_oracle")
+def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Called once by pytest for `-p assay_oracle.plugin`.
 
-
-# Taken at import, before anything of the project runs: its conftest.py could read the nonce or write into the records.
-_CHANNEL = Channel()
+    No option is added: it is the one hook before output is captured and a conftest.py is imported, which could read the nonce, write into
+    the records, or import the project unwatched.
+    """
+    pluginmanager.register(Run(Channel()), "assay_oracle")
