@@ -61,7 +61,9 @@ def places_of(oracle: Oracle, seed: int) -> list[Place]:
     for file in oracle.files():
         try:
             source = oracle.source(file)
-            regions = candidates(source, eligible_lines=oracle.covered(file).keys())
+            # what runs at import is judged by the whole suite alone
+            lines = oracle.covered(file).keys() - oracle.coverage().imported.get(file, frozenset())
+            regions = candidates(source, eligible_lines=lines)
         except (UnreadableSource, NotJudged):
             continue  # code for another Python
         found += [(file, source, region) for region in regions]
