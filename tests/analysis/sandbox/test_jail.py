@@ -52,6 +52,7 @@ def test_endings_are_told_apart(level: Isolation) -> None:
     assert python(level, "import os; os.kill(os.getpid(), 11)").ending == "signalled"
     assert python(level, "import os; os.abort()").status == signal.SIGABRT
     assert python(level, "bytearray(1 << 30)").ending == "out_of_memory"
+    assert (python(level, "import sys; sys.exit(-1)").ending, python(level, "import os; os._exit(255)").status) == ("exited", 255)
     slow = python(level, "while True: pass", limits=Limits(cpu_s=0.3, wall_s=30))
     assert (slow.ending, slow.reason) == ("timed_out", "it used more than 0.3 s of CPU time")
     waits = python(level, "import time; time.sleep(60)", limits=Limits(wall_s=0.5))
