@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .containment import READY, Contained, Unjailed
+from .containment import READY, Contained, End, Unjailed
 from .limits import Limits
 from .processes import usage
 from .supervision import POLL_S, Watch
@@ -33,6 +33,8 @@ class Started:
         self._stderr = bytearray()
         self._failure: Exception | None = None
         self._reason = ""
+        # how it ended, once it has
+        self.end = End(0, 0.0, "")
         self._standing = threading.Event()
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -65,13 +67,13 @@ class Started:
         finally:
             with self._lock:
                 self._contained.kill()
-                end = self._contained.reap()
+                self.end = self._contained.reap()
                 self._over.set()
             if not stands:
                 stderr = self._contained.process.stderr
                 complaint = stderr.read().decode(errors="replace").strip() if stderr is not None else ""
                 self._close()
-                self._failure = Unjailed(end.failure or complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
+                self._failure = Unjailed(self.end.failure or complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
                 self._standing.set()
 
     def _handshake(self) -> bool:

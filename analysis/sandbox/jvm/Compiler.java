@@ -1,0 +1,280 @@
+package assay.sandbox;
+
+import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.ImportTree;
+import com.sun.source.util.JavacTask;
+import com.sun.source.util.Trees;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.lang.model.element.Element;
+import javax.lang.model.element.ExecutableElement;
+import javax.lang.model.element.Modifier;
+import javax.lang.model.element.PackageElement;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.util.ElementFilter;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.FileObject;
+import javax.tools.ForwardingJavaFileManager;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.StandardLocation;
+import javax.tools.ToolProvider;
+
+/**
+ * The compile daemon. A frame holds a program and a test; the answer is `O` with the program's class files, the name of the test's class
+ * and the class files for the judge (test and stand-ins), or `E` with the compiler's messages, or `U` where the test is none.
+ */
+public final class Compiler {
+    private static final List<String> OPTIONS = List.of("-proc:none", "-g:source,lines", "-nowarn", "-encoding", "UTF-8");
+    private static final List<String> EVERYWHERE = List.of("java.lang.", "java.util.");
+
+    private final JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
+    private final StandardJavaFileManager bare = javac.getStandardFileManager(null, Locale.ROOT, null);
+    private final StandardJavaFileManager withStandIns = javac.getStandardFileManager(null, Locale.ROOT, null);
+
+    private Compiler(String ownClasses) throws IOException {
+        bare.setLocation(StandardLocation.CLASS_PATH, List.of());
+        withStandIns.setLocation(StandardLocation.CLASS_PATH, List.of(new File(ownClasses)));
+    }
+
+    /** args: the folder of our own compiled classes. */
+    public static void main(String[] args) throws IOException {
+        Compiler compiler = new Compiler(args[0]);
+        DataInputStream in = new DataInputStream(new BufferedInputStream(System.in));
+        DataOutputStream out = new DataOutputStream(new BufferedOutputStream(System.out));
+        System.setOut(System.err);
+        DataInputStream frame;
+        while ((frame = Frames.readFrame(in)) != null) {
+            Frames.writeFrame(compiler.answer(Frames.readString(frame), Frames.readString(frame)), out);
+        }
+    }
+
+    private byte[] answer(String program, String test) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        try {
+            compile(program, test, out);
+        } catch (Rejected e) {
+            bytes.reset();
+            out.writeByte(e.kind);
+            out.write(e.getMessage().getBytes(StandardCharsets.UTF_8));
+        } catch (StackOverflowError | RuntimeException e) {
+            bytes.reset();
+            out.writeByte('E');
+            out.write(("the compiler failed: " + e).getBytes(StandardCharsets.UTF_8));
+        }
+        return bytes.toByteArray();
+    }
+
+    private static final class Rejected extends Exception {
+        final char kind;
+
+        Rejected(char kind, String message) {
+            super(message);
+            this.kind = kind;
+        }
+    }
+
+    private void compile(String program, String test, DataOutputStream out) throws IOException, Rejected {
+        Task first = new Task(bare, List.of(new Source("Program", program)));
+        if (packageOf(first.units.get(0)).startsWith("package assay.sandbox")) {
+            throw new Rejected('E', "Program.java: the package assay.sandbox is taken");
+        }
+        List<TypeElement> tops = first.classes("Program");
+        StandIns standIns = new StandIns(first.javac.getElements(), first.javac.getTypes(), visible(first, tops));
+        String head = head(first.units.get(0), first);
+        List<Source> sources = new ArrayList<>();
+        String home = packageOf(first.units.get(0));
+        for (TypeElement top : visible(first, tops)) {
+            // no class can have a name with a space: none of the program's is taken for the test's
+            sources.add(new Source("stand-in of " + top.getSimpleName(), home + standIns.source(top)));
+        }
+        sources.add(new Source("Test", head + test));
+        first.generate();
+        Task second = new Task(withStandIns, sources);
+        TypeElement main = second.classes("Test").stream().filter(Compiler::hasMain).findFirst().orElse(null);
+        if (main == null) {
+            throw new Rejected('U', "the test has no class with a method main(String[])");
+        }
+        String mainName = second.javac.getElements().getBinaryName(main).toString();
+        second.generate();
+        out.writeByte('O');
+        writeClasses(first.classFiles, out);
+        Frames.writeString(mainName, out);
+        writeClasses(second.classFiles, out);
+    }
+
+    /** Classes whose names would hide a library's that the test may use, such as `Objects`, are not shown to it. */
+    private static List<TypeElement> visible(Task task, List<TypeElement> tops) {
+        return tops.stream().filter(t -> !hides(task, t.getSimpleName().toString())).collect(Collectors.toList());
+    }
+
+    private static boolean hides(Task task, String name) {
+        Stream<String> imported = task.units.get(0).getImports().stream()
+                .filter(item -> !item.isStatic())
+                .map(item -> item.getQualifiedIdentifier().toString())
+                .filter(from -> from.startsWith("java.") && from.endsWith(".*"))
+                .map(from -> from.substring(0, from.length() - 1));
+        return Stream.concat(EVERYWHERE.stream(), imported).anyMatch(p -> task.javac.getElements().getTypeElement(p + name) != null);
+    }
+
+    private static String packageOf(CompilationUnitTree unit) {
+        return unit.getPackageName() == null ? "" : "package " + unit.getPackageName() + ";";
+    }
+
+    /** What stands before a test on its first line: the program's package and those of its imports that cannot change what a test means. */
+    private static String head(CompilationUnitTree unit, Task task) {
+        StringBuilder text = new StringBuilder(packageOf(unit));
+        for (ImportTree item : unit.getImports()) {
+            String name = item.getQualifiedIdentifier().toString();
+            boolean library = !item.isStatic() && name.startsWith("java.");
+            boolean harmless = name.endsWith(".*")
+                    || EVERYWHERE.stream().anyMatch(name::startsWith)
+                    || !hides(task, name.substring(name.lastIndexOf('.') + 1));
+            if (library && harmless) {
+                text.append("import ").append(name).append(';');
+            }
+        }
+        return text.toString();
+    }
+
+    private static boolean hasMain(TypeElement type) {
+        for (ExecutableElement method : ElementFilter.methodsIn(type.getEnclosedElements())) {
+            boolean fixed = method.getModifiers().contains(Modifier.STATIC);
+            if (fixed && method.getSimpleName().contentEquals("main") && method.getParameters().size() == 1) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void writeClasses(Map<String, ByteArrayOutputStream> classes, DataOutputStream out) throws IOException {
+        out.writeInt(classes.size());
+        for (Map.Entry<String, ByteArrayOutputStream> entry : classes.entrySet()) {
+            Frames.writeString(entry.getKey(), out);
+            Frames.writeBytes(entry.getValue().toByteArray(), out);
+        }
+    }
+
+    /** One compilation: the classes as the compiler knows them, and their files. */
+    private final class Task {
+        final Map<String, ByteArrayOutputStream> classFiles = new LinkedHashMap<>();
+        final List<CompilationUnitTree> units = new ArrayList<>();
+        final JavacTask javac;
+        private final List<TypeElement> analyzed = new ArrayList<>();
+        private final DiagnosticCollector<JavaFileObject> messages = new DiagnosticCollector<>();
+
+        Task(StandardJavaFileManager files, List<Source> sources) throws IOException, Rejected {
+            javac = (JavacTask) Compiler.this.javac.getTask(null, new InMemory(files, classFiles), messages, OPTIONS, null, sources);
+            javac.setLocale(Locale.ROOT);
+            javac.parse().forEach(units::add);
+            for (Element element : javac.analyze()) {
+                if (element instanceof TypeElement type) {
+                    analyzed.add(type);
+                }
+            }
+            rejectErrors();
+        }
+
+        /** Make the class files; after that the compiler answers no more questions. */
+        void generate() throws IOException, Rejected {
+            javac.generate();
+            rejectErrors();
+        }
+
+        private void rejectErrors() throws Rejected {
+            List<String> errors = messages.getDiagnostics().stream()
+                    .filter(m -> m.getKind() == Diagnostic.Kind.ERROR)
+                    .map(Compiler::message)
+                    .collect(Collectors.toList());
+            if (!errors.isEmpty()) {
+                throw new Rejected('E', String.join("\n", errors));
+            }
+        }
+
+        /** The top-level classes of a source. */
+        List<TypeElement> classes(String source) {
+            Trees trees = Trees.instance(javac);
+            return analyzed.stream()
+                    .filter(t -> t.getEnclosingElement() instanceof PackageElement)
+                    .filter(t -> trees.getPath(t).getCompilationUnit().getSourceFile().toUri().equals(Source.uri(source)))
+                    .collect(Collectors.toList());
+        }
+    }
+
+    private static String message(Diagnostic<? extends JavaFileObject> message) {
+        String where = message.getSource() instanceof Source source ? source.name + ".java:" + message.getLineNumber() + ": " : "";
+        return where + message.getMessage(Locale.ROOT);
+    }
+
+    private static final class Source extends SimpleJavaFileObject {
+        final String name;
+        private final String text;
+
+        Source(String name, String text) {
+            super(uri(name), Kind.SOURCE);
+            this.name = name;
+            this.text = text;
+        }
+
+        static URI uri(String name) {
+            return URI.create("string:///" + URLEncoder.encode(name, StandardCharsets.UTF_8) + ".java");
+        }
+
+        @Override
+        public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+            return text;
+        }
+
+        /** A public class may be in a source of any name. */
+        @Override
+        public boolean isNameCompatible(String simpleName, Kind kind) {
+            return true;
+        }
+    }
+
+    private static final class InMemory extends ForwardingJavaFileManager<StandardJavaFileManager> {
+        private final Map<String, ByteArrayOutputStream> classes;
+
+        InMemory(StandardJavaFileManager files, Map<String, ByteArrayOutputStream> classes) {
+            super(files);
+            this.classes = classes;
+        }
+
+        @Override
+        public JavaFileObject getJavaFileForOutput(Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
+            return new SimpleJavaFileObject(URI.create("memory:///" + className.replace('.', '/') + kind.extension), kind) {
+                @Override
+                public OutputStream openOutputStream() {
+                    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                    classes.put(className, bytes);
+                    return bytes;
+                }
+            };
+        }
+
+        @Override
+        public void close() {
+            // the file managers serve every compilation
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package assay.sandbox;
+
+import java.lang.reflect.Array;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.LinkedList;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.Stack;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.Vector;
+
+/** Kinds of collections and maps, by the class that stands for each. A list that is fixed or immutable stays so. */
+enum Kind {
+    ARRAY_LIST, LINKED_LIST, VECTOR, STACK, FIXED_LIST, LIST_OF, UNMODIFIABLE_LIST,
+    HASH_SET, LINKED_HASH_SET, TREE_SET, UNMODIFIABLE_SET,
+    DEQUE, PRIORITY_QUEUE,
+    HASH_MAP, LINKED_HASH_MAP, TREE_MAP, UNMODIFIABLE_MAP;
+
+    private static final List<String> UNMODIFIABLE = List.of("Unmodifiable", "Empty", "Singleton", "Copies");
+
+    static Kind of(Object value) {
+        String name = value.getClass().getName();
+        if (value instanceof List<?>) {
+            return ofList((List<?>) value, name);
+        }
+        if (value instanceof SortedSet<?> set) {
+            return set.comparator() == null ? TREE_SET : LINKED_HASH_SET;
+        }
+        if (value instanceof SortedMap<?, ?> map) {
+            return map.comparator() == null ? TREE_MAP : LINKED_HASH_MAP;
+        }
+        boolean immutable = name.startsWith("java.util.ImmutableCollections$") || unmodifiable(name);
+        if (value instanceof Set<?>) {
+            return immutable ? UNMODIFIABLE_SET : value.getClass() == HashSet.class ? HASH_SET : LINKED_HASH_SET;
+        }
+        if (value instanceof Map<?, ?>) {
+            return immutable ? UNMODIFIABLE_MAP : value.getClass() == HashMap.class ? HASH_MAP : LINKED_HASH_MAP;
+        }
+        if (value instanceof PriorityQueue<?> queue) {
+            if (queue.comparator() != null) {
+                throw new Wire.Untransportable("a PriorityQueue with a comparator cannot travel between the program and its test");
+            }
+            return PRIORITY_QUEUE;
+        }
+        return value instanceof ArrayDeque<?> ? DEQUE : ARRAY_LIST;
+    }
+
+    private static Kind ofList(List<?> value, String name) {
+        switch (name) {
+            case "java.util.LinkedList":
+                return LINKED_LIST;
+            case "java.util.Vector":
+                return VECTOR;
+            case "java.util.Stack":
+                return STACK;
+            case "java.util.Arrays$ArrayList":
+                return FIXED_LIST;
+            default:
+                if (name.startsWith("java.util.ImmutableCollections$")) {
+                    return Arrays.asList(value.toArray()).contains(null) ? UNMODIFIABLE_LIST : LIST_OF;
+                }
+                return unmodifiable(name) ? UNMODIFIABLE_LIST : ARRAY_LIST;
+        }
+    }
+
+    private static boolean unmodifiable(String name) {
+        return UNMODIFIABLE.stream().anyMatch(start -> name.startsWith("java.util.Collections$" + start));
+    }
+
+    /** A new container of the kind; null for one that must be made with its contents. */
+    Object empty() {
+        switch (this) {
+            case ARRAY_LIST:
+                return new ArrayList<>();
+            case LINKED_LIST:
+                return new LinkedList<>();
+            case VECTOR:
+                return new Vector<>();
+            case STACK:
+                return new Stack<>();
+            case HASH_SET:
+                return new HashSet<>();
+            case LINKED_HASH_SET:
+                return new LinkedHashSet<>();
+            case TREE_SET:
+                return new TreeSet<>();
+            case DEQUE:
+                return new ArrayDeque<>();
+            case PRIORITY_QUEUE:
+                return new PriorityQueue<>();
+            case HASH_MAP:
+                return new HashMap<>();
+            case LINKED_HASH_MAP:
+                return new LinkedHashMap<>();
+            case TREE_MAP:
+                return new TreeMap<>();
+            default:
+                return null;
+        }
+    }
+
+    Object fixed(Object[] items) {
+        switch (this) {
+            case FIXED_LIST:
+                return Arrays.asList(items);
+            case LIST_OF:
+                return List.of(items);
+            case UNMODIFIABLE_LIST:
+                return Collections.unmodifiableList(new ArrayList<>(Arrays.asList(items)));
+            case UNMODIFIABLE_SET:
+                return Collections.unmodifiableSet(new LinkedHashSet<>(Arrays.asList(items)));
+            default:
+                Map<Object, Object> map = new LinkedHashMap<>();
+                fill(map, items);
+                return Collections.unmodifiableMap(map);
+        }
+    }
+
+    /** The items of a container, keys and values of a map in turn; of a StringBuilder its text. */
+    static Object[] contents(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            List<Object> items = new ArrayList<>();
+            for (Map.Entry<?, ?> entry : map.entrySet()) {
+                items.add(entry.getKey());
+                items.add(entry.getValue());
+            }
+            return items.toArray();
+        }
+        if (value instanceof Collection<?> collection) {
+            return collection.toArray();
+        }
+        if (value instanceof CharSequence text) {
+            return new Object[] {text.toString()};
+        }
+        Object[] items = new Object[Array.getLength(value)];
+        for (int i = 0; i < items.length; i++) {
+            items[i] = Array.get(value, i);
+        }
+        return items;
+    }
+
+    @SuppressWarnings("unchecked")
+    static void fill(Object container, Object[] items) {
+        if (container instanceof Map<?, ?>) {
+            Map<Object, Object> map = (Map<Object, Object>) container;
+            for (int i = 0; i + 1 < items.length; i += 2) {
+                map.put(items[i], items[i + 1]);
+            }
+        } else {
+            ((Collection<Object>) container).addAll(Arrays.asList(items));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package assay.sandbox;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The calls of stand-ins. One test runs at a time: what it talks to is held here, where generated code finds it. */
+public final class Remote {
+    private static Session session;
+
+    private Remote() {}
+
+    /** The test's fault, not the program's: no verdict can be given. */
+    static final class CannotJudge extends Error {
+        CannotJudge(String message) {
+            super(message);
+        }
+    }
+
+    /** The program's process answered with what no value is, or with one that cannot travel. */
+    static final class BadReply extends Error {
+        BadReply(String message) {
+            super(message);
+        }
+    }
+
+    static void begin(DataInputStream in, DataOutputStream out, ClassLoader loader) {
+        session = new Session(in, out, loader);
+    }
+
+    /** What ended the exchange before the test did, whatever the test made of it; null if nothing. */
+    static Error brokenBy() {
+        return session.verdict;
+    }
+
+    static void standsFor(long id, StandIn object) {
+        session.objects.put(id, object);
+    }
+
+    /** Call a method; self is null for a static one. */
+    public static Object call(Object self, String owner, String name, String descriptor, Object[] arguments) {
+        return session.exchange('i', self, owner, name, descriptor, arguments);
+    }
+
+    /** Make an object of a class of the program's. */
+    public static StandIn.Handle construct(String owner, String descriptor, Object[] arguments) {
+        if (session.exchange('n', null, owner, "", descriptor, arguments) instanceof Long id) {
+            return new StandIn.Handle(id);
+        }
+        throw session.broken(new BadReply("the program's process answered a constructor with no object"));
+    }
+
+    /** The value of a static field. */
+    public static Object field(String owner, String name) {
+        return session.exchange('f', null, owner, name, "", new Object[0]);
+    }
+
+    private static final class Session implements Wire.Handles {
+        private final DataInputStream in;
+        private final DataOutputStream out;
+        private final ClassLoader loader;
+        private final Map<Long, StandIn> objects = new HashMap<>();
+        private Error verdict;
+
+        Session(DataInputStream in, DataOutputStream out, ClassLoader loader) {
+            this.in = in;
+            this.out = out;
+            this.loader = loader;
+        }
+
+        Object exchange(int operation, Object self, String owner, String name, String descriptor, Object[] arguments) {
+            if (verdict != null) {
+                throw verdict;
+            }
+            Wire wire = new Wire(this);
+            DataInputStream reply;
+            try {
+                ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                DataOutputStream call = new DataOutputStream(bytes);
+                call.writeByte('C');
+                call.writeByte(operation);
+                wire.write(self, call);
+                Frames.writeString(owner, call);
+                Frames.writeString(name, call);
+                Frames.writeString(descriptor, call);
+                call.writeByte(arguments.length);
+                for (Object argument : arguments) {
+                    wire.write(argument, call);
+                }
+                Frames.writeFrame(bytes.toByteArray(), out);
+                reply = Frames.readFrame(in);
+            } catch (Wire.Untransportable e) {
+                throw broken(new CannotJudge("the test passes what it cannot: " + e.getMessage()));
+            } catch (IOException e) {
+                throw broken(new CannotJudge("no more connection: " + e.getMessage()));
+            }
+            if (reply == null) {
+                throw broken(new CannotJudge("the program's process has ended"));
+            }
+            return result(wire, reply, owner + "." + name);
+        }
+
+        private Object result(Wire wire, DataInputStream reply, String what) {
+            Throwable thrown;
+            try {
+                int status = reply.readUnsignedByte();
+                if (status == 'D') {
+                    throw broken(new CannotJudge("the program's process has ended"));
+                }
+                if (status == 'X') {
+                    throw broken(new BadReply(what + ": " + Frames.readString(reply)));
+                }
+                for (int changed = reply.readInt(); changed > 0; changed--) {
+                    int number = reply.readInt();
+                    wire.readContents(wire.known().get(number), reply);
+                }
+                if (status == 'R') {
+                    return wire.read(reply);
+                }
+                thrown = readThrown(reply);
+            } catch (IOException | RuntimeException e) {
+                throw broken(new BadReply(what + ": an answer that is no value: " + e.getMessage()));
+            }
+            throw Remote.<RuntimeException>sneaked(thrown);
+        }
+
+        private static Throwable readThrown(DataInputStream reply) throws IOException {
+            int count = reply.readInt();
+            String[] names = new String[Math.min(Math.max(count, 0), reply.available())];
+            for (int i = 0; i < names.length; i++) {
+                names[i] = Frames.readString(reply);
+            }
+            return exception(names, reply.readBoolean() ? Frames.readString(reply) : null);
+        }
+
+        private Error broken(Error error) {
+            verdict = verdict == null ? error : verdict;
+            return error;
+        }
+
+        /** The first of the classes that is the standard library's, so never one of ours or of the program's. */
+        private static Throwable exception(String[] names, String message) {
+            for (String name : names) {
+                try {
+                    Class<?> type = Class.forName(name, false, ClassLoader.getPlatformClassLoader());
+                    if (name.startsWith("java.") && Throwable.class.isAssignableFrom(type)) {
+                        Class<?> parameter = type == AssertionError.class ? Object.class : String.class;
+                        return message == null
+                                ? (Throwable) type.getConstructor().newInstance()
+                                : (Throwable) type.getConstructor(parameter).newInstance(message);
+                    }
+                } catch (ReflectiveOperationException | LinkageError e) {
+                    continue;
+                }
+            }
+            return new RuntimeException(message);
+        }
+
+        @Override
+        public boolean write(Object value, DataOutputStream out) throws IOException {
+            if (!(value instanceof StandIn standIn)) {
+                return false;
+            }
+            out.writeLong(standIn.id);
+            return true;
+        }
+
+        @Override
+        public Object read(DataInputStream reply) throws IOException {
+            long id = reply.readLong();
+            int count = reply.readInt();
+            StandIn known = objects.get(id);
+            String first = null;
+            for (int i = 0; i < count; i++) {
+                String name = Frames.readString(reply);
+                first = first == null ? name : first;
+                if (known == null) {
+                    known = standIn(name, id);
+                }
+            }
+            if (known == null) {
+                throw new Wire.Untransportable("an object of class " + first + ", which the test cannot name");
+            }
+            return known;
+        }
+
+        private StandIn standIn(String name, long id) {
+            try {
+                Class<?> type = Class.forName(name, true, loader);
+                if (StandIn.class.isAssignableFrom(type)) {
+                    Constructor<?> constructor = type.getDeclaredConstructor(StandIn.Handle.class);
+                    constructor.setAccessible(true);
+                    return (StandIn) constructor.newInstance(new StandIn.Handle(id));
+                }
+            } catch (ReflectiveOperationException | LinkageError e) {
+                return null;
+            }
+            return null;
+        }
+
+        @Override
+        public Class<?> elementClass(String name) throws ClassNotFoundException {
+            return Class.forName(name, false, loader);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T sneaked(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+}

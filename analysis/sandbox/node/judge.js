@@ -1,0 +1,211 @@
+'use strict'
+// Runs one trusted test after the other. A frame is the test's text; its answer is a frame `P` (passed), `F` with the reason, or `U` with
+// the reason why the test can give no verdict. A name that neither the test nor the language has stands for one of the program's.
+const { isDeepStrictEqual } = require('util')
+const { createRequire } = require('module')
+const { compileFunction } = require('vm')
+const { readFrame, writeFrame } = require('./frames.js')
+const { Untransportable, Wire } = require('./wire.js')
+
+// names that a test means for itself; those of functions that programs have under the same name are not among them
+const OURS = new Set([...Object.getOwnPropertyNames(globalThis), 'require', 'module', 'exports', 'arguments', 'programScope'])
+for (const name of ['escape', 'unescape', 'fetch']) OURS.delete(name)
+const installed = createRequire('/')
+
+/** No verdict: the fault is the test's, or the program's process has ended, which the carrier of frames knows. */
+class CannotJudge extends Error {}
+/** The program's process answered with what no value is, or with one that cannot travel. */
+class BadReply extends Error {}
+
+class Session {
+  constructor () {
+    this.functions = []
+    this.standIns = new Map()
+    this.names = new Map()
+    this.failure = null
+  }
+
+  /** What the test is told, and what decides, whatever the test makes of it. */
+  fail (error) {
+    this.failure = this.failure || error
+    return error
+  }
+
+  exchange (call, values = []) {
+    if (this.failure instanceof BadReply || this.failure instanceof CannotJudge) throw this.failure
+    const wire = new Wire(this)
+    let frame
+    try {
+      frame = 'C' + JSON.stringify({ ...call, values: values.map(value => wire.write(value)) })
+    } catch (error) {
+      throw this.fail(new CannotJudge(`the test passes what it cannot: ${error.message}`))
+    }
+    writeFrame(1, frame)
+    let reply = readFrame(0)
+    while (reply !== null && reply[0] === 'C') {
+      writeFrame(1, this.served(reply))
+      reply = readFrame(0)
+    }
+    if (reply === null || reply[0] === 'D') throw this.fail(new CannotJudge("the program's process has ended"))
+    return this.result(wire, reply)
+  }
+
+  result (wire, reply) {
+    if (reply[0] === 'X') throw this.fail(new BadReply(reply.slice(1)))
+    let outcome
+    try {
+      const { changed, ...rest } = JSON.parse(reply.slice(1))
+      for (const [number, contents] of changed) wire.readContents(wire.known[number], contents)
+      const [[key, value]] = Object.entries(rest)
+      outcome = [key, wire.read(value)]
+    } catch (error) {
+      throw this.fail(new BadReply(`an answer that is no value: ${error.message}`))
+    }
+    const [key, value] = outcome
+    if (key === 'thrown') throw value
+    if (key === 'rejected') return Promise.reject(value)
+    return key === 'promised' ? Promise.resolve(value) : value
+  }
+
+  /** Answer a call of one of the test's functions. */
+  served (frame) {
+    const wire = new Wire(this)
+    let call
+    let values
+    try {
+      call = JSON.parse(frame.slice(1))
+      values = call.values.map(value => wire.read(value))
+      if (!Object.hasOwn(this.functions, call.target)) throw new TypeError('no such function')
+    } catch (error) {
+      throw this.fail(new BadReply(`a call that is none: ${error.message}`))
+    }
+    let key = 'value'
+    let value
+    try {
+      value = this.functions[call.target](...values)
+    } catch (error) {
+      key = 'thrown'
+      value = error
+    }
+    try {
+      return 'R' + JSON.stringify({ [key]: wire.write(value) })
+    } catch (error) {
+      throw this.fail(new CannotJudge(`a function of the test gives back what it cannot: ${error.message}`))
+    }
+  }
+
+  write (value) {
+    for (const [id, standIn] of this.standIns) {
+      if (standIn === value) return ['i', id]
+    }
+    if (typeof value !== 'function') return undefined
+    let id = this.functions.indexOf(value)
+    if (id < 0) id = this.functions.push(value) - 1
+    return ['f', id, true]
+  }
+
+  read ([tag, id]) {
+    if (!Number.isInteger(id)) throw new Untransportable('no object has such a number')
+    if (!this.standIns.has(id)) this.standIns.set(id, tag === 'f' ? this.callable(id) : this.object(id))
+    return this.standIns.get(id)
+  }
+
+  /** A function of the program's: it can be called, and made an object with; at its top level, it has static properties. */
+  callable (target) {
+    const session = this
+    const own = function () {}
+    return new Proxy(own, {
+      apply: (_, self, values) => session.exchange({ operation: 'call', target }, values),
+      construct: (_, values) => session.exchange({ operation: 'new', target }, values),
+      get: (_, property) => typeof property === 'symbol' || property in own || typeof target !== 'string'
+        ? own[property]
+        : session.property(target, property)
+    })
+  }
+
+  /** An object that the test made of a class of the program's. */
+  object (target) {
+    const session = this
+    return new Proxy({}, {
+      get: (_, property) => typeof property === 'symbol' ? undefined : session.property(target, property),
+      set: (_, property, value) => {
+        session.exchange({ operation: 'set', target, property }, [value])
+        return true
+      }
+    })
+  }
+
+  property (target, property) {
+    const value = this.exchange({ operation: 'value', target, property })
+    return typeof value === 'function' ? (...values) => this.exchange({ operation: 'call', target, property }, values) : value
+  }
+
+  /** The scope around a test: names of the program's. */
+  scope () {
+    return new Proxy({}, {
+      has: (_, name) => typeof name === 'string' && !OURS.has(name) && this.kind(name) !== 'undefined',
+      get: (_, name) => typeof name === 'symbol' ? undefined : this.named(name)
+    })
+  }
+
+  kind (name) {
+    if (!this.names.has(name)) this.names.set(name, { kind: this.exchange({ operation: 'kind', target: name }) })
+    return this.names.get(name).kind
+  }
+
+  named (name) {
+    if (this.kind(name) !== 'function') return this.exchange({ operation: 'value', target: name })
+    const known = this.names.get(name)
+    known.standIn = known.standIn || this.callable(name)
+    return known.standIn
+  }
+}
+
+/** `console.assert` only prints where a condition is false; in a test that is a failure. */
+function asserting (session) {
+  return Object.assign(Object.create(console), {
+    assert (condition, ...message) {
+      if (!condition) throw session.fail(new Error(['assertion failed', ...message].join(': ')))
+    },
+    log () {}, info () {}, warn () {}, error () {}, debug () {}
+  })
+}
+
+// lodash's isEqual is what the tests of MBXP and of mxeval's HumanEval compare with
+function required (name) {
+  return name === 'lodash' ? { isEqual: isDeepStrictEqual } : installed(name)
+}
+
+/** Where a failure was, for people: its message and the line of the test. */
+function reason (error) {
+  if (!(error instanceof Error)) return `thrown: ${typeof error === 'string' ? error : JSON.stringify(error)}`
+  const line = /test\.js:(\d+)/.exec(error.stack || '')
+  return error instanceof BadReply || error instanceof CannotJudge
+    ? error.message
+    : `${error.name}: ${error.message}${line ? ` at line ${line[1]} of the test` : ''}`
+}
+
+async function judged (test) {
+  const session = new Session()
+  const failed = error => session.fail(error)
+  process.on('unhandledRejection', failed)
+  process.on('uncaughtException', failed)
+  try {
+    const run = compileFunction(`with (programScope) {${test}\n}`, ['programScope', 'require', 'console'], { filename: 'test.js' })
+    await run(session.scope(), required, asserting(session))
+    // what the test left to do once promises are kept
+    await new Promise(resolve => setImmediate(resolve))
+  } catch (error) {
+    session.fail(error === undefined || error === null ? new Error(`thrown: ${error}`) : error)
+  }
+  process.off('unhandledRejection', failed)
+  process.off('uncaughtException', failed)
+  if (session.failure === null) return 'P'
+  return (session.failure instanceof CannotJudge ? 'U' : 'F') + reason(session.failure)
+}
+
+async function main () {
+  for (let test = readFrame(0); test !== null; test = readFrame(0)) writeFrame(1, await judged(test))
+}
+
+main()

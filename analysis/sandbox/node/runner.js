@@ -1,0 +1,161 @@
+'use strict'
+// The process of the program: its first frame is the program's text, each other one a call, answered with values. Nothing here is trusted:
+// whatever the program does to it, all that can come out of it is other values.
+const { createHash } = require('crypto')
+const { createRequire } = require('module')
+const { runInThisContext } = require('vm')
+const { readFrame, writeFrame } = require('./frames.js')
+const { Untransportable, Wire, contents } = require('./wire.js')
+
+const { parse, stringify } = JSON
+const { apply, construct, get, set } = Reflect
+const { is } = Object
+const objects = []
+const numbers = new Map()
+const made = new Set()
+const exit = process.exit.bind(process)
+
+function number (value) {
+  if (!numbers.has(value)) {
+    numbers.set(value, objects.length)
+    objects.push(value)
+  }
+  return numbers.get(value)
+}
+
+/** What a call refers to: a name of the program's, an object by its number, and a property of either. */
+function resolve (target, property) {
+  const object = typeof target === 'string' ? runInThisContext(target) : objects[target]
+  return property === undefined ? [undefined, object] : [object, get(object, property)]
+}
+
+const operations = {
+  kind: ({ target }) => runInThisContext(`typeof ${target}`),
+  value: ({ target, property }) => resolve(target, property)[1],
+  call: ({ target, property }, values) => {
+    const [self, callee] = resolve(target, property)
+    return apply(callee, self, values)
+  },
+  new: ({ target, property }, values) => {
+    const object = construct(resolve(target, property)[1], values)
+    made.add(object)
+    return object
+  },
+  set: ({ target, property }, [value]) => set(objects[target], property, value)
+}
+
+function handles (talk) {
+  return {
+    write (value) {
+      if (typeof value === 'function') return ['f', number(value)]
+      return made.has(value) ? ['i', number(value)] : undefined
+    },
+    read ([tag, id, ofTest]) {
+      if (!ofTest) return objects[id]
+      return (...values) => talk({ operation: 'call', target: id }, values)
+    }
+  }
+}
+
+/** Call a function of the test's, and serve what it calls meanwhile. */
+function callBack (call, values) {
+  const wire = new Wire(handles(callBack))
+  writeFrame(1, 'C' + stringify({ ...call, values: values.map(value => wire.write(value)) }))
+  for (;;) {
+    const frame = readFrame(0)
+    if (frame === null) exit(0)
+    if (frame[0] === 'C') {
+      writeFrame(1, answerNow(frame))
+      continue
+    }
+    const { value, thrown } = parse(frame.slice(1))
+    if (thrown !== undefined) throw wire.read(thrown)
+    return wire.read(value)
+  }
+}
+
+function prepared (frame) {
+  const call = parse(frame.slice(1))
+  const wire = new Wire(handles(callBack))
+  const values = call.values.map(value => wire.read(value))
+  const containers = wire.known.slice()
+  const before = containers.map(container => contents(container).slice())
+  return { call, wire, values, containers, before }
+}
+
+function reply ({ wire, containers, before }, key, value) {
+  const changed = []
+  containers.forEach((container, i) => {
+    const now = contents(container)
+    if (now.length !== before[i].length || !before[i].every((item, j) => is(item, now[j]) && j in now)) {
+      changed.push([i, wire.writeContents(container)])
+    }
+  })
+  return 'R' + stringify({ changed, [key]: wire.write(value) })
+}
+
+function refused (error) {
+  return 'X' + (error instanceof Untransportable ? error.message : `a value that cannot be written: ${error && error.message}`)
+}
+
+function answerNow (frame) {
+  const state = prepared(frame)
+  let outcome
+  try {
+    outcome = ['value', operations[state.call.operation](state.call, state.values)]
+  } catch (error) {
+    outcome = ['thrown', error]
+  }
+  try {
+    return reply(state, ...outcome)
+  } catch (error) {
+    return refused(error)
+  }
+}
+
+/** The same; a promise is waited for. */
+async function answer (frame) {
+  const state = prepared(frame)
+  let outcome
+  let promised = false
+  try {
+    let value = operations[state.call.operation](state.call, state.values)
+    if (value instanceof Promise) {
+      promised = true
+      value = await value
+    }
+    outcome = [promised ? 'promised' : 'value', value]
+  } catch (error) {
+    outcome = [promised ? 'rejected' : 'thrown', error]
+  }
+  try {
+    return reply(state, ...outcome)
+  } catch (error) {
+    return refused(error)
+  }
+}
+
+// js-md5 is the one package that HumanEval-X names
+function packages () {
+  const installed = createRequire('/')
+  const md5 = text => createHash('md5').update(text).digest('hex')
+  return name => name === 'js-md5' ? Object.assign(md5, { md5 }) : installed(name)
+}
+
+async function main () {
+  Object.defineProperty(process, 'stdout', { value: process.stderr })
+  const source = readFrame(0)
+  Object.assign(globalThis, { require: packages(), module: { exports: {} } })
+  globalThis.exports = globalThis.module.exports
+  try {
+    runInThisContext(source, { filename: 'program.js' })
+  } catch (error) {
+    writeFrame(1, 'E' + (error instanceof Error ? `${error.stack}`.split('\n    at ', 1)[0] : `thrown: ${String(error)}`))
+    return
+  }
+  writeFrame(1, 'R')
+  for (let frame = readFrame(0); frame !== null; frame = readFrame(0)) writeFrame(1, await answer(frame))
+  exit(0)
+}
+
+main()

@@ -1,0 +1,185 @@
+'use strict'
+// Values as tagged JSON, for one call and its reply. What is read back are plain values made here: no object of the other side ever
+// crosses, and no function but as something to call. Containers have numbers in the order in which they are first met, the same on both
+// sides, so that an argument that comes back is the very argument, and what a call changed in one is known.
+
+const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, is, keys } = Object
+const { isArray } = Array
+const TYPED = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
+  BigInt64Array, BigUint64Array]
+const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
+// a function under one of these names could stand for a method that a test means to be the language's own
+const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, Set, Date, RegExp, Promise, BigInt]
+  .flatMap(type => Object.getOwnPropertyNames(type.prototype)).concat('toJSON'))
+
+class Untransportable extends Error {}
+
+class Wire {
+  /** handles: { write(value): tagged or undefined, read(tagged): value } for functions and for objects known by a number. */
+  constructor (handles) {
+    this.handles = handles
+    this.known = []
+    this.numbers = new Map()
+  }
+
+  learn (value) {
+    if (!this.numbers.has(value)) this.numbers.set(value, this.known.length)
+    this.known[this.known.length] = value
+    return value
+  }
+
+  write (value) {
+    switch (typeof value) {
+      case 'string': case 'boolean': return value
+      case 'undefined': return ['u']
+      case 'bigint': return ['b', `${value}`]
+      case 'number': return is(value, -0) ? ['n', '-0'] : Number.isFinite(value) ? value : ['n', `${value}`]
+      case 'symbol': throw new Untransportable('a symbol cannot travel between the program and its test')
+    }
+    if (value === null) return null
+    if (this.numbers.has(value)) return ['k', this.numbers.get(value)]
+    return this.handles.write(value) || this.writeContainer(value)
+  }
+
+  writeContainer (value) {
+    if (value instanceof Promise) throw new Untransportable('a promise inside another value cannot travel between the program and its test')
+    this.learn(value)
+    const kind = kindOf(value)
+    return [kind, this.writeContents(value), ...extra(kind, value)]
+  }
+
+  /** What is inside a container, as flat as `contents` has it. */
+  writeContents (value) {
+    const items = contents(value)
+    const written = new Array(items.length)
+    for (let i = 0; i < items.length; i++) written[i] = i in items ? this.write(items[i]) : ['h']
+    return written
+  }
+
+  read (tagged) {
+    if (typeof tagged === 'string' || typeof tagged === 'boolean' || typeof tagged === 'number' || tagged === null) return tagged
+    if (!isArray(tagged)) throw new TypeError('not a value')
+    const [tag, body] = tagged
+    switch (tag) {
+      case 'u': return undefined
+      case 'b': return BigInt(body)
+      case 'n': return Number(body)
+      case 'k':
+        if (!Number.isInteger(body) || body < 0 || body >= this.known.length) throw new TypeError(`no container has the number ${body}`)
+        return this.known[body]
+      case 'f': case 'i': return this.handles.read(tagged)
+    }
+    const made = this.learn(empty(tagged))
+    this.readContents(made, body)
+    return made
+  }
+
+  /** Give a container what `writeContents` of the other side wrote. */
+  readContents (value, body) {
+    if (!isArray(body)) throw new TypeError('not the contents of a container')
+    const items = new Array(body.length)
+    for (let i = 0; i < body.length; i++) {
+      if (!(isArray(body[i]) && body[i][0] === 'h')) items[i] = this.read(body[i])
+    }
+    fill(value, items)
+  }
+}
+
+function kindOf (value) {
+  if (isArray(value)) return 'a'
+  if (value instanceof Map) return 'm'
+  if (value instanceof Set) return 's'
+  if (value instanceof Date) return 'd'
+  if (value instanceof RegExp) return 'r'
+  if (value instanceof Error) return 'e'
+  return TYPED.some(type => value instanceof type) ? 't' : 'o'
+}
+
+/** What an object must be made with. */
+function extra (kind, value) {
+  switch (kind) {
+    case 'r': return [`${value.source}`, `${value.flags}`]
+    case 'e': return [errorName(value), `${value.message}`]
+    case 't': return [TYPED.findIndex(type => value instanceof type), value.length]
+    case 'o': return [getPrototypeOf(value) === null]
+    default: return []
+  }
+}
+
+function errorName (error) {
+  for (let type = error; type; type = getPrototypeOf(type)) {
+    const own = getOwnPropertyDescriptor(type, 'name')
+    if (own && typeof own.value === 'string' && own.value in ERRORS) return own.value
+  }
+  return 'Error'
+}
+
+function empty ([kind, body, first, second]) {
+  switch (kind) {
+    case 'a': return []
+    case 'm': return new Map()
+    case 's': return new Set()
+    case 'd': return new Date(NaN)
+    case 'r': return new RegExp(first, second)
+    case 'e': return new ERRORS[first](second)
+    case 't':
+      if (!TYPED[first] || second !== body.length) throw new TypeError('not a typed array')
+      return new TYPED[first](second)
+    case 'o': return first ? Object.create(null) : {}
+    default: throw new TypeError(`no kind of value has the tag ${kind}`)
+  }
+}
+
+/** The items of a container; keys and values of a map or an object in turn. Functions under the names of built-in methods are left out. */
+function contents (value) {
+  switch (kindOf(value)) {
+    case 'a': case 's': case 't': return isArray(value) ? value : [...value]
+    case 'm': return [...value].flat(1)
+    case 'd': return [value.getTime()]
+    case 'o': case 'e': {
+      const items = []
+      for (const key of keys(value)) {
+        const item = value[key]
+        if (!(typeof item === 'function' && BUILTIN.has(key))) items.push(key, item)
+      }
+      return items
+    }
+    default: return []
+  }
+}
+
+/** Make a container's contents these, in place. Properties are defined, never assigned: a key such as __proto__ is a key. */
+function fill (value, items) {
+  switch (kindOf(value)) {
+    case 'a':
+      value.length = 0
+      value.length = items.length
+      for (let i = 0; i < items.length; i++) {
+        if (i in items) define(value, i, items[i])
+      }
+      break
+    case 't':
+      for (let i = 0; i < items.length; i++) value[i] = items[i]
+      break
+    case 's':
+      value.clear()
+      for (const item of items) value.add(item)
+      break
+    case 'm':
+      value.clear()
+      for (let i = 0; i + 1 < items.length; i += 2) value.set(items[i], items[i + 1])
+      break
+    case 'd':
+      value.setTime(items[0])
+      break
+    default:
+      for (const key of keys(value)) delete value[key]
+      for (let i = 0; i + 1 < items.length; i += 2) define(value, items[i], items[i + 1])
+  }
+}
+
+function define (object, key, value) {
+  defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+module.exports = { Untransportable, Wire, contents }
