@@ -23,7 +23,7 @@ class Unconfined(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor. address_space: in bytes, so far."""
+    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor. address_space: bytes so far."""
 
     limits: Limits
     rules: int
