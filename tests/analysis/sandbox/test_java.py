@@ -48,7 +48,7 @@ def sandbox() -> Iterator[JavaSandbox]:
         jail = Jail(available())
     except (MissingJava, NoIsolation) as reason:
         pytest.skip(str(reason))
-    with JavaSandbox(jail, workers=2) as made:
+    with JavaSandbox(jail) as made:
         yield made
 
 
@@ -236,6 +236,7 @@ def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None
     assert ending is None or result.ending is ending, result
 
 
+@pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandbox) -> None:
     result = sandbox.check(solution("for (;;) {}"), TEST, limits=Limits(cpu_s=0.5))
     assert result.ending is Ending.TIMED_OUT
@@ -285,7 +286,8 @@ def checked(sandbox: JavaSandbox, members: str, statements: str, outside: str = 
 
 
 VALUES = """true, (byte) -1, (short) 2, 3, 4L, -0.0f, Double.NaN, -0.0, 'x', "\\ud800 \\u00e9", null,
-    new BigInteger("123456789012345678901"), new BigDecimal("1.50"), Optional.empty(), Optional.of(List.of(1)), OptionalInt.of(2), OptionalDouble.empty(),
+    new BigInteger("123456789012345678901"), new BigDecimal("1.50"), Optional.empty(), Optional.of(List.of(1)), OptionalInt.of(2),
+    OptionalDouble.empty(),
     List.of(1), List.of(1, 2, 3),
     new ArrayList<>(List.of(1, 2)), Arrays.asList(1, null), new LinkedList<>(List.of("a")), new Stack<>(), new HashSet<>(Set.of(1)),
     new TreeSet<>(Set.of(3, 1)), new TreeMap<>(Map.of("k", List.of(1))), new HashMap<>(Map.of(1, 'c')),
@@ -332,7 +334,8 @@ def test_changes_to_arguments_and_identity_come_back(sandbox: JavaSandbox) -> No
 
 
 def test_exceptions_come_back_as_the_nearest_class_of_the_library(sandbox: JavaSandbox) -> None:
-    members = """int f(int x) throws java.io.IOException { if (x == 0) throw new Odd("none"); if (x == 1) throw new java.io.IOException("disk");
+    members = """int f(int x) throws java.io.IOException { if (x == 0) throw new Odd("none");
+        if (x == 1) throw new java.io.IOException("disk");
         return 1 / (x - 2); }
     static class Odd extends IllegalArgumentException { Odd(String s) { super(s); } }"""
     statements = """try { s.f(0); throw new Exception(); } catch (IllegalArgumentException e) { assert e.getMessage().equals("none"); }

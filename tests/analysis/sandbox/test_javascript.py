@@ -171,6 +171,7 @@ def test_a_hostile_program_never_passes(sandbox: JavaScriptSandbox, name: str) -
     assert ending is None or result.ending is ending, result
 
 
+@pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(wrong("for (;;) {}"), TEST, limits=Limits(cpu_s=1))
     assert result.ending is Ending.TIMED_OUT
