@@ -28,6 +28,8 @@ from .result import Ending, Result
 MOST_BYTES = 1 << 24
 SETTLE_S = 10.0
 VERDICTS = {b"P": Ending.PASSED, b"F": Ending.FAILED, b"U": Ending.INFRASTRUCTURE}
+# the first frame of a program's process, before any of the program is there
+READY = b"H"
 # told to a judge whose program has ended; a program can't say it
 ENDED = b"D"
 
@@ -134,6 +136,25 @@ class Server:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.drop()
+
+
+class NotReady(Exception):
+    """The process that a program is to run in did not come up: says nothing about the program."""
+
+
+def await_ready(program: Channel, deadline: float) -> None:
+    """Wait until the process of a program can take it. Raises NotReady."""
+    try:
+        if program.receive(deadline) == READY:
+            return
+        late = ""
+    except Closed:
+        late = ""
+    except Late:
+        late = "it took too long"
+    program.process.kill()
+    complaint = late or program.process.stopped_for or last_line(program.process.stderr_tail())
+    raise NotReady(f"the process for the program did not start: {complaint or f'status {program.process.end.status}'}")
 
 
 def judged(judge: Server, opening: bytes, program: Channel, limits: Limits, deadline: float) -> tuple[Ending, str]:

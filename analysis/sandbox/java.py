@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from .containment import Unjailed
-from .conversation import Channel, Closed, Command, Late, Server, finished, how_ended, judged
+from .conversation import Channel, Closed, Command, Late, NotReady, Server, await_ready, finished, how_ended, judged
 from .jail import USUAL, Jail, Mount
 from .limits import Limits
 from .result import Ending, Result
@@ -165,9 +165,12 @@ def conversation(bench: Bench, runner: Channel, program: str, test: str, limits:
     deadline = time.monotonic() + limits.wall_s
     end = end_of_classes(compiled)
     try:
+        await_ready(runner, deadline)
         runner.send(compiled[:end], deadline)
     except Closed as error:
         return how_ended(runner.process, limits, str(error))
+    except NotReady as error:
+        return Ending.INFRASTRUCTURE, str(error)
     except Late:
         return Ending.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
     return judged(bench.judge, compiled[end:], runner, limits, deadline)

@@ -90,6 +90,12 @@ def test_a_test_without_main_gives_no_verdict(sandbox: JavaSandbox) -> None:
     assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
 
 
+def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24))
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "did not start" in result.reason
+
+
 def test_what_a_program_prints_is_kept_and_cut(sandbox: JavaSandbox) -> None:
     program = RIGHT.replace("return x * x;", 'System.out.println("seen " + x); System.err.println("too"); return x * x;')
     result = sandbox.check(program, TEST)

@@ -76,6 +76,12 @@ def test_a_missing_function_fails(sandbox: JavaScriptSandbox) -> None:
     assert "square is not defined at line 2 of the test" in result.reason
 
 
+def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=4))
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "did not start" in result.reason
+
+
 def test_what_a_program_prints_is_kept(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(RIGHT.replace("=> x * x", "=> { console.log('seen', x); return x * x }"), TEST)
     assert result.ending is Ending.PASSED
