@@ -9,7 +9,6 @@ when it was not asked is read before it is.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
@@ -117,6 +116,8 @@ class Server:
 
     def channel(self) -> Channel:
         """Raises Unjailed."""
+        if self._channel is not None and not self._channel.process.running:
+            self.drop()
         if self._channel is None:
             self._channel = Channel(self._command.start(self._jail))
         return self._channel
@@ -186,6 +187,10 @@ def judged(judge: Server, opening: bytes, program: Channel, limits: Limits, dead
         if "OutOfMemoryError" in complaint or "out of memory" in complaint:
             return Ending.FAILED, "its values are too large for the test to hold"
         return Ending.INFRASTRUCTURE, f"the judge ended: {complaint or error}"
+    except BaseException:
+        # interrupted in the middle of a test: it could not serve another one
+        judge.drop()
+        raise
 
 
 def settle(judge: Server, judging: Channel) -> None:
@@ -221,14 +226,11 @@ def how_ended(process: Started, limits: Limits, said: str = "") -> tuple[Ending,
 
 
 def finished(ending: tuple[Ending, str], process: Started, began: float) -> Result:
-    """The result, once the process has been ended: with what it printed and used."""
+    """The result, with what the process printed and used; it is ended."""
     used = process.cpu_s()
     process.kill()
-    output = process.stderr_tail()
     used = max(used, process.end.cpu_s)
-    with contextlib.suppress(OSError):
-        process.__exit__(None, None, None)
-    return Result(*ending, output=output, cpu_s=used, wall_s=time.monotonic() - began)
+    return Result(*ending, output=process.stderr_tail(), cpu_s=used, wall_s=time.monotonic() - began)
 
 
 def last_line(text: str) -> str:

@@ -129,8 +129,8 @@ class JavaSandbox:
         try:
             # it starts while the compiler works
             own = replace(limits, processes=max(THREADS, limits.processes), cpu_s=limits.cpu_s + OWN_CPU_S)
-            process = self._command("Runner", own).start(self._jail)
-            return finished(conversation(bench, Channel(process), program, test, limits), process, began)
+            with self._command("Runner", own).start(self._jail) as process:
+                return finished(conversation(bench, Channel(process), program, test, limits), process, began)
         except Unjailed as error:
             return Result(Ending.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:

@@ -94,8 +94,9 @@ class JavaScriptSandbox:
         began = time.monotonic()
         judge = self._judges.get()
         try:
-            process = self._command("runner.js", replace(limits, processes=max(THREADS, limits.processes))).start(self._jail)
-            return finished(conversation(judge, Channel(process), program, test, limits), process, began)
+            own = replace(limits, processes=max(THREADS, limits.processes))
+            with self._command("runner.js", own).start(self._jail) as process:
+                return finished(conversation(judge, Channel(process), program, test, limits), process, began)
         except Unjailed as error:
             return Result(Ending.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:

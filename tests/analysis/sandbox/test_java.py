@@ -163,6 +163,14 @@ HOSTILE = {
         solution("return 0;", outside="class Arrays { static <T> java.util.List<T> asList(T... a) { return java.util.List.of(); } }"),
         Ending.FAILED,
     ),
+    "hides the judge's own names": (
+        solution(
+            "return 0;",
+            outside="""class assay { static class sandbox { static class Remote {
+                static Object call(Object a, String b, String c, String d, Object[] e) { return 9; } } } }""",
+        ),
+        Ending.FAILED,
+    ),
     "has a class Main": (solution("return 0;", outside="class Main { public static void main(String[] args) {} }"), Ending.FAILED),
     "has a class Test with a main": (
         solution("return 0;", outside="class Test { public static void main(String[] args) {} }"),
