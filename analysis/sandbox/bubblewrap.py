@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from . import view
+from . import cgroup, view
 from .containment import READY, End, Unjailed
 from .limits import OPEN_FILES, Limits
 from .rlimits import GRACE_S
@@ -66,7 +66,8 @@ def shown_system() -> list[str]:
             arguments += ["--symlink", str(path.readlink()), str(path)]
         else:
             arguments += ["--ro-bind", str(path), str(path)]
-    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    # pid 1 is bubblewrap's own and not under the limits: a program that could write to its memory would be free of them
+    arguments += ["--proc", "/proc", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1", "--dev", "/dev"]
     return arguments
 
 
@@ -120,7 +121,8 @@ class Stage:
                 raise Unjailed(f"{shown} can't be reached by an unprivileged user (chmod o+x the folders above), nor shown to one: {why}")
             self._namespace = os.open(f"/proc/{holder.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             holder.communicate()
-        weakref.finalize(self, _leave, self._namespace, place)
+        place.rmdir()
+        weakref.finalize(self, os.close, self._namespace)
 
     def enter(self, uid: int | None) -> list[str]:
         """The start of a command line: into the namespace, then down to uid, unless that is None."""
@@ -138,13 +140,7 @@ def _staging(hidden: Sequence[Path], place: Path) -> str:
     lines += [f"mount -t tmpfs -o mode=755,size=1m tmpfs {shlex.quote(str(folder))}" for folder in closed]
     for source, make, (shown, kept) in zip(hidden, made, quoted, strict=True):
         lines.append(f"mkdir -p {shlex.quote(str(source.parent))}; [ -e {shown} ] || {make} {shown}; mount --rbind {kept} {shown}")
-    return "\n".join([*lines, "echo ok", "read -r _ || :"])
-
-
-def _leave(namespace: int, place: Path) -> None:
-    os.close(namespace)
-    with contextlib.suppress(OSError):
-        place.rmdir()
+    return "\n".join([*lines, f"umount -l {shlex.quote(str(place))}", "echo ok", "read -r _ || :"])
 
 
 def begin(
@@ -186,7 +182,7 @@ def begin(
         for fd in inside:
             os.close(fd)
     try:
-        return Bubble(process, told, open_gate)
+        return Bubble(process, told, open_gate, cgroup.make(limits, own_processes=1))
     finally:
         os.close(told)
         os.close(open_gate)
@@ -203,10 +199,11 @@ class Bubble:
     process: bubblewrap; ended: a descriptor that can be read once it has ended; root: the id of pid 1 inside, with which all inside ends.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int) -> None:
-        """Learn from `told` which processes there are, and let them go on by a byte through `gate`. Raises Unjailed."""
+    def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int, group: cgroup.Group) -> None:
+        """Learn from `told` which processes there are, and let them go on by a byte through `gate`, in the group. Raises Unjailed."""
         self.process = process
         self.private: str | None = None
+        self._group = group
         self.ended = os.pidfd_open(process.pid)
         said = b""
         while b"}" not in said and (more := os.read(told, 4096)):
@@ -218,7 +215,9 @@ class Bubble:
             os.close(self.ended)
             process.kill()
             _, complaint = process.communicate()
+            group.remove()
             raise Unjailed(f"bubblewrap: {complaint.decode(errors='replace').strip() or 'ended at its start'}") from None
+        group.admit(self.root)
         with contextlib.suppress(BrokenPipeError):
             os.write(gate, b"x")
 
@@ -243,4 +242,6 @@ class Bubble:
         os.close(self.ended)
         # bubblewrap says of a signal what a shell says
         failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
-        return End(128 - code if code > 128 else code, cpu_s, failure)
+        killed_for_memory = self._group.out_of_memory()
+        self._group.remove()
+        return End(128 - code if code > 128 else code, cpu_s, failure, killed_for_memory)
