@@ -165,6 +165,7 @@ def _add_serve(commands: Subparsers) -> None:
 def _add_calibrate(commands: Subparsers) -> None:
     actions = _group(commands, "calibrate", "fit calibrators, report on them, show the ones there are")
     _add_calibrate_fit(actions)
+    _add_calibrate_repo(actions)
     _add_calibrate_report(actions)
     _add_calibrate_show(actions)
     _add_calibrate_drift(actions)
@@ -253,16 +254,75 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
         "--levels", metavar="language,project,user", type=_names, default=[],
         help="give each of them a platt map of its own, shrunk toward the one above it, where that is better on files held out",
     )  # fmt: skip
+    parser.add_argument(
+        "--toward", metavar="CALIBRATOR", type=Path,
+        help="move the map of this calibrator, of other projects, as far as these samples of one project say; it names the measures",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
     _add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
         from .calibration.commands import calibrate_fit
 
-        kind, levels = cast("Any", arguments.map or "auto"), arguments.levels
+        kind, levels, toward = cast("Any", arguments.map or "auto"), arguments.levels, arguments.toward
         return calibrate_fit(
-            arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json, kind=kind, levels=levels
+            arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json, kind=kind, levels=levels, toward=toward
         )
+
+    parser.set_defaults(run=run)
+
+
+def _add_calibrate_repo(actions: Subparsers) -> None:
+    parser = _command(
+        actions,
+        "repo",
+        "calibrate to a repository with its own tests",
+        "Regions of the project's own code are completed as in the editor, its tests judge the result in a sandbox, and calibrators are "
+        "fitted that its files are then shown. What was done is kept: the same command goes on where it stopped.",
+    )
+    parser.add_argument("project", metavar="PATH", type=Path, help="root folder of a Python project with a pytest suite")
+    parser.add_argument("--samples", metavar="N", type=_positive, help="places to ask at, whose tests see their code gone (default: 200)")
+    parser.add_argument(
+        "--minutes", metavar="N", type=_minutes, help="stop asking after so long; without --samples there is no other bound"
+    )
+    parser.add_argument(
+        "--tasks", type=_names, default="line,line_rest,line_middle,block", help="what is asked at each place (default: %(default)s)"
+    )
+    parser.add_argument("--python", metavar="FILE", type=Path, help="runs the tests (default: the project's .venv, else this Python)")
+    parser.add_argument(
+        "--make-environment", action="store_true",
+        help="make an environment with what the tests need: runs the project's build code, with a network",
+    )  # fmt: skip
+    parser.add_argument("--workers", metavar="N", type=_positive, default=1, help="processes, one thread each (default: 1)")
+    parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead, host:port or auto (extra: ray)")
+    parser.add_argument(
+        "--sandbox",
+        choices=("auto", "none"),
+        default="auto",
+        help="none: run tests with no isolation, with your rights; you are asked first",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be executed, and do nothing")
+    parser.add_argument("--yes", action="store_true", help="put no question")
+    parser.add_argument("--seed", type=int, default=0, help="which places, lines and cursors are drawn (default: 0)")
+    parser.add_argument(
+        "--out", metavar="RUN", type=Path, help="folder of the run (default: one in the user's cache, for this very question)"
+    )
+    _add_model_option(parser)
+    _add_json_option(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        from .offline_eval.calibrate_repo import Asked, calibrate_repo
+        from .offline_eval.repository import TASKS
+
+        if unknown := set(arguments.tasks) - set(TASKS):
+            parser.error(f"no such task: {', '.join(sorted(unknown))} (there are {', '.join(TASKS)})")
+        return calibrate_repo(
+            Asked(
+                arguments.project, _model_choice(arguments), arguments.samples, arguments.minutes, arguments.python,
+                arguments.make_environment, arguments.workers, arguments.ray, arguments.sandbox == "none", arguments.dry_run, arguments.yes,
+                arguments.seed, tuple(task for task in TASKS if task in arguments.tasks), arguments.out, arguments.json,
+            )
+        )  # fmt: skip
 
     parser.set_defaults(run=run)
 
@@ -598,6 +658,16 @@ def _positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes above 0")
+    return minutes
 
 
 def _layers(text: str) -> int | str:

@@ -53,7 +53,7 @@ def examine(choice: ModelChoice | None = None) -> list[Check]:
     """Every check, in the order in which things depend on each other. choice: a model instead of the embedded one."""
     runtime = list(_runtime())
     works = runtime[0].state == "ok"
-    return [_python(), _compiler(), *runtime, *_model_and_calibrators(choice, works), _event_log(), *_editors(), *_extras()]
+    return [_python(), _compiler(), *runtime, *_model_and_calibrators(choice, works), _event_log(), *_editors(), *_sandbox(), *_extras()]
 
 
 def run(choice: ModelChoice, *, as_json: bool) -> int:
@@ -211,8 +211,35 @@ def _editors() -> Iterator[Check]:
         )
 
 
+def _sandbox() -> Iterator[Check]:
+    """What calibrating to a repository and the studies run programs in."""
+    from .analysis.sandbox.isolation import NoIsolation, available
+
+    try:
+        level = available()
+    except NoIsolation as error:
+        yield Check("sandbox", "note", "nothing isolates untrusted programs here", str(error))
+    else:
+        mend = None if level == "bubblewrap" else "sudo apt install bubblewrap"
+        yield Check("sandbox", "ok" if mend is None else "note", f"untrusted programs are isolated by {level}", mend)
+    for name, command in (("Java", "javac"), ("JavaScript", "node")):
+        if path := shutil.which(command):
+            yield Check(f"{name} programs", "ok", f"{_first_line([path, '--version']) or 'version unknown'} at {path}")
+        else:
+            mend = f"sudo apt install {'default-jdk-headless' if command == 'javac' else 'nodejs'}"
+            yield Check(f"{name} programs", "note", f"no {command} on the PATH: studies can't run {name}", mend)
+
+
+_EXTRAS = (
+    ("hf", ("torch", "transformers")),
+    ("remote", ("httpx",)),
+    ("studies", ("libcst", "matplotlib", "tree_sitter", "tree_sitter_java", "tree_sitter_javascript")),
+    ("ray", ("ray",)),
+)
+
+
 def _extras() -> Iterator[Check]:
-    for name, modules in (("hf", ("torch", "transformers")), ("remote", ("httpx",)), ("studies", ("matplotlib",))):
+    for name, modules in _EXTRAS:
         lacking = [module for module in modules if importlib.util.find_spec(module) is None]
         if lacking:
             yield Check(f"extra {name}", "note", f"not installed: {', '.join(lacking)}", f"{_PIP} {' '.join(lacking)}")

@@ -6,20 +6,18 @@ inside the docstring or another multi-line string.
 
 from __future__ import annotations
 
-import ast
 import io
 import random
 import tokenize
-import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+
+from .source_text import UnreadableSource as UnreadableSource
+from .statements import is_fully_covered, parsed
 
 MIN_FUNCTION_LINES = 4
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
-
-
-class UnreadableSource(ValueError):
-    """Text that Python does not parse; the message says line and reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,68 +37,61 @@ class Gap:
     end: int
 
 
-def documented_functions(source: str) -> Iterator[tuple[str, range]]:
+def documented_functions(source: str, covered: Collection[int] | None = None) -> Iterator[tuple[str, range]]:
     """Dotted name, and the numbers (from 1) of the lines after the docstring, of each function of over three lines that has one.
 
-    Raises UnreadableSource.
+    covered: numbers of the lines that tests execute; only functions all of whose statements are among them, then. Raises UnreadableSource.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in other people's code are not our user's business
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise UnreadableSource(f"not Python that can be parsed: {error}") from None
-
-    def walk(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[str, range]]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                first, last = child.lineno, child.end_lineno or child.lineno
-                if ast.get_docstring(child, clean=False) is not None and last - first + 1 >= MIN_FUNCTION_LINES:
-                    yield ".".join((*names, child.name)), range((child.body[0].end_lineno or first) + 1, last + 1)
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield from walk(child, (*names, child.name))
-            else:
-                yield from walk(child, names)
-
-    yield from walk(tree, ())
+    for function in parsed(source).functions:
+        first, last, docstring = function.first_line, function.last_line, function.docstring
+        long_enough = last - first + 1 >= MIN_FUNCTION_LINES
+        if docstring is not None and long_enough and (covered is None or is_fully_covered(function, covered)):
+            yield function.name, range(docstring.last_line + 1, last + 1)
 
 
 def lines_inside_strings(source: str) -> set[int]:
-    """Numbers (from 1) of the lines on which a string that began on an earlier line goes on."""
+    """Numbers (from 1) of the lines on which a string that began on an earlier line goes on. Raises UnreadableSource."""
+    module = parsed(source)
+    if module.newer:
+        from . import statements_libcst
+
+        return statements_libcst.lines_inside_strings(source)
+    # lines as the parser has them: the tokenizer alone would end none at a carriage return
+    texts = (source[start:end].rstrip("\r\n") + "\n" for start, end in pairwise(module.starts))
     inside: set[int] = set()
     starts: list[int] = []
     fstring = getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "FSTRING_END", None)
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.STRING:
-            inside.update(range(token.start[0] + 1, token.end[0] + 1))
-        elif fstring[0] is not None and token.type == fstring[0]:
-            starts.append(token.start[0])
-        elif fstring[1] is not None and token.type == fstring[1]:
-            inside.update(range(starts.pop() + 1, token.end[0] + 1))
+    try:
+        for token in tokenize.generate_tokens(lambda: next(texts, "")):
+            if token.type == tokenize.STRING:
+                inside.update(range(token.start[0] + 1, token.end[0] + 1))
+            elif fstring[0] is not None and token.type == fstring[0]:
+                starts.append(token.start[0])
+            elif fstring[1] is not None and token.type == fstring[1]:
+                inside.update(range(starts.pop() + 1, token.end[0] + 1))
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise UnreadableSource(f"not Python that can be tokenized: {error}") from None
     return inside
 
 
-def sample_lines(source: str, seed: str) -> list[Line]:
-    """One line per documented function, no line twice (functions nest), the same for the same source and seed. Raises UnreadableSource."""
-    # Only \\n ends a line here, as in the tokenizer: a form feed or U+2028 inside one must not shift the numbers.
-    texts = source.split("\n")
-    starts = [0]
-    for text in texts:
-        starts.append(starts[-1] + len(text) + 1)
-    functions = list(documented_functions(source))
+def sample_lines(source: str, seed: str, *, covered: Collection[int] | None = None) -> list[Line]:
+    """One line per documented function, no line twice (functions nest), the same for the same source and seed.
+
+    covered: as of `documented_functions`. Raises UnreadableSource.
+    """
+    functions = list(documented_functions(source, covered))
     if not functions:
         return []
-    try:
-        taken = lines_inside_strings(source)
-    except (tokenize.TokenError, SyntaxError) as error:
-        raise UnreadableSource(f"not Python that can be tokenized: {error}") from None
+    starts = parsed(source).starts
+    texts = [source[start:end].rstrip("\r\n") for start, end in pairwise(starts)]
+    taken = lines_inside_strings(source)
     lines = []
     for name, numbers in functions:
         candidates = [n for n in numbers if (t := texts[n - 1].strip()) and not t.startswith("#") and n not in taken]
         if candidates:
             n = random.Random(f"{seed}:{name}:{numbers.start}").choice(candidates)
             taken.add(n)
-            lines.append(Line(name, starts[n - 1], starts[n - 1] + len(texts[n - 1].rstrip("\r"))))
+            lines.append(Line(name, starts[n - 1], starts[n - 1] + len(texts[n - 1])))
     return lines
 
 

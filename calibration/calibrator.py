@@ -29,6 +29,7 @@ from .metrics.intervals import student_t
 from .samples import EVENTS
 from .shrinkage import LEVELS, Child, Level
 from .strict_json import DECODER, build
+from .toward import Projects
 
 SCHEMA = "assay/calibrator/2"
 
@@ -60,6 +61,14 @@ class FittedOn:
     alternatives: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The calibrator that a map was moved from: its id, and how many samples it was fitted on."""
+
+    calibrator: str
+    n: int
+
+
 @dataclass(frozen=True)
 class Calibrator:
     """A map from measures to P(event), what it was fitted on, and what it is worth.
@@ -68,7 +77,9 @@ class Calibrator:
     between_group_sd: how much the log odds of a group (project) that was not seen are off, standard deviation. levels and children: the
     maps of languages, projects or users that were seen, where they have their own; a child's path has a name for each level from the top.
     tried: what the ladder compared. status: "informative" only if every guard lets pass; reason: why it has that status, for people. dial:
-    for each share of suggestions that shall be right, from which confidence on to show them.
+    for each share of suggestions that shall be right, from which confidence on to show them. projects: how the maps of projects lie around
+    this one, where that is known: with it the map can be moved toward a project's own samples (`fit.fit_toward`). moved_from: where that
+    was done, from which calibrator.
     """
 
     event: str
@@ -86,6 +97,8 @@ class Calibrator:
     guards: tuple[Guard, ...]
     evidence: Evidence
     dial: tuple[DialRow, ...]
+    projects: Projects | None = None
+    moved_from: Parent | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError, "field: reason", where the parts do not fit together."""
@@ -118,6 +131,12 @@ class Calibrator:
                 self.fitted_on.alternatives == 1 and "agreement" in self.features,
                 "1, and first choices alone have no agreement",
             ),
+            *((f"projects.{field}", True, reason) for field, reason in _wrong_projects(self.projects)),
+            (
+                "moved_from",
+                self.moved_from is not None and not (_HEX16(self.moved_from.calibrator) and self.moved_from.n > 0),
+                "not the id of a calibrator and its n > 0",
+            ),
             ("fitted_on.date", not _is_moment(self.fitted_on.date), "not an ISO 8601 date and time with a time zone"),
         )
         for field, is_wrong, reason in wrong:
@@ -133,6 +152,11 @@ class Calibrator:
     def id(self) -> str:
         """16 hex digits over the whole content."""
         return hashlib.sha256(_document(self)).hexdigest()[:16]
+
+    @cached_property
+    def bound(self) -> float:
+        """A probability is at least this and at most 1 minus it: 1 / (n + 2), n the samples behind the map, its parent's included."""
+        return 1 / (self.fitted_on.n + (self.moved_from.n if self.moved_from else 0) + 2)
 
     @cached_property
     def child_of(self) -> dict[tuple[str, ...], Child]:
@@ -172,8 +196,11 @@ def load(path: Path) -> Calibrator:
 
 
 def as_json(calibrator: Calibrator) -> dict[str, Any]:
-    """The calibrator as its file holds it: `fitted_on.alternatives` only where there were several."""
+    """The calibrator as its file holds it: `fitted_on.alternatives` only where there were several, and what it is without if it is None."""
     document = {"schema": SCHEMA, **asdict(calibrator)}
+    for name in ("projects", "moved_from"):
+        if document[name] is None:
+            del document[name]
     if calibrator.fitted_on.alternatives == 1:
         del document["fitted_on"]["alternatives"]
     return document
@@ -202,6 +229,19 @@ def log_odds_range(
     tau = 0.0 if seen else calibrator.between_group_sd
     half = student_t(max(1, calibrator.fitted_on.groups - 2)) * math.sqrt(error**2 + tau**2)
     return value, value - half, value + half
+
+
+def _wrong_projects(projects: Projects | None) -> tuple[tuple[str, str], ...]:
+    if projects is None:
+        return ()
+    wrong = (
+        ("n", projects.n < 2, "less than 2"),
+        ("centre", abs(projects.centre) > LARGEST, "too large"),
+        ("spread", not 0 < projects.spread <= LARGEST, "not above 0, or too large"),
+        ("offset_sd", not 0 <= projects.offset_sd <= LARGEST, "negative or too large"),
+        ("slope_sd", not 0 <= projects.slope_sd <= LARGEST, "negative or too large"),
+    )
+    return tuple((field, reason) for field, is_wrong, reason in wrong if is_wrong)
 
 
 def _document(calibrator: Calibrator) -> bytes:

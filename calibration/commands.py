@@ -34,12 +34,13 @@ def calibrate_fit(
     *,
     kind: Kind | Literal["auto"] = "auto",
     levels: Sequence[Level] = (),
+    toward: Path | None = None,
 ) -> int:
     """`assay calibrate fit SAMPLES… --event E [--features a,b] --out FILE`: fit a calibrator, write its file, say what it is worth.
 
-    kind and levels: as `fit.fit`.
+    kind and levels: as `fit.fit`; toward: the file of a calibrator whose map is moved.
     """
-    return _ended(lambda: _fit(sample_paths, event, features, out, as_json, kind, levels), sample_paths)
+    return _ended(lambda: _fit(sample_paths, event, features, out, as_json, kind, levels, toward), sample_paths)
 
 
 def calibrate_report(
@@ -90,12 +91,16 @@ def _fit(
     json_wanted: bool,
     kind: Kind | Literal["auto"],
     levels: Sequence[Level],
+    toward: Path | None,
 ) -> None:
+    if toward and (levels or kind != "auto" or list(features) != list(DEFAULT_FEATURES)):
+        raise _UsageError("--toward moves the map of a calibrator that is there: --features, --map and --levels are not for it")
     if out.is_dir():
         raise _UsageError(f"{out} is a folder; --out is the calibrator's file, such as {out / 'calibrator.json'}")
     _check_out(out, sample_paths)
     samples = _read(sample_paths)
-    fitted = fit(samples, event, _named(features, samples), kind=kind, levels=levels)
+    parent = load(toward) if toward else None
+    fitted = fit(samples, event, _named(features, samples), kind=kind, levels=levels, toward=parent)
     save(fitted.calibrator, out)
     for note in fitted.notes:
         _say(f"note: {note}")

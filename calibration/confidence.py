@@ -52,8 +52,7 @@ def confidence(
 ) -> Confidence:
     """What the calibrator says of a generation with these raw measures; groups: its language, project and user, as far as they are known.
 
-    The probability and its range (`log_odds_range`) are bounded to [1 / (n + 2), 1 - 1 / (n + 2)], n the samples it was fitted on: no
-    amount of data makes a map certain.
+    The probability and its range (`log_odds_range`) are held within `Calibrator.bound` of 0 and 1: no amount of data makes a map certain.
     """
     if calibrator.status != "informative":
         return _without_number(calibrator.status, calibrator.event, calibrator.id, calibrator.reason)
@@ -66,7 +65,7 @@ def confidence(
             )
             return _without_number("outside", calibrator.event, calibrator.id, reason)
         entered.append(enter_one(name, value))
-    bound = 1 / (calibrator.fitted_on.n + 2)
+    bound = calibrator.bound
     probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups))
     return Confidence("informative", calibrator.event, probability, low, high, band_of(probability, boundaries).word, calibrator.id, "")
 

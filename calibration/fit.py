@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .calibrator import Calibrator, FittedOn
+from .calibrator import Calibrator, FittedOn, Parent
 from .dial import dial
 from .evidence import evidence_of
 from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
@@ -25,11 +25,12 @@ from .maps.between_groups import between_group_sd
 from .maps.checks import LARGEST, wrong_with
 from .maps.kinds import KINDS, Kind, Map
 from .maps.linear import sigmoid
-from .maps.platt import fit_platt
+from .maps.platt import PlattMap, fit_platt
 from .measures import MEASURES, Floats, enter
 from .metrics.intervals import RESAMPLES
 from .samples import EVENTS, Sample, samples_sha256
 from .shrinkage import LEVELS, Level, Tree, fit_tree, log_odds_of
+from .toward import MOST_SAMPLES, Projects, moved, projects_around
 
 DEFAULT_FEATURES = ("total_logprob",)
 # With fewer samples in each, how much groups differ can hardly be told from chance.
@@ -89,6 +90,7 @@ def fit(
     kind: Kind | Literal["auto"] = "auto",
     levels: Sequence[Level] = (),
     groups: Grouping = "project",
+    toward: Calibrator | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     date: datetime | None = None,
@@ -98,29 +100,38 @@ def fit(
     kind: of the map, by default the ladder's choice, which may leave out all measures but the first. levels: give each language, project
     or user a Platt map of its own, shrunk toward the one above it, where that is better on files that were held out (asked anew in each
     fold, as the kind is). With fewer than 5 projects (or fewer than the map has parameters, and one) files are the groups, with too few
-    files the samples; a note says so. date: of the fit, now by default.
+    files the samples; a note says so. toward: a calibrator of other projects, whose map is moved as far as these samples, of one project,
+    say (`toward.moved`), instead of fitting one to them alone; it names the features. date: of the fit, now by default.
 
     Raises FitError where samples of several models, prompts, tasks or numbers of alternatives are mixed, an event or a measure is unknown,
-    a measure or the name of a level is missing, fewer than two samples have a label, agreement is asked for of first choices alone, or the
-    kind of map can't be fitted to these measures.
+    a measure or the name of a level is missing, fewer than two samples have a label, agreement is asked for of first choices alone, the
+    kind of map can't be fitted to these measures, or the map of `toward` can't be moved or is for something else.
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
+    features = toward.features if toward else features
     _check(samples, known, event, features, kind, levels)
+    if toward and (why_not := why_not_toward(toward, known, event)):
+        raise FitError(why_not)
     raw = [_column(name, known) for name in features]
     x = np.column_stack([_entered(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     grouped_by, index, notes = grouped(known, groups, max(LEAST_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
-    given = _Given(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels))
+    given = _Given(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels), toward)
     made, held_out = _climb(given), _held_out(given, fold)
     evidence = evidence_of(held_out, y, index, resamples, seed)
     if levels:
         notes = (*notes, f"levels{'' if made.tree else ' are left out'}: {made.said}")
     used, entered = tuple(features[: made.choice.features]), x[:, : made.choice.features]
-    p = _bounded(sigmoid(made.map.log_odds(entered)), len(y))
+    p = _bounded(sigmoid(made.map.log_odds(entered)), len(y) + given.more)
     ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
+    if toward:
+        ranges = tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, toward.ranges, strict=True))
     guards = guards_of(used, ranges, entered, y, made.map, p, evidence)
     status, reason = status_of(guards)
+    if toward and status == "uninformative" and evidence.skill and evidence.skill.high > 0:
+        # that few samples do not show a skill is no reason to put away a map which has shown it in other projects
+        status, reason = "insufficient", f"too few samples of the project to tell whether the map has skill here: {reason}"
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
     if wrong := next(wrong_with(made.map, len(used)), None):
@@ -158,6 +169,8 @@ def fit(
         evidence=evidence,
         # "only if it is at least this likely" is said of each suggestion
         dial=dial(held_out, y, index, each=True),
+        projects=_projects(made.map, held_out, known, y) if grouped_by == "project" and not toward else None,
+        moved_from=Parent(toward.id, toward.fitted_on.n) if toward else None,
     )
     return Fit(
         calibrator,
@@ -171,6 +184,34 @@ def fit(
         unknown=len(samples) - len(known),
         notes=(*notes, *_notes(samples, known, event, used)),
     )
+
+
+def why_not_toward(parent: Calibrator, samples: Sequence[Sample], event: str) -> str:
+    """Why the map of a calibrator can't be moved toward these samples; empty where it can."""
+    if not isinstance(parent.map, PlattMap):
+        return f"a map of kind {parent.map.kind} can't be moved toward other samples, only one of kind platt"
+    if parent.projects is None:
+        return f"calibrator {parent.id} does not say how projects differ, so how far to move it is not known"
+    made = parent.fitted_on
+    for what, theirs, ours in (
+        ("event", parent.event, {event}),
+        ("model", made.model, {s.model for s in samples}),
+        ("prompt", made.prompt, {s.prompt for s in samples}),
+        ("task", parent.task, {s.task for s in samples}),
+        ("number of alternatives", made.alternatives, {_alternatives(samples)} if samples else set()),
+    ):
+        if ours - {theirs}:
+            return f"calibrator {parent.id} is for the {what} {theirs}, the samples are of {', '.join(sorted(map(str, ours)))}"
+    return ""
+
+
+def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_]) -> Projects | None:
+    """How projects lie around a map; None for one that can't be moved anyway."""
+    if not isinstance(fitted, PlattMap):
+        return None
+    some = slice(None, None, -(-len(known) // MOST_SAMPLES))
+    p = held_out[some]
+    return projects_around(np.log(p / (1 - p)), y[some], [sample.project for sample in known[some]])
 
 
 def _check(
@@ -273,11 +314,18 @@ class _Given:
     seed: int
     paths: list[tuple[str, ...]]
     files: NDArray[np.intp]
+    toward: Calibrator | None = None
+
+    @property
+    def more(self) -> int:
+        """How many samples are behind the map besides these."""
+        return self.toward.fitted_on.n if self.toward else 0
 
     def only(self, rows: NDArray[np.bool_]) -> _Given:
         """The same of some samples."""
         paths, files = (_those(self.paths, rows), renumbered(self.files[rows])) if self.paths else ([], self.files)
-        return _Given(self.x[rows], self.y[rows], renumbered(self.groups[rows]), self.names, self.wanted, self.seed, paths, files)
+        groups = renumbered(self.groups[rows])
+        return replace(self, x=self.x[rows], y=self.y[rows], groups=groups, paths=paths, files=files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +339,13 @@ class _Made:
 
 
 def _climb(given: _Given) -> _Made:
-    """The whole way from samples to a map: the ladder, the fit, and the levels."""
+    """The whole way from samples to a map: the ladder, the fit, and the levels; or from another map, moved toward the samples."""
+    if given.toward:
+        parent, projects = given.toward.map, given.toward.projects
+        assert isinstance(parent, PlattMap), "`why_not_toward` lets no other pass"
+        assert projects is not None, "nor one without"
+        choice = Choice("platt", len(given.names), parent.ridge, ())
+        return _Made(choice, moved(parent, projects, given.x, given.y), None, "")
     choice = choose(given.x, given.y, given.groups, given.names, given.wanted, given.seed)
     tree, said = _tree(given, choice) if given.paths else (None, "")
     return _Made(choice, tree.root if tree else fit_map(choice, given.x, given.y, given.names, given.groups), tree, said)
@@ -305,7 +359,7 @@ def _held_out(given: _Given, fold: NDArray[np.intp]) -> Floats:
         left = _climb(given.only(~out))
         entered = given.x[out, : left.choice.features]
         z = log_odds_of(left.tree, entered, _those(given.paths, out)) if left.tree else left.map.log_odds(entered)
-        p[out] = _bounded(sigmoid(z), int((~out).sum()))
+        p[out] = _bounded(sigmoid(z), int((~out).sum()) + given.more)
     return p
 
 

@@ -16,6 +16,7 @@ from ..calibration.reflective import questions_for
 from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
 from ..inference.opening import ModelChoice
+from .calibrate_repo import is_repository_run, report_repository
 from .line_completion import EVENT, generate, samples, tasks_of, to_stderr, write_all_samples
 from .projects import Project, ProjectError, default_cache, is_fetched, measured_projects
 from .run import GENERATIONS, SCHEMA, Run, RunError
@@ -53,8 +54,16 @@ def eval_calibration(
 
 
 def eval_report(folder: Path, *, as_json: bool = False) -> int:
-    """Samples files and a summary of a run, without a model."""
-    return _ended(lambda: _report(Run.opened(folder), as_json))
+    """Samples files and a summary of a run, without a model; of one on a repository its whole report."""
+
+    def work() -> None:
+        run = Run.opened(folder)
+        if is_repository_run(run):
+            report_repository(run, as_json)
+        else:
+            _report(run, as_json)
+
+    return _ended(work)
 
 
 class _UsageError(ValueError):

@@ -244,4 +244,4 @@ class Bubble:
         failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
         killed_for_memory = self._group.out_of_memory()
         self._group.remove()
-        return End(128 - code if code > 128 else code, cpu_s, failure, killed_for_memory)
+        return End(128 - code if 128 < code < 128 + signal.NSIG else code, cpu_s, failure, killed_for_memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import threading
@@ -69,7 +70,9 @@ class Started:
                 self.end = self._contained.reap()
                 self._over.set()
             if not stands:
-                complaint = self._contained.process.stderr.read().decode(errors="replace").strip() if self._contained.process.stderr else ""
+                stderr = self._contained.process.stderr
+                complaint = stderr.read().decode(errors="replace").strip() if stderr is not None else ""
+                self._close()
                 self._failure = Unjailed(self.end.failure or complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
                 self._standing.set()
 
@@ -144,9 +147,12 @@ class Started:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-        for pipe in (self.stdin, self.stdout, self._contained.process.stderr):
+        self._close()
+
+    def _close(self) -> None:
+        process = self._contained.process
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
-                try:
+                # what was written and not yet read by the jail is lost with it
+                with contextlib.suppress(OSError):
                     pipe.close()
-                except OSError:
-                    continue

@@ -1,0 +1,33 @@
+"""Forget a `!`: `if (!done)` becomes `if (done)`.
+
+Precondition: what is negated is not constant, gives no variable its first value and binds no pattern's variable.
+"""
+
+from __future__ import annotations
+
+import random
+
+from ...morphisms.java.syntax import field, found, operator, parse, walk
+from ...morphisms.rule import Edit, Site
+from .accepted import accepted, check_free
+
+NAME = "missing_negation"
+EQUIVALENT = False
+EXAMPLE = (
+    "int f(boolean done) { if (!done) return 1; return 0; }",
+    "int f(boolean done) { if (done) return 1; return 0; }",
+)
+
+
+def sites(source: str) -> list[Site]:
+    """What is negated, with its `!`."""
+    java = parse(source)
+    return [Site(*java.span(n)) for n in walk(java.root) if n.type == "unary_expression" and operator(n) == "!"]
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
+    """Take the `!` away. Raises Refused."""
+    java = parse(source)
+    node = found(java, site, {"unary_expression"})
+    check_free(java, node)
+    return accepted(java, [Edit(site.start, java.span(field(node, "operand"))[0], "")])

@@ -1,0 +1,64 @@
+"""Use another operator: `a + b` becomes `a - b`, `total += x` becomes `total -= x`, `i++` becomes `i--`.
+
+Precondition: the operator of a binary expression has numbers on both sides, or is one of `==`, `!=`, `<`, `<=`, `>`, `>=`, `&&`, `||`; the
+expression is not constant, gives no variable its first value and binds no pattern's variable.
+"""
+
+from __future__ import annotations
+
+import random
+
+from tree_sitter import Node
+
+from ...morphisms.java.syntax import COMMENTS, JavaSource, field, operator, parse, walk
+from ...morphisms.java.types import NUMERIC, UNBOXED, type_of
+from ...morphisms.rule import Edit, Refused, Site
+from .accepted import accepted, check_free
+
+NAME = "wrong_operator"
+EQUIVALENT = False
+EXAMPLE = (
+    "int f(int a, int b) { return a + b; }",
+    "int f(int a, int b) { return a - b; }",
+)
+_ORDER = ("<", "<=", ">", ">=")
+_FREE = {sign: tuple(s for s in _ORDER if s != sign) for sign in _ORDER} | {"==": ("!=",), "!=": ("==",), "&&": ("||",), "||": ("&&",)}
+_ON_NUMBERS = {"+": ("-",), "-": ("+",), "*": ("+",), "/": ("*",), "%": ("/",), "<<": (">>",), ">>": ("<<",)}
+_ASSIGNING = {"+=": ("-=",), "-=": ("+=",), "*=": ("+=",), "/=": ("*=",)}
+_STEPPING = {"++": ("--",), "--": ("++",)}
+_CHANGES = _FREE | _ON_NUMBERS | _ASSIGNING | _STEPPING
+_WITH_OPERATOR = {"binary_expression", "assignment_expression", "update_expression"}
+
+
+def _tokens(java: JavaSource) -> list[tuple[Node, Node]]:
+    nodes = [n for n in walk(java.root) if n.type in _WITH_OPERATOR and operator(n) in _CHANGES]
+    pairs = [(n, next(c for c in n.children if c.type == operator(n))) for n in nodes]
+    return sorted(pairs, key=lambda pair: pair[1].start_byte)
+
+
+def sites(source: str) -> list[Site]:
+    """The operators."""
+    java = parse(source)
+    return [Site(*java.span(token), token.type) for _, token in _tokens(java)]
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:
+    """Put another operator, drawn from those that fit, in the place of this one. Raises Refused."""
+    java = parse(source)
+    node, token = next((pair for pair in _tokens(java) if java.span(pair[1]) == (site.start, site.end)), (None, None))
+    if node is None or token is None:
+        raise Refused(f"no operator stands at characters {site.start}-{site.end}")
+    sign = token.type
+    operands = [c for c in node.named_children if c.type not in COMMENTS]
+    if sign not in _FREE and any(UNBOXED.get(t := type_of(java, o) or "", t) not in NUMERIC for o in operands):
+        raise Refused("the operands are not shown to be numbers")
+    if node.type == "binary_expression":
+        check_free(java, node)
+        for side in ("left", "right"):
+            if sign in ("&&", "||"):
+                check_free(java, field(node, side))
+    edits = [Edit(site.start, site.end, rng.choice(_CHANGES[sign]))]
+    if node.type == "binary_expression" and node.parent is not None and node.parent.type in {"binary_expression", "unary_expression"}:
+        start, end = java.span(node)
+        edits = [Edit(start, start, "("), *edits, Edit(end, end, ")")]
+    return accepted(java, edits)

@@ -1,0 +1,61 @@
+"""A bound is one too large or too small: in an index, a slice, an argument of `range`, or a side of `<`, `<=`, `>`, `>=`.
+
+A whole number there becomes one more or less; anything else gets `+ 1` or `- 1`. Random: which of the two.
+"""
+
+from __future__ import annotations
+
+import random
+
+import libcst as cst
+
+from ...morphisms.rule import Edit, Refused, Site, edited
+from ...syntax.exact_types import INTS, exact_types
+from ...syntax.parsed import Parsed, parse
+from ...syntax.scopes import scopes
+
+NAME = "off_by_one"
+EQUIVALENT = False
+EXAMPLE = (
+    "def f(items):\n    return [i for i in range(len(items))]\n",
+    "def f(items):\n    return [i for i in range(len(items) - 1)]\n",
+)
+_ORDERINGS = cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterThanEqual
+
+
+def sites(source: str) -> list[Site]:
+    """One for each bound. Raises UnreadableSource."""
+    parsed = parse(source)
+    return sorted({Site(*parsed.span(b)) for b in _bounds(parsed)}, key=lambda s: (s.start, s.end))
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:
+    """The source with the bound moved. Raises Refused."""
+    parsed = parse(source)
+    bound = next((b for b in _bounds(parsed) if parsed.span(b) == (site.start, site.end)), None)
+    if bound is None:
+        raise Refused("no bound stands here")
+    by = rng.choice((-1, 1))
+    if isinstance(bound, cst.Integer):
+        return edited(source, [Edit(site.start, site.end, str(bound.evaluated_value + by))])
+    text = parsed.text(bound)
+    simple = bound.lpar or isinstance(bound, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.BinaryOperation)
+    if isinstance(bound, cst.BinaryOperation) and not bound.lpar and not isinstance(bound.operator, cst.Add | cst.Subtract | cst.Multiply):
+        simple = False
+    return edited(source, [Edit(site.start, site.end, f"{text if simple else f'({text})'} {'+' if by > 0 else '-'} 1")])
+
+
+def _bounds(parsed: Parsed) -> list[cst.BaseExpression]:
+    found: list[cst.BaseExpression] = []
+    types, known = exact_types(parsed), scopes(parsed)
+    for node in parsed.nodes:
+        match node:
+            case cst.Slice():
+                found += [bound for bound in (node.lower, node.upper) if bound is not None]
+            case cst.Index() if types.only(node.value, INTS):
+                found.append(node.value)
+            case cst.Call() if known.is_builtin(node.func, "range"):
+                found += [arg.value for arg in node.args[:2] if not arg.star and arg.keyword is None]
+            case cst.ComparisonTarget() if isinstance(node.operator, _ORDERINGS) and types.only(node.comparator, INTS):
+                found.append(node.comparator)
+    return found

@@ -1,0 +1,88 @@
+"""Files without their docstrings, to ask for the same line with and without them (Spiess et al., arXiv 2402.02047, section 3.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .lines import Line
+from .source_text import LINE_END
+from .statements import Docstring, Module, begins_line, parsed
+
+_SPACE = re.compile(r"(?:[ \t\f]|\\(?:\r\n?|\n))*")
+_LINE_END = re.compile(rf"{LINE_END.pattern}|\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """source[start:end] gave way to a text."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undocumented:
+    """A file without docstrings; cuts: what was taken out of the source, in its order."""
+
+    text: str
+    cuts: tuple[Cut, ...]
+
+    def offset(self, offset: int) -> int | None:
+        """Where a character of the source is in the text; None where it was taken out."""
+        moved = 0
+        for cut in self.cuts:
+            if offset < cut.start:
+                break
+            if offset < cut.end:
+                return None
+            moved += len(cut.text) - (cut.end - cut.start)
+        return offset + moved
+
+    def line(self, line: Line) -> Line | None:
+        """The same line in the text; None for one that (part of) a docstring stands on."""
+        if any(cut.start < line.end and line.start < cut.end for cut in self.cuts):
+            return None
+        start = self.offset(line.start)
+        return None if start is None else Line(line.function, start, start + line.end - line.start)
+
+
+def without_docstrings(source: str) -> Undocumented:
+    """The file without the docstrings of its module, classes and functions, all else as it was, comments included.
+
+    A body that has nothing else gets `...`. What would become a docstring in place of one, a string right behind it, goes too: it does
+    nothing either. Raises UnreadableSource.
+    """
+    module = parsed(source)
+    cuts = tuple(_cut(source, module, docstring) for docstring in module.docstrings)
+    return Undocumented("".join(_pieces(source, cuts)), cuts)
+
+
+def _pieces(source: str, cuts: tuple[Cut, ...]) -> Iterator[str]:
+    place = 0
+    for cut in cuts:
+        yield source[place : cut.start]
+        yield cut.text
+        place = cut.end
+    yield source[place:]
+
+
+def _cut(source: str, module: Module, docstring: Docstring) -> Cut:
+    start, end = docstring.start, docstring.end
+    line_start = module.starts[docstring.first_line - 1]
+    first_on_line = not source[line_start:start].strip()
+    if (docstring.alone and docstring.first) or (first_on_line and not begins_line(source, line_start, start)):
+        return Cut(start, end, "...")
+    end = _after_space(source, end)
+    if source.startswith(";", end):
+        end = _after_space(source, end + 1)
+    if first_on_line and (line_end := _LINE_END.match(source, end)):
+        return Cut(line_start, line_end.end(), "")
+    return Cut(start, end, "")
+
+
+def _after_space(source: str, offset: int) -> int:
+    found = _SPACE.match(source, offset)
+    return found.end() if found else offset

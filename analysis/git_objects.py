@@ -1,0 +1,211 @@
+"""Commits, changes and contents out of a git repository that may be hostile: nothing that its configuration names is run.
+
+Only plumbing that reads the object database is called (rev-parse, rev-list, diff-tree, cat-file), with no system's or user's configuration,
+no external diff, textconv, filter, hook, pager, monitor or replaced object, every transport forbidden (so that an object that a partial
+clone lacks is not fetched), and a limit on time and on output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TIMEOUT_S = 120.0
+_MOST_OUTPUT = 1 << 26
+_REGULAR_FILES = (b"100644", b"100755")
+
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "HOME": os.devnull,
+    "LC_ALL": "C",
+    "PATH": os.defpath,
+}
+_SETTINGS = (
+    "core.attributesFile=/dev/null",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    # git asks whose files they are lest their settings run programs; here none does
+    "safe.directory=*",
+)
+
+
+class GitError(Exception):
+    """What could not be read of a repository, and what to do about it."""
+
+
+class GitRefused(GitError):
+    """git said that it can't."""
+
+
+class TooMuchOutput(GitError):
+    """git had more to say than is kept in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository that was found readable. path: as it was given; git: the program; timeout_s: of each call of it."""
+
+    path: Path
+    git: str
+    git_dir: str
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A regular file that a commit changed, maybe renaming it; old and new: object ids of its contents."""
+
+    commit: str
+    old_path: str
+    path: str
+    old: str
+    new: str
+
+
+def open_repository(path: Path, *, timeout_s: float = TIMEOUT_S) -> Repository:
+    """The repository that a folder is in. Raises GitError: git is not installed, no repository there, or a shallow clone."""
+    git = shutil.which("git")
+    if git is None:
+        raise GitError("git is not on the path; install it to read a history")
+    if not path.is_dir():
+        raise GitError(f"{path} is not a folder")
+    repository = Repository(path, git, "", timeout_s)
+    try:
+        said = _run(repository, ["-C", str(path.absolute()), "rev-parse", "--absolute-git-dir", "--is-shallow-repository"])
+    except GitRefused as error:
+        if "not a git repository" in str(error):
+            raise GitError(f"{path} is not in a git repository") from None
+        raise
+    git_dir, shallow = os.fsdecode(said).rstrip("\n").rsplit("\n", 1)
+    if shallow == "true":
+        raise GitError(f"{path} is a shallow clone, whose history is cut off; complete it with: git fetch --unshallow")
+    return Repository(path, git, git_dir, timeout_s)
+
+
+def commits(repository: Repository, revision: str, most: int) -> list[str]:
+    """Ids of at most so many commits that a revision comes from, itself among them, newest first, merges left out. Raises GitError."""
+    try:
+        _read(repository, ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"])
+    except GitRefused:
+        raise GitError(f"no commit {revision!r} in {repository.path}") from None
+    said = _read(repository, ["rev-list", "--no-merges", f"--max-count={most}", "--end-of-options", revision, "--"])
+    return said.decode("ascii").split()
+
+
+def changes(repository: Repository, ids: Iterable[str], suffixes: Sequence[str]) -> list[Change]:
+    """What commits changed in regular files whose names end so; added and removed files are no changes. Raises GitError, TooMuchOutput."""
+    options = ["--stdin", "-r", "-z", "--raw", "--no-abbrev", "-M", "--diff-filter=MR", "--ignore-submodules=all"]
+    paths = [f":(glob)**/*{suffix}" for suffix in suffixes]
+    said = _read(repository, ["diff-tree", *options, "--no-ext-diff", "--no-textconv", "--", *paths], _lines(ids))
+    fields = iter(said.split(b"\0")[:-1])
+    found, commit = [], ""
+    for field in fields:
+        if not field.startswith(b":"):
+            commit = field.decode("ascii").strip()
+            continue
+        old_mode, new_mode, old, new, status = field[1:].split()
+        old_path = next(fields)
+        path = next(fields) if status.startswith(b"R") else old_path
+        if old != new and old_mode in _REGULAR_FILES and new_mode in _REGULAR_FILES:
+            found.append(Change(commit, _name(old_path), _name(path), old.decode("ascii"), new.decode("ascii")))
+    return found
+
+
+def sizes(repository: Repository, ids: Iterable[str]) -> dict[str, int]:
+    """Sizes in bytes of those objects that are there. Raises GitError."""
+    said = _read(repository, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], _lines(ids))
+    fields = (line.split() for line in said.decode("ascii", "replace").splitlines())
+    return {name: int(size) for name, size in fields if size.isdecimal()}
+
+
+def contents(repository: Repository, ids: Iterable[str]) -> dict[str, bytes]:
+    """Objects by their ids, those that are not there left out; ask for no more than memory holds. Raises GitError, TooMuchOutput."""
+    said = _read(repository, ["cat-file", "--batch=%(objectname) %(objectsize)"], _lines(ids))
+    found, place = {}, 0
+    while place < len(said):
+        line_end = said.index(b"\n", place)
+        name, size = said[place:line_end].decode("ascii", "replace").split()
+        place = line_end + 1
+        if size.isdecimal():
+            found[name] = said[place : place + int(size)]
+            place += int(size) + 1
+    return found
+
+
+def message(commit: bytes) -> str:
+    """The message of a commit object, decoded as its header says."""
+    headers, _, text = commit.partition(b"\n\n")
+    encoding = re.search(rb"^encoding (\S+)$", headers, re.MULTILINE)
+    try:
+        return text.decode(encoding[1].decode("ascii", "replace") if encoding else "utf-8", "replace")
+    except LookupError:
+        return text.decode("utf-8", "replace")
+
+
+def _lines(ids: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in ids).encode("ascii")
+
+
+def _name(path: bytes) -> str:
+    return path.decode("utf-8", "backslashreplace")
+
+
+def _read(repository: Repository, command: Sequence[str], stdin: bytes = b"") -> bytes:
+    return _run(repository, [f"--git-dir={repository.git_dir}", *command], stdin)
+
+
+def _run(repository: Repository, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
+    """What git says to a command. Raises GitRefused with its last words, TooMuchOutput, and GitError where it takes too long."""
+    argv = [repository.git, "--no-pager", *(part for setting in _SETTINGS for part in ("-c", setting)), *arguments]
+    late = threading.Event()
+    # files, not pipes: neither side waits for the other
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
+        given.write(stdin)
+        given.seek(0)
+        process = subprocess.Popen(argv, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=_ENVIRONMENT, start_new_session=True)
+
+        def stop() -> None:
+            late.set()
+            _kill_group(process)
+
+        timer = threading.Timer(repository.timeout_s, stop)
+        timer.start()
+        try:
+            with process:
+                said = process.stdout.read(_MOST_OUTPUT + 1) if process.stdout else b""
+                if len(said) > _MOST_OUTPUT:
+                    _kill_group(process)
+        finally:
+            timer.cancel()
+        complaints.seek(0)
+        words = complaints.read(2000).decode("utf-8", "replace").strip()
+    if late.is_set():
+        raise GitError(f"{repository.path}: git had not finished reading after {repository.timeout_s:g} s")
+    if len(said) > _MOST_OUTPUT:
+        raise TooMuchOutput(f"{repository.path}: git had more than {_MOST_OUTPUT >> 20} MiB to say")
+    if process.returncode != 0:
+        raise GitRefused(f"{repository.path}: git can't read it: {words or f'status {process.returncode}'}")
+    return said
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """git and all that it may have started, where it has not ended."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,1 @@
+"""The rules for Java, on tree-sitter's trees: one file each."""

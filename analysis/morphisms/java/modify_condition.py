@@ -1,0 +1,98 @@
+"""Change an operator in a condition, so that the program does something else: `i < n` becomes `i <= n`.
+
+The conditions are those of `if`, `while`, `do`, `for` and `?:`; nothing else is touched. `<`, `<=`, `>`, `>=` become one another, `==` and
+`!=` change places, and so do `&&` and `||`, and `+` and `-` between numbers; `*` becomes `+`. Precondition: javac must not see the change
+in its analysis of the flow, so the condition is not constant, and no variable gets its value or its scope there.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from ..rule import Edit, Refused, Site
+from .flow import may_be_constant, settles
+from .syntax import JavaSource, bare, field, operator, parse, role, splice, walk, words
+from .types import NUMERIC, UNBOXED, type_of
+
+NAME = "modify_condition"
+EQUIVALENT = False
+EXAMPLE = (
+    "int f(int a, int b) { if (a == b) return 1; return 0; }",
+    "int f(int a, int b) { if (a != b) return 1; return 0; }",
+)
+_ORDER = ("<", "<=", ">", ">=")
+CHANGES = {sign: tuple(s for s in _ORDER if s != sign) for sign in _ORDER} | {
+    "==": ("!=",),
+    "!=": ("==",),
+    "&&": ("||",),
+    "||": ("&&",),
+    "+": ("-",),
+    "-": ("+",),
+    "*": ("+",),
+}
+_CONDITIONAL = words("if_statement while_statement do_statement for_statement ternary_expression")
+
+
+def conditions(java: JavaSource) -> Iterator[Node]:
+    """The conditions of a file."""
+    for node in walk(java.root):
+        condition = node.child_by_field_name("condition") if node.type in _CONDITIONAL else None
+        if condition is not None:
+            yield condition
+
+
+def operators(java: JavaSource) -> list[tuple[Node, Node, Node]]:
+    """(condition, binary expression, operator) of each operator that a condition is made of, in the order of the text."""
+    found: dict[int, tuple[Node, Node, Node]] = {}
+    for condition in conditions(java):
+        for node in _skeleton(condition):
+            if node.type == "binary_expression":
+                token = next(c for c in node.children if c.type == operator(node))
+                found.setdefault(token.start_byte, (condition, node, token))
+    return [found[at] for at in sorted(found)]
+
+
+def _skeleton(node: Node) -> Iterator[Node]:
+    inner = bare(node)
+    yield inner
+    if inner.type == "binary_expression":
+        yield from _skeleton(field(inner, "left"))
+        yield from _skeleton(field(inner, "right"))
+    elif inner.type == "unary_expression":
+        yield from _skeleton(field(inner, "operand"))
+
+
+def sites(source: str) -> list[Site]:
+    """The operators in conditions, outside of calls and indices."""
+    java = parse(source)
+    return [Site(*java.span(token), token.type) for _, _, token in operators(java) if token.type in CHANGES]
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:
+    """Put another operator, drawn from those that fit, in the place of this one. Raises Refused."""
+    java = parse(source)
+    return exchange(java, site, rng.choice(CHANGES.get(site.what) or (site.what,)))
+
+
+def exchange(java: JavaSource, site: Site, new: str) -> str:
+    """The source with another operator at a site, so bracketed that nothing else changes. Raises Refused where javac would notice."""
+    condition, node, token = next((o for o in operators(java) if java.span(o[2]) == (site.start, site.end)), (None, None, None))
+    if condition is None or node is None or token is None or token.type == new:
+        raise Refused(f"no operator of a condition stands at characters {site.start}-{site.end}")
+    if may_be_constant(java, condition):
+        raise Refused("the condition may be constant, which javac's flow analysis sees")
+    if any(n.type == "instanceof_expression" and len(n.named_children) > 2 for n in walk(condition)):
+        raise Refused("the condition binds a pattern's variable, whose scope would change")
+    if settles(java, condition):
+        raise Refused("a variable gets its value in the condition")
+    if new in "+-" and any(UNBOXED.get(t := type_of(java, field(node, side)) or "", t) not in NUMERIC for side in ("left", "right")):
+        raise Refused("the operands are not shown to be numbers")
+    edits = [Edit(*java.span(token), new)]
+    above = node.parent
+    if above is not None and above.type in {"binary_expression", "unary_expression"} and role(node) != "operator":
+        start, end = java.span(node)
+        edits = [Edit(start, start, "("), *edits, Edit(end, end, ")")]
+    return splice(java.source, edits)

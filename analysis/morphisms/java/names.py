@@ -1,0 +1,337 @@
+"""Which identifiers of a Java file name which local variable (Java Language Specification, sections 6.3 and 6.4)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from tree_sitter import Node
+
+from .syntax import METHODS, TYPE_BODIES, JavaSource, ancestors, bare, callable_around, parse, role, walk, words
+from .syntax import field as part
+
+Kind = Literal["local", "parameter", "each", "catch", "resource", "lambda", "pattern"]
+
+# Supertypes that give a class no fields, so that a simple name in its body is never an inherited one.
+_FIELDLESS = words(
+    "Object Runnable Callable Comparator Comparable Iterator Iterable Supplier Consumer BiConsumer Function BiFunction UnaryOperator "
+    "BinaryOperator Predicate BiPredicate IntFunction IntPredicate IntUnaryOperator IntBinaryOperator ToIntFunction AutoCloseable "
+    "Closeable Cloneable Serializable CharSequence Record"
+)
+_DECLARING = {
+    "variable_declarator",
+    "formal_parameter",
+    "enhanced_for_statement",
+    "catch_formal_parameter",
+    "resource",
+    "instanceof_expression",
+}
+_NEVER_VARIABLES = {
+    "package_declaration",
+    "import_declaration",
+    "scoped_identifier",
+    "scoped_type_identifier",
+    "labeled_statement",
+    "break_statement",
+    "continue_statement",
+    "annotation",
+    "marker_annotation",
+    "enum_constant",
+    "inferred_parameters",
+    "receiver_parameter",
+    "record_pattern",
+    "record_pattern_component",
+    "type_pattern",
+    "class_declaration",
+    "interface_declaration",
+    "enum_declaration",
+    "record_declaration",
+    "annotation_type_declaration",
+    "annotation_type_element_declaration",
+    "module_declaration",
+    *METHODS,
+}
+# Names for new variables: none is a word of the language, not even in one place.
+FRESH = sorted(
+    words(
+        "acc amount base bound cell chunk count cur current cursor data delta depth elem entry extra factor head idx index inner item "
+        "key left limit mark member node number offset other outer part piece place pos prev probe rank rest right row scratch seed "
+        "slot span spare state step store sum tail target temp tmp token total unit val value view width word work"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A local variable, a parameter, or what a pattern, catch clause or resource names.
+
+    type: as it is declared, None where it is inferred. scope: the bytes in which the name means it, unless hidden. uses: every other
+    identifier that means it. doubt: why the uses could not all be told, empty where they could.
+    """
+
+    name: str
+    kind: Kind
+    declared: Node
+    declaration: Node
+    type: str | None
+    initial: Node | None
+    scope: tuple[int, int]
+    uses: tuple[Node, ...] = ()
+    doubt: str = ""
+
+
+@dataclass(slots=True)
+class _Found:
+    variable: Variable
+    uses: list[Node] = field(default_factory=list)
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """variables: in the order of the source. meanings: the variable of each identifier that names one, by node id."""
+
+    variables: tuple[Variable, ...]
+    meanings: dict[int, Variable]
+    used: frozenset[str]
+
+
+def names_of(java: JavaSource) -> Names:
+    """Every local variable of a file and what means it."""
+    return _names(java.source)
+
+
+@lru_cache(maxsize=16)
+def _names(source: str) -> Names:
+    java = parse(source)
+    every = [n for n in walk(java.root) if n.type in {"identifier", "type_identifier"}]
+    found = [_Found(variable) for variable in _declarations(java)]
+    by_name: dict[str, list[_Found]] = {}
+    for one in found:
+        by_name.setdefault(one.variable.name, []).append(one)
+    declared = {one.variable.declared.id for one in found}
+    fields = {name for body in walk(java.root) if body.type in TYPE_BODIES for name in fields_of(java, body)}
+    for one in found:
+        if one.variable.kind == "pattern" and (one.variable.name in fields or _pattern_rivals(one.variable, by_name[one.variable.name])):
+            one.doubt = "where a pattern's variable is in scope depends on the flow, and the name means something else, too"
+        elif one.variable.kind == "pattern" and any(
+            may_inherit(java, a) for a in ancestors(one.variable.declared) if a.type in TYPE_BODIES
+        ):
+            one.doubt = "where a pattern's variable is in scope depends on the flow, and the class may inherit a field of that name"
+    for node in every:
+        rivals = by_name.get(java.text(node), [])
+        if node.id in declared or not rivals or not _may_mean_variable(node):
+            continue
+        _resolve(java, node, rivals)
+    variables = tuple(
+        Variable(v.name, v.kind, v.declared, v.declaration, v.type, v.initial, v.scope, tuple(one.uses), one.doubt)
+        for one in found
+        for v in (one.variable,)
+    )
+    meanings = {node.id: v for v in variables for node in (*v.uses, v.declared)}
+    return Names(variables, meanings, frozenset(java.text(n) for n in every))
+
+
+def _resolve(java: JavaSource, node: Node, rivals: list[_Found]) -> None:
+    inside = [r for r in rivals if r.variable.scope[0] <= node.start_byte < r.variable.scope[1]]
+    if not inside:
+        return
+    one = max(inside, key=lambda r: r.variable.scope[0] - r.variable.scope[1])
+    name = one.variable.name
+    for above in ancestors(node):
+        if above.start_byte <= one.variable.declared.start_byte and above.end_byte >= one.variable.declared.end_byte:
+            break
+        if above.type in TYPE_BODIES:
+            if name in fields_of(java, above):
+                return
+            if may_inherit(java, above):
+                one.doubt = one.doubt or f"{name} in the body of a class inside may be a field that the class inherits"
+    if node.parent is not None and node.parent.type == "switch_label":
+        one.doubt = one.doubt or f"case {name} may be a constant of an enum"
+    one.uses.append(node)
+
+
+def fields_of(java: JavaSource, body: Node) -> frozenset[str]:
+    """The fields that the body of a class, interface, enum or record declares."""
+    names: set[str] = set()
+    members = list(body.named_children)
+    for member in body.named_children:
+        if member.type == "enum_body_declarations":
+            members.extend(member.named_children)
+        if member.type == "enum_constant":
+            names.add(java.text(part(member, "name")))
+    for member in members:
+        if member.type in {"field_declaration", "constant_declaration"}:
+            names.update(java.text(part(d, "name")) for d in member.children_by_field_name("declarator"))
+    if body.parent is not None and body.parent.type == "record_declaration":
+        names.update(java.text(n) for p in part(body.parent, "parameters").named_children for n in p.children_by_field_name("name"))
+    return frozenset(names)
+
+
+def may_inherit(java: JavaSource, body: Node) -> bool:
+    """Whether a class has a supertype from which it could have fields and methods that the file does not show."""
+    owner = body.parent
+    if owner is None or owner.type == "enum_constant":
+        return True
+    if owner.type == "object_creation_expression":
+        supers = [part(owner, "type")]
+    else:
+        supers = [n for c in owner.children if c.type in {"superclass", "super_interfaces", "extends_interfaces"} for n in c.named_children]
+        supers = [m for n in supers for m in (n.named_children if n.type == "type_list" else [n])]
+    return any(java.text(t).split("<")[0].strip() not in _FIELDLESS for t in supers)
+
+
+def _may_mean_variable(node: Node) -> bool:
+    above = node.parent
+    if node.type != "identifier" or above is None or above.type in _NEVER_VARIABLES:
+        return False
+    where = role(node)
+    if above.type == "method_reference":
+        return above.children[0] == node
+    if above.type in {"method_invocation", "variable_declarator", "formal_parameter", "catch_formal_parameter", "instanceof_expression"}:
+        return where != "name"
+    if above.type in {"enhanced_for_statement", "resource"}:
+        return where != "name"
+    if above.type == "lambda_expression":
+        return where != "parameters"
+    return not (above.type == "field_access" and where == "field") and not (above.type == "element_value_pair" and where == "key")
+
+
+def _pattern_rivals(variable: Variable, rivals: list[_Found]) -> bool:
+    outer = _outermost(variable.declared)
+    return any(r.variable.declared != variable.declared and _outermost(r.variable.declared) == outer for r in rivals)
+
+
+def _outermost(node: Node) -> Node | None:
+    last = None
+    at: Node | None = node
+    while at is not None:
+        at = callable_around(at)
+        last = at or last
+    return last
+
+
+def _declarations(java: JavaSource) -> Iterator[Variable]:
+    for node in walk(java.root):
+        above = node.parent
+        if node.type in _DECLARING and above is not None:
+            found = _declared_here(java, node, above)
+            if found is not None:
+                yield found
+        elif node.type in {"type_pattern", "record_pattern_component"}:
+            names = [c for c in node.named_children if c.type == "identifier"]
+            if names:
+                yield _pattern(java, node, names[-1], node.named_children[0])
+        elif node.type == "inferred_parameters" and above is not None:
+            for name in node.named_children:
+                if name.type == "identifier":
+                    yield Variable(java.text(name), "lambda", name, node, None, None, (above.start_byte, above.end_byte))
+        elif node.type == "lambda_expression" and part(node, "parameters").type == "identifier":
+            name = part(node, "parameters")
+            yield Variable(java.text(name), "lambda", name, node, None, None, (node.start_byte, node.end_byte))
+
+
+def _declared_here(java: JavaSource, node: Node, above: Node) -> Variable | None:
+    name = node.child_by_field_name("name")
+    if name is None or name.type != "identifier":
+        return None
+    text = java.text(name)
+    if node.type == "variable_declarator":
+        return _declarator(java, node, above, name)
+    if node.type == "formal_parameter":
+        owner = above.parent
+        if owner is None or owner.type == "record_declaration":
+            return None
+        kind: Kind = "lambda" if owner.type == "lambda_expression" else "parameter"
+        return Variable(text, kind, name, node, _type(java, node), None, (owner.start_byte, owner.end_byte))
+    if node.type == "enhanced_for_statement":
+        body = part(node, "body")
+        return Variable(text, "each", name, node, _type(java, node), None, (body.start_byte, body.end_byte))
+    if node.type == "catch_formal_parameter":
+        return Variable(text, "catch", name, node, None, None, (above.start_byte, above.end_byte))
+    if node.type == "resource":
+        body = next(part(a, "body") for a in ancestors(node) if a.type == "try_with_resources_statement")
+        return Variable(
+            text, "resource", name, node, _type(java, node), node.child_by_field_name("value"), (node.start_byte, body.end_byte)
+        )
+    return _pattern(java, node, name, part(node, "right"))
+
+
+def _declarator(java: JavaSource, node: Node, above: Node, name: Node) -> Variable | None:
+    text = java.text(name)
+    if above.type == "spread_parameter":
+        owner = above.parent.parent if above.parent is not None else None
+        if owner is None or owner.type == "record_declaration":
+            return None
+        element = next((c for c in above.named_children if c.type.endswith(("_type", "type_identifier"))), None)
+        declared = None if element is None else java.text(element) + "[]"
+        return Variable(text, "parameter", name, above, declared, None, (owner.start_byte, owner.end_byte))
+    if above.type != "local_variable_declaration" or above.parent is None:
+        return None
+    place = above.parent if above.parent.type != "switch_block_statement_group" else above.parent.parent or above.parent
+    value = node.child_by_field_name("value")
+    declared = _type(java, above)
+    if declared is not None and node.child_by_field_name("dimensions") is not None:
+        declared += java.text(part(node, "dimensions")).replace(" ", "")
+    return Variable(text, "local", name, node, declared, value, (name.start_byte, place.end_byte))
+
+
+def _pattern(java: JavaSource, node: Node, name: Node, declared: Node) -> Variable:
+    outer = _outermost(name) or java.root
+    text = java.text(declared)
+    return Variable(
+        java.text(name), "pattern", name, node, None if text in {"var", "final"} else text, None, (outer.start_byte, outer.end_byte)
+    )
+
+
+def _type(java: JavaSource, node: Node) -> str | None:
+    declared = node.child_by_field_name("type")
+    if declared is None:
+        return None
+    text = java.text(declared)
+    if node.child_by_field_name("dimensions") is not None:
+        text += java.text(part(node, "dimensions")).replace(" ", "")
+    return None if text == "var" else text
+
+
+def is_write(node: Node) -> bool:
+    """Whether an identifier is assigned to where it stands, by `=`, a compound assignment, `++` or `--`."""
+    at = node
+    while at.parent is not None and at.parent.type == "parenthesized_expression":
+        at = at.parent
+    above = at.parent
+    if above is None:
+        return False
+    return above.type == "update_expression" or (above.type == "assignment_expression" and above.child_by_field_name("left") == at)
+
+
+def late(variable: Variable) -> bool:
+    """Whether a local is declared without a value, so that javac must be shown that it gets one."""
+    return variable.kind == "local" and variable.initial is None
+
+
+def is_final(java: JavaSource, variable: Variable) -> bool:
+    """Whether it is declared final."""
+    holder = variable.declaration.parent if variable.declaration.type == "variable_declarator" else variable.declaration
+    return holder is not None and any("final" in java.text(c).split() for c in holder.children if c.type == "modifiers")
+
+
+def variable_at(java: JavaSource, expression: Node) -> Variable | None:
+    """The local variable that an expression is, parentheses aside; None where it is something else."""
+    node = bare(expression)
+    return names_of(java).meanings.get(node.id) if node.type == "identifier" else None
+
+
+def fresh(java: JavaSource, rng: random.Random) -> str:
+    """A name that stands nowhere in the file, so that it hides nothing and nothing hides it."""
+    used = names_of(java).used
+    free = [name for name in FRESH if name not in used]
+    if free:
+        return rng.choice(free)
+    number = 2
+    while f"{FRESH[0]}{number}" in used:
+        number += 1
+    return f"{FRESH[0]}{number}"

@@ -1,0 +1,72 @@
+"""Let two statements that follow one another in a block change places.
+
+Precondition: neither uses what the other changes, not both may throw, nothing that shows depends on which threw, neither leaves the block,
+and the second completes.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from ..rule import Edit, Refused, Site
+from .effects import commute, effects, in_try
+from .flow import completes, leaves, uncertain
+from .syntax import BLOCKS, JavaSource, parse, splice, statements, walk
+
+NAME = "permute_statements"
+EQUIVALENT = True
+EXAMPLE = (
+    "int f(int n) {\n    int a = n + 1;\n    int b = n - 1;\n    return a * b;\n}\n",
+    "int f(int n) {\n    int b = n - 1;\n    int a = n + 1;\n    return a * b;\n}\n",
+)
+_FIXED = frozenset(
+    {
+        "explicit_constructor_invocation",
+        "return_statement",
+        "throw_statement",
+        "break_statement",
+        "continue_statement",
+        "yield_statement",
+        ";",
+    }
+)
+
+
+def _pairs(java: JavaSource) -> list[tuple[Node, Node]]:
+    pairs = []
+    for block in walk(java.root):
+        if block.type in BLOCKS:
+            inside = statements(block)
+            pairs += [(a, b) for a, b in pairwise(inside) if not {a.type, b.type} & _FIXED]
+    return sorted(pairs, key=lambda pair: pair[0].start_byte)
+
+
+def sites(source: str) -> list[Site]:
+    """Each two statements that follow one another, but those that leave the block."""
+    java = parse(source)
+    return [Site(java.span(a)[0], java.span(b)[1]) for a, b in _pairs(java)]
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
+    """Change their places; comments stay where they are. Raises Refused."""
+    java = parse(source)
+    pair = next(((a, b) for a, b in _pairs(java) if (java.span(a)[0], java.span(b)[1]) == (site.start, site.end)), None)
+    if pair is None:
+        raise Refused(f"characters {site.start}-{site.end} are not two statements of a block")
+    one, two = pair
+    if any(n.type.endswith("_declaration") and n.type != "local_variable_declaration" for n in pair):
+        raise Refused("a class has to be declared before it is used")
+    if java.text(one) == java.text(two):
+        raise Refused("the two are the same")
+    first, second = effects(java, one), effects(java, two)
+    reason = commute(first, second)
+    if reason:
+        raise Refused(reason)
+    if in_try(one) and ((first.throws and second.writes) or (second.throws and first.writes)):
+        raise Refused("one may throw inside a try, where it shows what the other has changed")
+    if leaves(one) or leaves(two) or not completes(java, two) or uncertain(java, one) or uncertain(java, two):
+        raise Refused("one may not be followed by the other")
+    return splice(source, [Edit(*java.span(one), java.text(two)), Edit(*java.span(two), java.text(one))])

@@ -1,0 +1,69 @@
+"""Take an `else` away, with what it does.
+
+Precondition: it does something, and javac still accepts the method: a return is not missing, every variable still gets its value, a
+`catch` still has what it catches, and no other `if` gets the `else` that follows.
+"""
+
+from __future__ import annotations
+
+import random
+
+from tree_sitter import Node
+
+from ..rule import Edit, Refused, Site
+from .flow import settles, uncompilable
+from .syntax import JavaSource, ancestors, field, found, parse, splice, statements, walk, words
+
+NAME = "remove_else"
+EQUIVALENT = False
+EXAMPLE = (
+    "int f(int n) { if (n > 3) { n = 1; } else { n = 2; } return n; }",
+    "int f(int n) { if (n > 3) { n = 1; } return n; }",
+)
+_UNCHECKED = words(
+    "Exception Throwable RuntimeException Error ArithmeticException NullPointerException IllegalArgumentException IllegalStateException "
+    "IndexOutOfBoundsException ArrayIndexOutOfBoundsException StringIndexOutOfBoundsException ClassCastException NumberFormatException "
+    "UnsupportedOperationException NoSuchElementException InputMismatchException DateTimeException StackOverflowError"
+)
+
+
+def sites(source: str) -> list[Site]:
+    """The ifs that have an else."""
+    java = parse(source)
+    return [Site(*java.span(n)) for n in walk(java.root) if n.type == "if_statement" and n.child_by_field_name("alternative")]
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
+    """Take the else away. Raises Refused."""
+    java = parse(source)
+    node = found(java, site, {"if_statement"})
+    other = node.child_by_field_name("alternative")
+    if other is None:
+        raise Refused("the if has no else")
+    if other.type == ";" or (other.type == "block" and not statements(other)):
+        raise Refused("the else does nothing")
+    check_removal(java, node, other)
+    after = splice(source, [Edit(java.span(field(node, "consequence"))[1], java.span(other)[1], "")])
+    reason = uncompilable(parse(after))
+    if reason:
+        raise Refused(reason)
+    return after
+
+
+def check_removal(java: JavaSource, node: Node, removed: Node) -> None:
+    """Raise Refused where javac would not accept a method any more when an if's else, or the whole if, is taken away."""
+    if settles(java, removed):
+        raise Refused("a variable gets its value in what would go")
+    if any(n.type == "instanceof_expression" and len(n.named_children) > 2 for n in walk(field(node, "condition"))):
+        raise Refused("the condition binds a pattern's variable, whose scope would change")
+    if any(n.type in {"method_invocation", "object_creation_expression", "throw_statement"} for n in walk(removed)):
+        for above in ancestors(node):
+            for clause in (c for c in above.children if c.type == "catch_clause"):
+                kinds = next(c for p in clause.children if p.type == "catch_formal_parameter" for c in p.children if c.type == "catch_type")
+                if any(java.text(k).rsplit(".", 1)[-1] not in _UNCHECKED for k in kinds.named_children):
+                    raise Refused("a catch might have nothing left to catch")
+    for above in ancestors(node):
+        if above.end_byte != node.end_byte:
+            if above.type == "if_statement" and field(above, "consequence").end_byte == node.end_byte:
+                raise Refused("the else of another if would become this one's")
+            break

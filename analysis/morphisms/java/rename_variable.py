@@ -1,0 +1,47 @@
+"""Rename a local variable, a parameter, or what a loop, catch clause, resource, lambda or pattern names.
+
+Precondition: every identifier that means it is known. Not so where a class inside may inherit a field of that name, where `case NAME` may
+be a constant of an enum, and where a pattern's name means something else in the method, too. The new name stands nowhere in the file.
+"""
+
+from __future__ import annotations
+
+import random
+
+from ..rule import Edit, Refused, Site
+from .names import Variable, fresh, names_of
+from .syntax import ancestors, parse, splice
+
+NAME = "rename_variable"
+EQUIVALENT = True
+EXAMPLE = (
+    "int twice(int n) { int result = n * 2; return result; }",
+    "int twice(int n) { int acc = n * 2; return acc; }",
+)
+
+
+def sites(source: str) -> list[Site]:
+    """The declarations."""
+    java = parse(source)
+    return [Site(*java.span(v.declared), v.name) for v in names_of(java).variables]
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:
+    """Give the variable a name drawn from common ones that the file does not use. Raises Refused."""
+    java = parse(source)
+    variable = next((v for v in names_of(java).variables if java.span(v.declared) == (site.start, site.end)), None)
+    if variable is None:
+        raise Refused(f"no variable is declared at characters {site.start}-{site.end}")
+    if variable.doubt:
+        raise Refused(variable.doubt)
+    if _named_as_component(variable):
+        raise Refused("a record's constructor has to name its parameters as the record does")
+    new = fresh(java, rng)
+    return splice(source, [Edit(*java.span(node), new) for node in (variable.declared, *variable.uses)])
+
+
+def _named_as_component(variable: Variable) -> bool:
+    around = [
+        a.type for a in ancestors(variable.declared) if a.type in {"constructor_declaration", "record_declaration", "lambda_expression"}
+    ]
+    return variable.kind == "parameter" and around[:2] == ["constructor_declaration", "record_declaration"]

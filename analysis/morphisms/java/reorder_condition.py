@@ -1,0 +1,85 @@
+"""Change the two sides of a comparison, or of `&&` and `||`: `a < b` becomes `b > a`.
+
+Precondition: the sides may be evaluated in either order. For `&&` and `||` both are evaluated now whatever the other says, so both must
+give a value always, and change nothing. Nothing is negated, so NaN compares as before.
+"""
+
+from __future__ import annotations
+
+import random
+
+from tree_sitter import Node
+
+from ..rule import Edit, Refused, Site
+from .effects import NULL, Effects, commute, effects
+from .flow import may_be_constant
+from .names import late, names_of
+from .syntax import JavaSource, bare, field, found, operator, parse, splice, walk
+from .types import PRIMITIVE, is_primitive, type_of
+
+NAME = "reorder_condition"
+EQUIVALENT = True
+EXAMPLE = (
+    "boolean f(int n, String s) { return n < s.length() && n != 3; }",
+    "boolean f(int n, String s) { return s.length() > n && n != 3; }",
+)
+MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!=", "&&": "&&", "||": "||"}
+
+
+def sites(source: str) -> list[Site]:
+    """The comparisons, conjunctions and disjunctions."""
+    java = parse(source)
+    conditions = (n for n in walk(java.root) if n.type == "binary_expression" and operator(n) in MIRRORED)
+    return [Site(*java.span(n), operator(n)) for n in conditions]
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
+    """Change the sides. Raises Refused."""
+    java = parse(source)
+    node = found(java, site, {"binary_expression"})
+    while node.type == "binary_expression" and operator(node) != site.what and node.parent is not None:
+        node = node.parent
+    sign = operator(node)
+    if sign not in MIRRORED:
+        raise Refused(f"{sign} is no comparison")
+    left, right = field(node, "left"), field(node, "right")
+    if java.text(left) == java.text(right):
+        raise Refused("both sides are the same")
+    reason = _not_both(java, left, right) if sign in ("&&", "||") else commute(*_compared(java, left, right, sign))
+    if reason:
+        raise Refused(reason)
+    token = next(c for c in node.children if c.type == sign)
+    moved = f"({java.text(left)})" if left.type == "binary_expression" and _as_weak(operator(left), sign) else java.text(left)
+    return splice(
+        source, [Edit(*java.span(left), java.text(right)), Edit(*java.span(token), MIRRORED[sign]), Edit(*java.span(right), moved)]
+    )
+
+
+def _as_weak(inner: str, outer: str) -> bool:
+    levels = [("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">=")]
+    place = {sign: i for i, level in enumerate(levels) for sign in level}
+    return place.get(inner, len(levels)) <= place[outer]
+
+
+def _compared(java: JavaSource, left: Node, right: Node, sign: str) -> tuple[Effects, Effects]:
+    """What either side does, taking a value out of its box included."""
+    types = type_of(java, left), type_of(java, right)
+    references = sign in ("==", "!=") and None not in types and not any(t in PRIMITIVE for t in types)
+    if references or any(bare(n).type == "null_literal" for n in (left, right)):
+        return effects(java, left), effects(java, right)
+    unboxed = Effects(throws=frozenset({NULL}))
+    first, second = (effects(java, n) | (Effects() if is_primitive(java, n) else unboxed) for n in (left, right))
+    return first, second
+
+
+def _not_both(java: JavaSource, left: Node, right: Node) -> str:
+    for side in (left, right):
+        if not is_primitive(java, side):
+            return "a side is not shown to be a boolean, which a null would make throw"
+        if not effects(java, side).total:
+            return "a side may throw or change something, so it matters whether it is evaluated"
+        if may_be_constant(java, side):
+            return "a side may be constant, which javac's flow analysis sees"
+        if any(late(v) for n in walk(side) if (v := names_of(java).meanings.get(n.id)) is not None):
+            return "a side uses a variable that may have no value yet"
+    return ""

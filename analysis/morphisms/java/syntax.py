@@ -1,0 +1,251 @@
+"""Java source as a tree-sitter tree, with offsets in characters, and edits that leave every other character as it was.
+
+Needs the packages tree-sitter and tree-sitter-java.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+import tree_sitter_java
+from tree_sitter import Language, Node, Parser
+
+from ..rule import Edit, Refused, Site, UnreadableSource
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, for tables of names."""
+    return frozenset(text.split())
+
+
+COMMENTS = frozenset({"line_comment", "block_comment"})
+TYPE_BODIES = frozenset({"class_body", "interface_body", "enum_body", "annotation_type_body"})
+METHODS = frozenset({"method_declaration", "constructor_declaration", "compact_constructor_declaration"})
+CALLABLES = METHODS | {"lambda_expression", "static_initializer"}
+LOOPS = frozenset({"for_statement", "enhanced_for_statement", "while_statement", "do_statement"})
+BLOCKS = frozenset({"block", "constructor_body"})
+STATEMENTS = (
+    words(
+        "block labeled_statement if_statement switch_expression synchronized_statement local_variable_declaration throw_statement "
+        "try_statement try_with_resources_statement expression_statement assert_statement break_statement continue_statement "
+        "return_statement yield_statement class_declaration interface_declaration enum_declaration record_declaration ;"
+    )
+    | LOOPS
+)
+
+# What walks the tree does so by calling itself, a few times a level.
+_DEEPEST = 200
+
+_PARSER = Parser(Language(tree_sitter_java.language()))
+# An escape that javac turns into a character before it looks for tokens; after an even number of backslashes it is none.
+_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+([0-9a-fA-F]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class JavaSource:
+    """One file. starts: the byte at which each character starts, None where every character is one byte."""
+
+    source: str
+    data: bytes
+    root: Node
+    starts: Sequence[int] | None
+
+    def character(self, byte: int) -> int:
+        """The character that starts at a byte."""
+        return byte if self.starts is None else bisect_left(self.starts, byte)
+
+    def span(self, node: Node) -> tuple[int, int]:
+        """Where a node is, in characters of the source."""
+        return self.character(node.start_byte), self.character(node.end_byte)
+
+    def text(self, node: Node) -> str:
+        """The source of a node."""
+        return self.data[node.start_byte : node.end_byte].decode()
+
+
+@lru_cache(maxsize=16)
+def parse(source: str) -> JavaSource:
+    """Read a Java file. Raises UnreadableSource where it isn't Java that can be read with certainty, with line and reason."""
+    try:
+        data = source.encode()
+    except UnicodeEncodeError as error:
+        raise UnreadableSource(f"not text: {error.reason} at character {error.start}") from None
+    root = _PARSER.parse(data).root_node
+    if root.has_error:
+        raise UnreadableSource(f"line {_first_error(root).start_point.row + 1}: not Java that can be parsed")
+    deep = next((node for node, depth in _with_depth(root) if depth > _DEEPEST), None)
+    if deep is not None:
+        raise UnreadableSource(f"line {deep.start_point.row + 1}: code nested more than {_DEEPEST} deep, as in a very long sum")
+    starts = None if len(data) == len(source) else [0, *accumulate(len(c.encode()) for c in source)]
+    java = JavaSource(source, data, root, starts)
+    for escape in _ESCAPE.finditer(source):
+        at = java.root.descendant_for_byte_range(*(len(source[:i].encode()) for i in (escape.end() - 1, escape.end())))
+        inside = at is not None and at.type in {"escape_sequence", "character_literal", *COMMENTS}
+        if int(escape[1], 16) < 0x80 or not inside:
+            line = source.count("\n", 0, escape.start()) + 1
+            raise UnreadableSource(f"line {line}: the Unicode escape {escape[0].lstrip(chr(92))} may stand for a token")
+    return java
+
+
+def _with_depth(root: Node) -> Iterator[tuple[Node, int]]:
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        yield node, depth
+        stack.extend((child, depth + 1) for child in node.children)
+
+
+def _first_error(node: Node) -> Node:
+    for child in node.children:
+        if child.is_error or child.is_missing:
+            return child
+        if child.has_error:
+            return _first_error(child)
+    return node
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it, in the order of the source."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def ancestors(node: Node) -> Iterator[Node]:
+    """The nodes around a node, the nearest first."""
+    above = node.parent
+    while above is not None:
+        yield above
+        above = above.parent
+
+
+def callable_around(node: Node) -> Node | None:
+    """The method, constructor, lambda or initialiser whose code a node is; None outside of all."""
+    for above in ancestors(node):
+        if above.type in CALLABLES or (above.type == "block" and above.parent is not None and above.parent.type == "class_body"):
+            return above
+        if above.type in TYPE_BODIES:
+            return None
+    return None
+
+
+def field(node: Node, name: str) -> Node:
+    """The child of that name, where the grammar always has one."""
+    child = node.child_by_field_name(name)
+    if child is None:
+        raise Refused(f"line {node.start_point.row + 1}: a {node.type.replace('_', ' ')} without its {name}")
+    return child
+
+
+def operator(node: Node) -> str:
+    """The operator of a unary, binary, update or assignment expression."""
+    child = node.child_by_field_name("operator")
+    return child.type if child is not None else next(c.type for c in node.children if not c.is_named)
+
+
+def bare(node: Node) -> Node:
+    """An expression without the parentheses around it."""
+    while node.type == "parenthesized_expression":
+        node = next(c for c in node.named_children if c.type not in COMMENTS)
+    return node
+
+
+def statements(block: Node) -> list[Node]:
+    """The statements that stand in a block, a constructor's body or a switch group, one after another."""
+    return [c for c in block.children if c.type in STATEMENTS or c.type == "explicit_constructor_invocation"]
+
+
+def is_switch_statement(node: Node) -> bool:
+    """Whether a switch stands as a statement: its value is used nowhere."""
+    above = node.parent
+    return node.type == "switch_expression" and above is not None and is_statement_place(above, node)
+
+
+def is_statement_place(above: Node, node: Node) -> bool:
+    """Whether a node directly below `above` is one of its statements."""
+    if above.type in BLOCKS or above.type in {"switch_block_statement_group", "labeled_statement"}:
+        return True
+    role = _role(above, node)
+    return (above.type in LOOPS and role == "body") or (above.type == "if_statement" and role in {"consequence", "alternative"})
+
+
+def _role(above: Node, node: Node) -> str | None:
+    return next((above.field_name_for_child(i) for i, c in enumerate(above.children) if c == node), None)
+
+
+def role(node: Node) -> str | None:
+    """The name of the field that a node is in the one above it."""
+    return None if node.parent is None else _role(node.parent, node)
+
+
+def has_comment(node: Node) -> bool:
+    """Whether a comment is inside."""
+    return any(n.type in COMMENTS for n in walk(node))
+
+
+def indentation(java: JavaSource, node: Node) -> str:
+    """The white space before the first code on the line on which a node starts."""
+    start = java.span(node)[0]
+    line = java.source[java.source.rfind("\n", 0, start) + 1 : start]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def newline(java: JavaSource) -> str:
+    """What ends a line in this file."""
+    return "\r\n" if "\r\n" in java.source else "\n"
+
+
+def found(java: JavaSource, site: Site, types: frozenset[str] | set[str]) -> Node:
+    """The node of one of these types whose text a site is. Raises Refused where there is none, as in another source."""
+    start, end = (len(java.source[:at].encode()) for at in (site.start, site.end))
+    node = java.root.descendant_for_byte_range(start, end)
+    while node is not None and (node.start_byte, node.end_byte) == (start, end):
+        if node.type in types:
+            return node
+        node = node.parent
+    raise Refused(f"characters {site.start}-{site.end} are not such a place")
+
+
+def sites_of(java: JavaSource, nodes: Iterable[Node], what: str = "") -> list[Site]:
+    """The places where nodes are."""
+    return [Site(*java.span(node), what) for node in nodes]
+
+
+def splice(source: str, edits: Sequence[Edit]) -> str:
+    """The source with all edits made; words and operators that would run into one another get a space between them.
+
+    Raises Refused where two edits meet on the same characters.
+    """
+    out: list[str] = []
+    at = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        if edit.start < at:
+            raise Refused("two changes would meet on the same characters")
+        for piece in (source[at : edit.start], edit.text):
+            _append(out, piece)
+        at = edit.end
+    _append(out, source[at:])
+    return "".join(out)
+
+
+def _append(out: list[str], piece: str) -> None:
+    if not piece:
+        return
+    if out and _join(out[-1][-1], piece[0]):
+        out.append(" ")
+    out.append(piece)
+
+
+def _join(before: str, after: str) -> bool:
+    return (_word(before) and _word(after)) or (before == after and before in "+-&|<>=")
+
+
+def _word(character: str) -> bool:
+    return character.isalnum() or character in "_$"

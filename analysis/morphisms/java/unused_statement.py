@@ -1,0 +1,82 @@
+"""Put in a statement that does nothing anybody sees: a variable that is never used, or code that never runs.
+
+Precondition: control can come to the place, and nothing has to stand before what follows, as `super(…)` has to stand first.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from ..rule import Edit, Refused, Site
+from .flow import completes, uncertain
+from .names import fresh
+from .syntax import BLOCKS, JavaSource, indentation, newline, parse, splice, statements, walk
+from .types import is_own
+
+NAME = "unused_statement"
+EQUIVALENT = True
+EXAMPLE = (
+    "int f(int n) {\n    return n + 1;\n}\n",
+    "int f(int n) {\n    if (false) {\n        int offset = 3;\n    }\n    return n + 1;\n}\n",
+)
+
+
+def _places(java: JavaSource) -> Iterator[tuple[int, Node, Node | None]]:
+    """Where a statement can go in: the character, the block, the statement that follows or None at the end of the block."""
+    for block in walk(java.root):
+        if block.type not in BLOCKS and block.type != "switch_block_statement_group":
+            continue
+        inside = statements(block)
+        for statement in inside:
+            yield java.span(statement)[0], block, statement
+        if block.type in BLOCKS:
+            yield java.span(inside[-1])[1] if inside else java.span(block)[0] + 1, block, None
+
+
+def sites(source: str) -> list[Site]:
+    """Before each statement of a block or a switch group, and at the end of each block."""
+    java = parse(source)
+    return sorted((Site(at, at, "before" if following else "end") for at, _, following in _places(java)), key=lambda s: (s.start, s.what))
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:
+    """Put in a statement drawn from a few kinds. Raises Refused."""
+    java = parse(source)
+    wanted = (site.start, site.what)
+    place = next(((b, f) for at, b, f in _places(java) if (at, "before" if f else "end") == wanted), None)
+    if place is None:
+        raise Refused(f"no statement can stand at character {site.start}")
+    block, following = place
+    if following is not None and following.type == "explicit_constructor_invocation":
+        raise Refused("a call of another constructor has to stand first")
+    inside = statements(block)
+    if following is None and inside and (not completes(java, inside[-1]) or uncertain(java, inside[-1])):
+        raise Refused("control may never come to the end of the block")
+    end = newline(java)
+    if following is not None:
+        indent = indentation(java, following)
+        return splice(source, [Edit(site.start, site.start, _statement(java, rng, indent, end) + end + indent)])
+    if inside:
+        indent = indentation(java, inside[-1])
+        return splice(source, [Edit(site.start, site.start, end + indent + _statement(java, rng, indent, end))])
+    indent = indentation(java, block)
+    text = end + indent + "    " + _statement(java, rng, indent + "    ", end) + end + indent
+    return splice(source, [Edit(site.start, site.start, text)])
+
+
+def _statement(java: JavaSource, rng: random.Random, indent: str, end: str) -> str:
+    name, number = fresh(java, rng), rng.randrange(2, 10)
+    kinds = [
+        f"int {name} = {number};",
+        f"double {name} = {number}.5;",
+        f"boolean {name} = false;",
+        f"int[] {name} = new int[{number}];",
+        f"if (false) {{{end}{indent}    int {name} = {number};{end}{indent}}}",
+        f"for (int {name} = {number}; {name} < 0; {name}++) {{{end}{indent}}}",
+    ]
+    if not is_own(java, "String"):
+        kinds.append(f'String {name} = "";')
+    return rng.choice(kinds)

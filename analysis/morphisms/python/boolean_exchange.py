@@ -1,0 +1,116 @@
+"""A variable that is only ever True or False holds the opposite, and is negated wherever it is read.
+
+Precondition: a local variable of a function, not a parameter, and everything that is bound to it is certainly a bool: by `=` alone on its
+side, `:=`, or `&=`, `|=`, `^=`. Every place that means it, in nested functions too, is found and negated. Not where it is deleted, where
+`f"{x=}"` prints its text, nor where the file can look at its own frames.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...syntax.effects import reflective
+from ...syntax.exact_types import exact_types
+from ...syntax.parsed import Parsed, parse
+from ...syntax.scopes import Occurrence, Variable, scopes
+from ..rule import Edit, Refused, Site, edited
+
+NAME = "boolean_exchange"
+EQUIVALENT = True
+EXAMPLE = (
+    "def has(items, x):\n    found = False\n    for y in items:\n        if y is x:\n            found = True\n    return found\n",
+    "def has(items, x):\n    found = True\n    for y in items:\n        if y is x:\n            found = False\n    return not found\n",
+)
+_OPPOSITE = {"True": "False", "False": "True"}
+
+
+def sites(source: str) -> list[Site]:
+    """One for each local variable to which a constant, negation or comparison that is a bool is assigned. Raises UnreadableSource."""
+    parsed = parse(source)
+    local = (v for v in scopes(parsed).variables if v.scope.kind == "function" and any(_looks_boolean(parsed, o) for o in v.bindings))
+    return sorted((Site(*parsed.spans[v.occurrences[0].node], v.name) for v in local), key=lambda s: s.start)
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+    """The source with the variable negated everywhere. Raises Refused."""
+    parsed = parse(source)
+    variable = next((v for v in scopes(parsed).variables if parsed.spans[v.occurrences[0].node][0] == site.start), None)
+    if variable is None or variable.scope.kind != "function":
+        raise Refused("no local variable begins here")
+    if (word := reflective(parsed)) is not None:
+        raise Refused(f"the file uses {word}, which may see the values of variables")
+    # where one assignment is in another, the outer one's text goes around the inner one's
+    return edited(source, sorted((e for o in variable.occurrences for e in _negated(parsed, variable, o)), key=lambda e: e.start))
+
+
+def _looks_boolean(parsed: Parsed, occurrence: Occurrence) -> bool:
+    value = _assigned(parsed, occurrence)
+    return isinstance(value, cst.Comparison | cst.UnaryOperation | cst.Name) and exact_types(parsed).only(value, frozenset({"bool"}))
+
+
+def _assigned(parsed: Parsed, occurrence: Occurrence) -> cst.BaseExpression | None:
+    """What is bound where a variable is the only target, so that its value can be negated on the spot."""
+    parent = parsed.parents[occurrence.node]
+    match parent:
+        case cst.AssignTarget():
+            assign = parsed.parents[parent]
+            return assign.value if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+        case cst.AnnAssign() if parent.target is occurrence.node:
+            return parent.value
+        case cst.NamedExpr() if parent.target is occurrence.node:
+            return parent.value
+        case cst.AugAssign() if parent.target is occurrence.node:
+            return parent.value
+    return None
+
+
+def _negated(parsed: Parsed, variable: Variable, occurrence: Occurrence) -> Iterator[Edit]:
+    """The edits for one occurrence; insertions but for True and False, so that those of nested expressions never overlap."""
+    name, node = variable.name, occurrence.node
+    parent = parsed.parents[node]
+    if any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in parsed.ancestors(node)):
+        raise Refused(f'an f-string prints the text of {name} by "="')
+    if occurrence.how in ("declaration", "annotation"):
+        return
+    if occurrence.how == "read":
+        yield from _read(parsed, node, parent)
+        return
+    value = _assigned(parsed, occurrence) if occurrence.how in ("assign", "walrus", "augmented") else None
+    if value is None:
+        raise Refused(f"{name} is bound by {occurrence.how}, where it can't be negated")
+    if not exact_types(parsed).only(value, frozenset({"bool"})):
+        raise Refused(f"{parsed.text(value)!r}, which is assigned to {name}, may be something else than True or False")
+    start, end = parsed.span(value)
+    if isinstance(parent, cst.NamedExpr):
+        # its value is used as it was
+        yield from _around(*parsed.span(parent), *(("(not ", ")") if parent.lpar else ("(not (", "))")))
+    if isinstance(parent, cst.AugAssign):
+        sign = type(parent.operator).__name__
+        symbol = {"BitAndAssign": "&", "BitOrAssign": "|", "BitXorAssign": "^"}.get(sign)
+        if symbol is None:
+            raise Refused(f"{name} is changed by an operator that gives no bool")
+        yield Edit(parsed.spans[parent.operator][0], start, "= ")
+        yield from _around(start, end, f"not ((not {name}) {symbol} (", "))")
+    elif isinstance(value, cst.Name) and value.value in _OPPOSITE:
+        yield Edit(*parsed.spans[value], _OPPOSITE[value.value])
+    else:
+        yield from _around(start, end, "not (", ")")
+
+
+def _read(parsed: Parsed, node: cst.Name, parent: cst.CSTNode) -> Iterator[Edit]:
+    if any(isinstance(p, cst.MatchPattern) for p in parsed.ancestors(node)):
+        raise Refused(f"{node.value} stands in a pattern, where it can't be negated")
+    if isinstance(parent, cst.UnaryOperation) and isinstance(parent.operator, cst.Not) and not node.lpar:
+        yield Edit(parsed.spans[parent][0], parsed.spans[node][0], "")
+    elif isinstance(parent, cst.Return | cst.If | cst.While | cst.Assign) and not node.lpar:
+        yield Edit(parsed.spans[node][0], parsed.spans[node][0], "not ")
+    else:
+        yield from _around(*parsed.spans[node], "(not ", ")")
+
+
+def _around(start: int, end: int, before: str, after: str) -> Iterator[Edit]:
+    yield Edit(start, start, before)
+    yield Edit(end, end, after)

@@ -1,0 +1,62 @@
+"""An operator of a condition becomes another one: `<` one of `<=`, `>`, `>=`, `==` becomes `!=`, `and` becomes `or`, and the reverse.
+
+Not equivalent, by intent; whether a test tells the two apart is decided by execution (`rule.confirmed`). Only operators that decide are
+changed: the comparisons, `and` and `or` that the condition of an `if`, `while`, `assert`, conditional expression, comprehension or guard
+is made of, each by itself. Precondition: none beyond that. Random: which of the other orderings.
+"""
+
+from __future__ import annotations
+
+import random
+
+import libcst as cst
+
+from ...syntax.parsed import Parsed, parse
+from ..rule import Edit, Refused, Site, edited
+from .conditions import decisions
+
+NAME = "modify_condition"
+EQUIVALENT = False
+EXAMPLE = (
+    "def positive(n):\n    return 1 if n != 0 and n + 0 == n else 0\n",
+    "def positive(n):\n    return 1 if n == 0 and n + 0 == n else 0\n",
+)
+_ORDERINGS = ("<", "<=", ">", ">=")
+OTHERS = {
+    "Equal": ("!=",), "NotEqual": ("==",), "Is": ("is not",), "IsNot": ("is",), "In": ("not in",), "NotIn": ("in",),
+    "And": ("or",), "Or": ("and",),
+    "LessThan": _ORDERINGS[1:], "LessThanEqual": ("<", ">", ">="), "GreaterThan": ("<", "<=", ">="), "GreaterThanEqual": _ORDERINGS[:3],
+}  # fmt: skip
+
+
+def sites(source: str) -> list[Site]:
+    """One for each comparison operator, `and` and `or` of a condition; what: the operator. Raises UnreadableSource."""
+    parsed = parse(source)
+    return sorted((Site(*parsed.spans[o], " ".join(parsed.text(o).split())) for o in _operators(parsed)), key=lambda s: s.start)
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:
+    """The source with another operator there. Raises Refused."""
+    parsed = parse(source)
+    operator = next((o for o in _operators(parsed) if parsed.spans[o] == (site.start, site.end)), None)
+    if operator is None:
+        raise Refused("no operator of a condition stands here")
+    if "\\" in parsed.text(operator) or "#" in parsed.text(operator):
+        raise Refused("the operator stands on two lines")
+    name = type(operator).__name__
+    text = rng.choice(OTHERS[name])
+    # a word needs a blank where `(a)==b` had none
+    before, after = source[site.start - 1 : site.start], source[site.end : site.end + 1]
+    text = f"{' ' * (_word(before) and _word(text[0]))}{text}{' ' * (_word(after) and _word(text[-1]))}"
+    return edited(source, [Edit(site.start, site.end, text)])
+
+
+def _word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _operators(parsed: Parsed) -> list[cst.CSTNode]:
+    found: list[cst.CSTNode] = []
+    for node in decisions(parsed):
+        found += [node.operator] if isinstance(node, cst.BooleanOperation) else [target.operator for target in node.comparisons]
+    return found

@@ -1,0 +1,83 @@
+"""A local variable gets another name, at every place that means it.
+
+Precondition: a variable of a function or a comprehension, not of a module or a class, where others reach it by its name. A parameter only
+where no caller can pass it by keyword: positional-only, `*args`, `**kwargs`, or of a local function that is only ever called, without
+keywords. Not functions, classes, imports and type parameters, whose names are values; not names that a class mangles; not where `f"{x=}"`
+prints the name, nor where the file can look at its own frames (`locals`, `eval`, …). The new name stands nowhere else in the file.
+"""
+
+from __future__ import annotations
+
+import random
+
+import libcst as cst
+
+from ...syntax.effects import reflective
+from ...syntax.names import fresh
+from ...syntax.parsed import Parsed, parse
+from ...syntax.scopes import Scopes, Variable, scopes
+from ..rule import Edit, Refused, Site, edited
+
+NAME = "rename_variable"
+EQUIVALENT = True
+EXAMPLE = (
+    "def mean(items, /):\n    total = 0\n    for x in items:\n        total += x\n    return total / len(items)\n",
+    "def mean(items, /):\n    value = 0\n    for x in items:\n        value += x\n    return value / len(items)\n",
+)
+
+
+def sites(source: str) -> list[Site]:
+    """One for each variable of a function or comprehension, at its first occurrence; what: its name. Raises UnreadableSource."""
+    parsed = parse(source)
+    local = (v for v in scopes(parsed).variables if v.scope.kind in ("function", "comprehension"))
+    return sorted((Site(*parsed.spans[v.occurrences[0].node], v.name) for v in local), key=lambda s: s.start)
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:
+    """The source with a random fresh name. Raises Refused."""
+    parsed = parse(source)
+    known = scopes(parsed)
+    variable = next((v for v in known.variables if parsed.spans[v.occurrences[0].node][0] == site.start), None)
+    if variable is None or variable.scope.kind not in ("function", "comprehension"):
+        raise Refused("no local variable begins here")
+    _check(parsed, known, variable)
+    name = fresh(parsed, rng)[0]
+    return edited(source, (Edit(*parsed.spans[o.node], name) for o in variable.occurrences))
+
+
+def _check(parsed: Parsed, known: Scopes, variable: Variable) -> None:
+    if (word := reflective(parsed)) is not None:
+        raise Refused(f"the file uses {word}, which may see the names of variables")
+    if variable.name.startswith("__"):
+        raise Refused(f"{variable.name} may be mangled by a class")
+    kinds = {o.how for o in variable.bindings}
+    if not kinds:
+        raise Refused(f"nothing binds {variable.name}")
+    if named := kinds & {"import", "def", "class", "type"}:
+        raise Refused(f"{variable.name} is bound by {min(named)}, whose name is a value")
+    for occurrence in variable.occurrences:
+        around = parsed.parents[occurrence.node]
+        if occurrence.how == "parameter":
+            _check_parameter(parsed, known, variable, occurrence.node)
+        if any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in (around, *parsed.ancestors(around))):
+            raise Refused(f'an f-string prints the name of {variable.name} by "="')
+
+
+def _check_parameter(parsed: Parsed, known: Scopes, variable: Variable, node: cst.Name) -> None:
+    parameter, parameters = parsed.parents[node], variable.scope.node
+    assert isinstance(parameters, cst.FunctionDef | cst.Lambda)
+    listed = parameters.params
+    if parameter in listed.posonly_params or parameter in (listed.star_arg, listed.star_kwarg):
+        return
+    if isinstance(parameters, cst.FunctionDef) and not parameters.decorators:
+        function = known.of[parameters.name]
+        if function.scope.kind == "function" and all(_called_without_keywords(parsed, o.node, o.how) for o in function.occurrences):
+            return
+    raise Refused(f"{variable.name} is a parameter that a caller may pass by keyword")
+
+
+def _called_without_keywords(parsed: Parsed, node: cst.Name, how: str) -> bool:
+    if how == "def":
+        return True
+    call = parsed.parents[node]
+    return isinstance(call, cst.Call) and call.func is node and all(a.keyword is None and a.star != "**" for a in call.args)

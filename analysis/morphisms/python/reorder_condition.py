@@ -1,0 +1,88 @@
+"""The two sides of a condition's comparison, `and` or `or` change places: `a < 2` becomes `2 > a`.
+
+Precondition of a comparison: one operator, not `in`; one side is a constant or a variable that surely has a value and that the other side
+can't bind, so that the order of evaluation does not show; and the operator means the same from the other side: it is `is`, or both types
+are certain and plain, or one side is certainly an int, str, bytes or None: these leave the decision to the other side, whichever comes
+first. Of `and`, `or`: both sides can be evaluated, and asked for their truth, without effect or exception, and only the truth counts.
+"""
+
+from __future__ import annotations
+
+import random
+
+import libcst as cst
+
+from ...syntax.effects import Effects, effects
+from ...syntax.exact_types import ATOMS, CONTAINERS
+from ...syntax.parsed import parse
+from ..rule import Edit, Refused, Site, edited
+from .conditions import decisions
+
+NAME = "reorder_condition"
+EQUIVALENT = True
+EXAMPLE = (
+    "def sign(n):\n    if n < 0:\n        return -1\n    return 1\n",
+    "def sign(n):\n    if 0 > n:\n        return -1\n    return 1\n",
+)
+_MIRROR = {
+    "Equal": "==", "NotEqual": "!=", "Is": "is", "IsNot": "is not",
+    "LessThan": ">", "LessThanEqual": ">=", "GreaterThan": "<", "GreaterThanEqual": "<=",
+}  # fmt: skip
+# not bool and float, which compare themselves with the subclass of another number before that is asked
+_LEAVE_THE_DECISION = frozenset({"int", "str", "bytes", "NoneType"})
+
+
+def sites(source: str) -> list[Site]:
+    """One for each comparison but `in`, each `and` and each `or` of a condition; what: the operator. Raises UnreadableSource."""
+    parsed = parse(source)
+    found = []
+    for node in decisions(parsed):
+        if isinstance(node, cst.BooleanOperation):
+            found.append(Site(*parsed.spans[node], "and" if isinstance(node.operator, cst.And) else "or"))
+        elif not any(isinstance(t.operator, cst.In | cst.NotIn) for t in node.comparisons):
+            found.append(Site(*parsed.spans[node], parsed.text(node.comparisons[0].operator)))
+    return found
+
+
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+    """The source with the two sides exchanged. Raises Refused."""
+    parsed = parse(source)
+    node = next((n for n in decisions(parsed) if parsed.spans[n] == (site.start, site.end)), None)
+    if node is None:
+        raise Refused("no condition stands here")
+    known = effects(parsed)
+    if isinstance(node, cst.BooleanOperation):
+        left, right, operator = node.left, node.right, site.what
+        _check_boolean(known, left, right)
+    else:
+        if len(node.comparisons) > 1:
+            raise Refused("a chain of comparisons evaluates its sides in its order")
+        left, right = node.left, node.comparisons[0].comparator
+        operator = _MIRROR.get(type(node.comparisons[0].operator).__name__, "")
+        if not operator:
+            raise Refused("membership has no other direction")
+        _check_comparison(known, left, right, operator)
+    (first, first_end), (second, second_end) = parsed.span(left), parsed.span(right)
+    if "#" in source[first_end:second]:
+        raise Refused("a comment stands between the two sides")
+    return edited(source, [Edit(first, second_end, f"{source[second:second_end]} {operator} {source[first:first_end]}")])
+
+
+def _check_boolean(known: Effects, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+    for side in (left, right):
+        if not known.quiet(side):
+            raise Refused(f"{known.parsed.text(side)!r} may raise or have an effect, and is not always evaluated")
+        if not known.types.only(side, ATOMS | CONTAINERS):
+            raise Refused(f"the type of {known.parsed.text(side)!r} is not certain, and its truth may be an effect")
+
+
+def _check_comparison(known: Effects, left: cst.BaseExpression, right: cst.BaseExpression, operator: str) -> None:
+    text = known.parsed.text
+    if not (known.quiet(left) and known.quiet(right)) and not known.still(left, right) and not known.still(right, left):
+        raise Refused(f"both {text(left)!r} and {text(right)!r} may raise or have an effect: their order shows")
+    if operator in ("is", "is not"):
+        return
+    if known.types.only(left, ATOMS) and known.types.only(right, ATOMS):
+        return
+    if not any(known.types.only(side, _LEAVE_THE_DECISION) for side in (left, right)):
+        raise Refused(f"the types of {text(left)!r} and {text(right)!r} are not certain, and may give {operator} a meaning of their own")

@@ -1,0 +1,113 @@
+"""What a suite says of the project as it is: each test's outcome, which tests can't be relied on, and which lines each touches. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from .report import Outcome, Report, first_difference
+
+# Where more tests than this change their minds, those that did not may only have been lucky.
+MOST_FLAKY = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Outcomes of the tests that had the same one in each run, by id, in the order of the suite; cpu_s and wall_s of each.
+
+    flaky: tests that had several, by id, with all of them; they are never run again. broken: files that can't be collected, with the
+    reason. trouble: why nothing can be concluded from this suite; empty where something can. notes: what else a person should know.
+    start_cpu_s, start_wall_s: seconds of starting and collecting. runs: how many there were. ignores_options: whether they were made
+    without the project's own `addopts`.
+    """
+
+    outcomes: dict[str, Outcome]
+    cpu_s: dict[str, float]
+    wall_s: dict[str, float]
+    flaky: dict[str, str] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+    trouble: str = ""
+    notes: tuple[str, ...] = ()
+    start_cpu_s: float = 0.0
+    start_wall_s: float = 0.0
+    runs: int = 0
+    ignores_options: bool = False
+
+
+def unknown(trouble: str, *, broken: Mapping[str, str] | None = None, notes: Sequence[str] = ()) -> Baseline:
+    """A baseline from which nothing follows."""
+    return Baseline({}, {}, {}, broken=dict(broken or {}), trouble=trouble, notes=tuple(notes))
+
+
+def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Sequence[str] = ()) -> Baseline:
+    """From whole runs that came to their ends, with the clock seconds of each."""
+    broken = reports[0].errors
+    if any(report.errors.keys() != broken.keys() for report in reports):
+        names = sorted({name for report in reports for name in report.errors})
+        return unknown(f"collecting the tests fails now and then: {', '.join(names)}", broken=broken, notes=notes)
+    flaky = first_difference(report.outcomes for report in reports)
+    tests = [test for test in reports[0].tests if test not in flaky]
+    count = len(tests) + len(flaky)
+    if not count:
+        first = next(iter(broken.items()), None)
+        return unknown(f"no test can be collected: {first[0]}: {first[1]}" if first else "there are no tests", broken=broken, notes=notes)
+    if len(flaky) > MOST_FLAKY * count:
+        return unknown(
+            f"{len(flaky)} of {count} tests have not the same outcome in each of {len(reports)} runs", broken=broken, notes=notes
+        )
+    outcomes: dict[str, Outcome] = {test: reports[0].tests[test].outcome for test in tests}
+    if not any(outcome == "passed" for outcome in outcomes.values()):
+        return unknown(f"none of {count} tests passes", broken=broken, notes=notes)
+    starts = [report.cpu_s - sum(run.cpu_s for run in report.tests.values()) for report in reports]
+    waits = [wall - sum(run.wall_s for run in report.tests.values()) for report, wall in zip(reports, wall_s, strict=True)]
+    return Baseline(
+        outcomes,
+        {test: median(report.tests[test].cpu_s for report in reports) for test in tests},
+        {test: median(report.tests[test].wall_s for report in reports) for test in tests},
+        flaky,
+        dict(broken),
+        notes=tuple(notes),
+        start_cpu_s=max(0.0, median(starts)),
+        start_wall_s=max(0.0, median(waits)),
+        runs=len(reports),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """tests: of each file, by line, those that touch it. imported: of each file, the lines that run when something is imported.
+
+    fresh: tests that start processes or import the project anew, whose lines are not all seen. trouble: why nothing is known.
+    """
+
+    tests: dict[str, dict[int, frozenset[str]]]
+    imported: dict[str, frozenset[int]]
+    fresh: frozenset[str]
+    trouble: str = ""
+
+
+def coverage_of(report: Report, stable: Sequence[str]) -> Coverage:
+    """From a watched run. What a fixture of a wider scope touched, all tests in that scope touch."""
+    touched: dict[str, dict[int, set[str]]] = {}
+
+    def add(tests: Sequence[str], lines: Mapping[str, Sequence[int]]) -> None:
+        for file, numbers in lines.items():
+            by_line = touched.setdefault(file, {})
+            for number in numbers:
+                by_line.setdefault(number, set()).update(tests)
+
+    for test in stable:
+        if test in report.tests:
+            add([test], report.tests[test].lines)
+    for scope, lines in report.touched:
+        inside = [test for test in stable if not scope or scope == "." or test == scope or test.startswith((f"{scope}::", f"{scope}/"))]
+        add(inside, lines)
+    # the same set of tests for many lines is kept once
+    kept: dict[frozenset[str], frozenset[str]] = {}
+    tests = {
+        file: {line: kept.setdefault(found, found) for line in sorted(by_line) if (found := frozenset(by_line[line]))}
+        for file, by_line in touched.items()
+    }
+    imported = {file: frozenset(lines) for file, lines in report.imported.items()}
+    return Coverage(tests, imported, frozenset(test for test in stable if test in report.tests and report.tests[test].fresh))

@@ -1,0 +1,61 @@
+"""Which lines of a file a changed text changes, and which lines those stand for when asking what runs them."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+
+def changed_lines(old: str, new: str) -> range:
+    """Numbers (from 1) of the lines of the old text that the one region in which the texts differ takes up.
+
+    Where lines were only put in, those on both sides of the place; empty where the texts are the same.
+    """
+    a, b = old.split("\n"), new.split("\n")
+    if a == b:
+        return range(0)
+    before = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    most = min(len(a), len(b)) - before
+    after = next((i for i in range(most) if a[-1 - i] != b[-1 - i]), most)
+    first, last = before + 1, len(a) - after
+    return range(first, last + 1) if first <= last else range(max(1, last), min(len(a), first) + 1)
+
+
+def with_statements(source: str, lines: range) -> range:
+    """The lines, and all lines of the statements that begin or end among them, of compound ones the header alone.
+
+    Python reports a statement of several lines as running on some of them only. A source that does not parse here keeps its lines.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return lines
+    first, last = lines.start, lines.stop - 1
+    wide_first, wide_last = first, last
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt):
+            continue
+        start, end = node.lineno, node.end_lineno or node.lineno
+        if inner := _first_inside(node):
+            end = max(start, inner - 1)
+        if start <= last and end >= first:
+            wide_first, wide_last = min(wide_first, start), max(wide_last, end)
+    return range(wide_first, wide_last + 1)
+
+
+def _first_inside(node: ast.stmt) -> int | None:
+    body = getattr(node, "cases", None) or getattr(node, "body", None)
+    if not isinstance(body, list) or not body:
+        return None
+    first = body[0].pattern if isinstance(body[0], ast.match_case) else body[0]
+    decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+    return min([int(first.lineno), *(decorator.lineno for decorator in decorators)])
+
+
+def only_within(old: str, new: str, lines: range) -> bool:
+    """Whether the new text has all of the old one's lines before and after `lines` (numbers from 1), in their places."""
+    a, b = old.split("\n"), new.split("\n")
+    before, after = a[: lines.start - 1], a[lines.stop - 1 :]
+    return len(b) >= len(before) + len(after) and b[: len(before)] == before and b[len(b) - len(after) :] == after

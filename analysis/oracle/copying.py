@@ -1,0 +1,117 @@
+"""A private copy of a project, which is all that its tests ever see; the project itself is never written to."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+# Histories, environments, and what tools can make anew.
+_LEFT_OUT = frozenset(
+    {".git", ".hg", ".svn", ".tox", ".nox", ".eggs", ".assay", "node_modules", "__pycache__"}
+    | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints", ".idea", ".vscode"}
+)
+# A larger file is data: it is linked to, not copied.
+_LARGEST_COPIED = 1 << 24
+
+
+class NotCopied(Exception):
+    """A project that can't be copied; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A copy in `folder`. sha256: of all paths and contents.
+
+    linked: large files of the project that links in the copy lead to, to be mounted read-only. left_out: what is not in the copy, by path,
+    with the reason.
+    """
+
+    folder: Path
+    sha256: str
+    linked: tuple[Path, ...]
+    left_out: dict[str, str]
+
+
+def copy_project(project: Path, folder: Path) -> Copied:
+    """Copy what a project's tests may need into `folder`, which is made, readable for every user.
+
+    Links that stay inside the project are kept; others are left out, as are histories, virtual environments and caches. What can't be read
+    is left out, too, and named. Raises NotCopied where there is no folder to copy.
+    """
+    project = project.resolve()
+    if not project.is_dir():
+        raise NotCopied(f"{project}: no such folder; name a project's root")
+    copying = _Copying(project, folder)
+    folder.mkdir(parents=True)
+    copying.copy(project)
+    for parent, *_ in os.walk(folder):
+        Path(parent).chmod(0o755)
+    return Copied(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out)
+
+
+class _Copying:
+    def __init__(self, project: Path, folder: Path) -> None:
+        self.digest = hashlib.sha256()
+        self.linked: list[Path] = []
+        self.left_out: dict[str, str] = {}
+        self._project, self._folder = project, folder
+
+    def copy(self, folder: Path) -> None:
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            self._leave_out(folder, f"can't be read: {error.strerror}")
+            return
+        for entry in entries:
+            path = Path(entry.path)
+            target = self._folder / path.relative_to(self._project)
+            try:
+                if entry.is_symlink():
+                    self._link(path, target)
+                elif entry.is_dir():
+                    self._enter(path, target)
+                elif entry.is_file():
+                    self._file(path, target, entry.stat())
+                else:
+                    self._leave_out(path, "neither a file nor a folder")
+            except OSError as error:
+                self._leave_out(path, f"can't be read: {error.strerror}")
+
+    def _enter(self, path: Path, target: Path) -> None:
+        if path.name in _LEFT_OUT:
+            self._leave_out(path, "made by a tool")
+        elif (path / "pyvenv.cfg").exists():
+            self._leave_out(path, "a virtual environment")
+        else:
+            target.mkdir()
+            self.copy(path)
+
+    def _link(self, path: Path, target: Path) -> None:
+        aims = path.resolve()
+        if not aims.is_relative_to(self._project) or not aims.exists():
+            self._leave_out(path, "a link that leads nowhere" if not aims.exists() else "a link out of the project")
+            return
+        target.symlink_to(os.path.relpath(aims, path.parent.resolve()))
+        self._add(path, b"link", str(aims.relative_to(self._project)).encode())
+
+    def _file(self, path: Path, target: Path, status: os.stat_result) -> None:
+        if status.st_size > _LARGEST_COPIED:
+            path.open("rb").close()
+            target.symlink_to(path)
+            self.linked.append(path)
+            self._add(path, b"large", f"{status.st_size} {status.st_mtime_ns}".encode())
+            return
+        shutil.copyfile(path, target)
+        target.chmod(0o755 if status.st_mode & stat.S_IXUSR else 0o644)
+        self._add(path, b"file", target.read_bytes())
+
+    def _add(self, path: Path, kind: bytes, content: bytes) -> None:
+        name = os.fsencode(path.relative_to(self._project))
+        self.digest.update(b"%s %d %s %d " % (kind, len(name), name, len(content)) + content)
+
+    def _leave_out(self, path: Path, reason: str) -> None:
+        self.left_out[str(path.relative_to(self._project))] = reason

@@ -1,0 +1,136 @@
+"""A virtual environment made for a project's tests.
+
+Only when a person asks for it, since that runs the project's build code and needs a network.
+"""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .copying import copy_project
+
+_TESTING = re.compile(r"(unit)?tests?|testing|dev|develop(ment)?|pytest|tests?[-_].*|.*[-_]tests?")
+_REQUIREMENTS = (
+    "requirements.txt",
+    *(
+        f"{stem}{joint}{word}.txt"
+        for stem in ("requirements",)
+        for joint in ("-", "_", "/")
+        for word in ("test", "tests", "testing", "dev")
+    ),
+    *(f"{word}{joint}requirements.txt" for joint in ("-", "_", "/") for word in ("test", "tests", "dev")),
+)
+_BUILDS = ("pyproject.toml", "setup.cfg", "setup.py")
+_LAST_LINES = 3
+
+
+class NoEnvironment(Exception):
+    """An environment that could not be made; the message has the installer's last words and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a project's own files say that its tests need. files: requirement files, by path inside the project."""
+
+    extras: tuple[str, ...]
+    requirements: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def wanted_by(project: Path) -> Wanted:
+    """Extras and dependency groups named for testing (or `dev`, where nothing is), and requirement files. Raises NoEnvironment."""
+    told: dict[str, Any] = {}
+    if (path := project / "pyproject.toml").is_file():
+        try:
+            told = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise NoEnvironment(f"{path}: {error}") from None
+    extras = list(told.get("project", {}).get("optional-dependencies", {}))
+    parser = configparser.ConfigParser(interpolation=None)
+    if (path := project / "setup.cfg").is_file():
+        try:
+            parser.read(path, encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError) as error:
+            raise NoEnvironment(f"{path}: {error}") from None
+    if parser.has_section("options.extras_require"):
+        extras += parser.options("options.extras_require")
+    groups = told.get("dependency-groups", {})
+    needed = [line for name in _for_tests(list(groups)) for line in _group(groups, name, ())]
+    return Wanted(
+        tuple(_for_tests(extras)),
+        tuple(dict.fromkeys(needed)),
+        tuple(name for name in _REQUIREMENTS if (project / name).is_file()),
+    )
+
+
+def make_environment(project: Path, cache: Path, *, python: Path | None = None) -> Path:
+    """The interpreter of an environment with the project, what its tests need, and pytest; made unless the same one is in `cache`.
+
+    What is installed is a copy, so that building writes nothing into the project. The environment is known by the content of the files that
+    say what is needed; the oracle's copy of the project goes before the one that is installed here. python: the one that it is made with,
+    by default the one that runs. Needs a network, and runs the project's build code with the user's rights. Raises NoEnvironment.
+    """
+    python = python or Path(sys.executable)
+    wanted = wanted_by(project)
+    digest = hashlib.sha256(json.dumps([str(python.resolve()), wanted.extras, wanted.requirements]).encode())
+    for name in (*_BUILDS, *wanted.files):
+        if (project / name).is_file():
+            digest.update(name.encode() + b"\0" + (project / name).read_bytes())
+    place = cache.absolute() / f"environment-{digest.hexdigest()[:20]}"
+    interpreter = place / "bin" / "python"
+    if (place / "made").is_file():
+        return interpreter
+    shutil.rmtree(place, ignore_errors=True)  # one whose making was cut short
+    place.parent.mkdir(parents=True, exist_ok=True)
+    _do([str(python), "-m", "venv", str(place)], project)
+    with tempfile.TemporaryDirectory(prefix="assay-build-") as temporary:
+        copied = copy_project(project, Path(temporary) / "project").folder
+        extras = f"[{','.join(wanted.extras)}]" if wanted.extras else ""
+        install = [str(interpreter), "-m", "pip", "install", "--disable-pip-version-check", "-q"]
+        if any((copied / name).is_file() for name in _BUILDS):
+            _do([*install, f"{copied}{extras}"], project)
+        files = [argument for name in wanted.files for argument in ("-r", str(copied / name))]
+        _do([*install, "pytest>=7", *wanted.requirements, *files], project, folder=copied)
+    (place / "made").write_text(f"{project}\n", encoding="utf-8")
+    return interpreter
+
+
+def _for_tests(names: Sequence[str]) -> list[str]:
+    found = [name for name in dict.fromkeys(names) if _TESTING.fullmatch(name.lower())]
+    return [name for name in found if not name.lower().startswith("dev")] or found
+
+
+def _group(groups: Mapping[str, Any], name: str, above: tuple[str, ...]) -> list[str]:
+    """A dependency group with those that it includes (PEP 735)."""
+    normal = {re.sub(r"[-_.]+", "-", key).lower(): value for key, value in groups.items()}
+    key = re.sub(r"[-_.]+", "-", name).lower()
+    if key in above or not isinstance(normal.get(key), list):
+        raise NoEnvironment(f"dependency group {name!r} of pyproject.toml is not there, or includes itself")
+    lines: list[str] = []
+    for entry in normal[key]:
+        lines += [entry] if isinstance(entry, str) else _group(groups, str(entry.get("include-group")), (*above, key))
+    return lines
+
+
+def _do(command: Sequence[str], project: Path, *, folder: Path | None = None) -> None:
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=variables)
+    if done.returncode:
+        said = [line for line in (done.stderr or done.stdout).strip().splitlines() if line.strip()][-_LAST_LINES:]
+        raise NoEnvironment(
+            f"no environment for {project}: {' / '.join(said) or 'the installer said nothing'}. "
+            "Make one yourself, with the project's test dependencies and pytest, and give its python"
+        )

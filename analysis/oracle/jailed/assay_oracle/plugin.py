@@ -1,0 +1,194 @@
+"""The plugin: what pytest is told to collect, in which order, when to stop; and a record of each test that ran.
+
+Its first request (see channel.py):
+
+    nonce        what every record begins with
+    root         the project's folder
+    select       ids of the tests to run, all when null; without: ids of those that are not run all the same
+    seed         an order at random, the collected one when null
+    expected     outcome by test id: stop at the first that differs
+    allowance    CPU seconds by test id: the process is killed at a test that takes more
+    watch        record which lines each test touches
+    serve        run nothing: collect, then answer requests (serve.py)
+
+Records: `collected` (ids, errors), `begun` and `test` for each test, `touched`, `stopped` at a difference, `ended`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import canary
+from .channel import Channel
+from .limit import allow, cpu_used
+from .serve import serve
+from .touched import Lines, Watch
+
+# Of the reports on one test, the one that is furthest from a pass is its outcome.
+_SEVERITY = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")
+_STARTS_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"})
+_LONGEST_REASON = 400
+
+
+def outcome_of(report: pytest.TestReport) -> str:
+    """One word for what a report of one phase (setup, call, teardown) says of its test."""
+    if hasattr(report, "wasxfail"):
+        return "xpassed" if report.passed else "xfailed"
+    if report.failed:
+        return "failed" if report.when == "call" else "error"
+    return report.outcome
+
+
+def shuffled(ids: Sequence[str], seed: int) -> list[str]:
+    """The ids in a random order that keeps those of a file together, and in it those of a class."""
+    rng = random.Random(seed)
+    rank: dict[tuple[str, ...], float] = {}
+
+    def key(test: str) -> list[float]:
+        parts = tuple(test.split("::"))
+        return [rank.setdefault(parts[: i + 1], rng.random()) for i in range(len(parts))]
+
+    return sorted(ids, key=key)
+
+
+class Run:
+    """The hooks of one pytest session."""
+
+    def __init__(self, channel: Channel) -> None:
+        request = channel.first
+        self._channel = channel
+        self._serves: bool = request["serve"]
+        self._select: list[str] | None = request["select"]
+        self._without = set(request["without"])
+        self._seed: int | None = request["seed"]
+        self.expected: dict[str, str] = request["expected"]
+        self.allowance: dict[str, float] = request["allowance"]
+        self._watch = Watch(request["root"]) if request["watch"] else None
+        self._errors: dict[str, str] = {}
+        self._canaries: list[pytest.Item] = []
+        self._outcomes: dict[str, str] = {}
+        self._running: str | None = None
+        self._starts_process = False
+        self.stopped = False
+        sys.addaudithook(self._audit)
+
+    def _audit(self, event: str, _arguments: Any) -> None:
+        if event in _STARTS_PROCESS:
+            self._starts_process = True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keeps why a file can't be collected."""
+        if report.failed:
+            said = str(report.longrepr).strip().splitlines()
+            errors = [line for line in said if line.startswith("E ")] or said[-1:] or ["no reason given"]
+            self._errors[report.nodeid] = errors[-1].removeprefix("E ").strip()[:_LONGEST_REASON]
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> Iterator[None]:
+        """Chooses and orders the tests, after everybody else has."""
+        yield
+        by_id = {item.nodeid: item for item in items}
+        self._channel.send("collected", ids=list(by_id), errors=self._errors)
+        wanted = set(by_id if self._select is None else self._select) - self._without
+        by_id = {test: item for test, item in by_id.items() if test in wanted}
+        ids = list(by_id) if self._seed is None else shuffled(list(by_id), self._seed)
+        module = pytest.Module.from_parent(session, path=Path(canary.__file__))
+        self._canaries = [
+            pytest.Function.from_parent(module, name=call.__name__, callobj=call) for call in (canary.canary_first, canary.canary_last)
+        ]
+        items[:] = self.with_canaries([by_id[test] for test in ids])
+
+    def with_canaries(self, items: Sequence[pytest.Item]) -> list[pytest.Item]:
+        """The tests between the two canaries."""
+        return [self._canaries[0], *items, self._canaries[1]]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Serves instead of running, where that was asked."""
+        if not self._serves:
+            return None
+        serve(self._channel, session, self)
+        return True
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
+        """Records one test."""
+        test = self._running = item.nodeid
+        self._channel.send("begun", id=test)
+        self._starts_process = False
+        lines: Lines = {}
+        if self._watch:
+            self._watch.again = False
+            self._watch.enter(lines)
+        cpu, wall = cpu_used(), time.monotonic()
+        allow(self.allowance.get(test))
+        done = yield
+        if done.excinfo is not None:
+            return  # it ended the whole session: it has begun, and no outcome
+        allow(None)
+        cpu, wall = cpu_used() - cpu, time.monotonic() - wall
+        self._running = None
+        outcome = self._outcomes.get(test, "missing")
+        told: dict[str, Any] = {"id": test, "outcome": outcome, "cpu_s": round(cpu, 4), "wall_s": round(wall, 4)}
+        if item in self._canaries:
+            self._channel.send("canary", **told)
+            return
+        if self._watch:
+            self._watch.leave()
+            told |= {"lines": _listed(lines), "fresh": self._starts_process or self._watch.again}
+        self._channel.send("test", **told)
+        if self.expected.get(test, outcome) != outcome:
+            self.stopped = True
+            item.session.shouldstop = "an outcome differs"
+            self._channel.send("stopped", id=test)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keeps the outcome of one phase of a test."""
+        outcome = outcome_of(report)
+        before = self._outcomes.get(report.nodeid, "passed")
+        self._outcomes[report.nodeid] = max(before, outcome, key=_SEVERITY.index)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, request: Any) -> Iterator[None]:
+        """What a fixture runs that others use too belongs to all tests inside its scope."""
+        if self._watch is None or request.scope == "function":
+            yield
+            return
+        lines: Lines = {}
+        self._watch.enter(lines)
+        yield
+        self._watch.leave()
+        self._channel.send("touched", scope=request.node.nodeid, lines=_listed(lines))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> Iterator[None]:
+        """Records the end, and ends the process."""
+        yield
+        if self._watch:
+            self._channel.send("imported", lines=_listed(self._watch.imported))
+        self._channel.send("ended", status=int(exitstatus), cpu_s=round(cpu_used(), 4))
+        # what a project's threads and exit handlers do after its tests is of no interest, and may hang
+        os._exit(0)
+
+
+def _listed(lines: Lines) -> dict[str, list[int]]:
+    return {file: sorted(numbers) for file, numbers in lines.items()}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Called once by pytest, with `-p assay_oracle.plugin`."""
+    config.pluginmanager.register(Run(_CHANNEL), "assay_oracle")
+
+
+# Taken at import, before anything of the project runs: its conftest.py could read the nonce or write into the records.
+_CHANNEL = Channel()

@@ -1,0 +1,111 @@
+"""The warm way: everything is imported and collected once; then each request is answered by a forked child that swaps code and runs tests.
+
+A request: select, expected, allowance (as in plugin.py), wall_s, and change: null, or {file, old, new} with the file's absolute path
+and its texts. Records: `ready` (warm, reason) once; per request those of plugin.py, `refused` with a reason where the code can't be
+swapped, `broke` where a test ended more than itself, and last `answered` (ending: exited, signalled or timed_out; status: exit code or
+signal).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import select
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .channel import Channel
+from .swap import CannotSwap, Live, swap
+
+if TYPE_CHECKING:
+    from .plugin import Run
+
+_LONGEST_POLL_S = 0.01
+
+
+def serve(channel: Channel, session: pytest.Session, run: Run) -> None:
+    """Answer requests until the other side closes."""
+    items = {item.nodeid: item for item in session.items}
+    live = Live.found(channel.first["root"])
+    if threading.active_count() > 1:
+        channel.send("ready", warm=False, reason="the project starts a thread at import: a forked process would not have it")
+        return
+    temporary = Path(tempfile.gettempdir())
+    kept = {path.name for path in temporary.iterdir()}
+    gc.collect()
+    gc.freeze()
+    channel.send("ready", warm=True, reason="")
+    for request in channel.requests():
+        child = os.fork()
+        if child == 0:
+            _answer(channel, run, items, request, live)
+        ending, status = _wait(child, request["wall_s"])
+        _clear(temporary, kept)
+        channel.send("answered", ending=ending, status=status)
+
+
+def _answer(channel: Channel, run: Run, by_id: dict[str, pytest.Item], request: dict[str, Any], live: Live) -> None:
+    """In the child, which never returns."""
+    try:
+        os.setpgid(0, 0)
+        run.expected, run.allowance = request["expected"], request["allowance"]
+        if change := request["change"]:
+            swap(live, change["file"], change["old"], change["new"])
+        items = run.with_canaries([by_id[test] for test in request["select"]])
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if run.stopped:
+                break
+        channel.send("ended", status=0, cpu_s=0.0)
+    except CannotSwap as refusal:
+        channel.send("refused", reason=str(refusal))
+    except BaseException as error:
+        channel.send("broke", reason=f"{type(error).__name__}: {error}")
+    finally:
+        os._exit(0)
+
+
+def _wait(child: int, wall_s: float) -> tuple[str, int]:
+    """Wait for a child and kill what is left of its process group."""
+    until = time.monotonic() + wall_s
+    timed_out = False
+    descriptor = os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
+    try:
+        while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            left = until - time.monotonic()
+            if left <= 0 and not timed_out:
+                timed_out = True
+                os.kill(child, signal.SIGKILL)
+            elif descriptor is not None:
+                select.select([descriptor], [], [], max(left, 0.05))
+            else:
+                time.sleep(_LONGEST_POLL_S)
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+    # before the child is reaped: until then nobody else can have its number
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if timed_out:
+        return "timed_out", 0
+    code = os.waitstatus_to_exitcode(status)
+    return ("exited", code) if code >= 0 else ("signalled", -code)
+
+
+def _clear(temporary: Path, kept: set[str]) -> None:
+    """Remove what a child left in the temporary folder: the next one starts with it as it was."""
+    for path in temporary.iterdir():
+        if path.name not in kept:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

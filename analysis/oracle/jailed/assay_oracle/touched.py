@@ -1,0 +1,125 @@
+"""Which lines of a project's files run, and on whose behalf: sys.monitoring from Python 3.12 on, sys.settrace before."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import sys
+import threading
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from .files import is_test_file
+
+Lines = dict[str, set[int]]
+
+
+class Watch:
+    """The lines that run go to the innermost owner: a test, a wide fixture, or the import of a module.
+
+    imported: the lines that ran at import, whoever caused it. again: whether a file of the project was executed as a module a second time
+    since that was last set to False.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.imported: Lines = {}
+        self.again = False
+        self._root = f"{root}{os.sep}"
+        self._names: dict[str, str | None] = {}
+        self._executed: set[str] = set()
+        self._owners: list[Lines] = [self.imported]
+        self._backend = _Monitoring(self) if sys.version_info >= (3, 12) else _Tracing(self)
+        self._watch_imports()
+
+    def enter(self, lines: Lines) -> None:
+        """What runs from now on goes to `lines`."""
+        self._owners.append(lines)
+        self._backend.restart()
+
+    def leave(self) -> None:
+        """What runs from now on goes to the owner before."""
+        self._owners.pop()
+        self._backend.restart()
+
+    def name(self, file: str) -> str | None:
+        """A code object's file as a path inside the project; None if it is not one of the project's files, or a test."""
+        try:
+            return self._names[file]
+        except KeyError:
+            inside = file[len(self._root) :] if file.startswith(self._root) else None
+            return self._names.setdefault(file, None if inside is None or is_test_file(inside) else inside)
+
+    def saw(self, name: str, line: int) -> None:
+        """Put a line down to the present owner."""
+        self._owners[-1].setdefault(name, set()).add(line)
+
+    def _watch_imports(self) -> None:
+        loader: Any = importlib.machinery.SourceFileLoader
+        execute = loader.exec_module
+
+        def exec_module(this: Any, module: ModuleType) -> None:
+            name = self.name(this.path)
+            if name is None:
+                execute(this, module)
+                return
+            self.again |= name in self._executed
+            self._executed.add(name)
+            self.enter(self.imported)
+            try:
+                execute(this, module)
+            finally:
+                self.leave()
+
+        loader.exec_module = exec_module
+
+
+class _Monitoring:
+    """Each line is reported once after each restart, then costs nothing."""
+
+    _TOOL = 3
+
+    def __init__(self, watch: Watch) -> None:
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
+        name, saw, disable = watch.name, watch.saw, monitoring.DISABLE
+
+        def line_runs(code: CodeType, line: int) -> Any:
+            if (inside := name(code.co_filename)) is not None:
+                saw(inside, line)
+            return disable
+
+        monitoring.use_tool_id(self._TOOL, "assay oracle")
+        monitoring.register_callback(self._TOOL, monitoring.events.LINE, line_runs)
+        monitoring.set_events(self._TOOL, monitoring.events.LINE)
+        self.restart = monitoring.restart_events
+
+
+class _Tracing:
+    """A function all of whose lines were seen since the last restart is no longer traced."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        # by id: a code object's own hash is that of its whole content
+        self._unseen: dict[int, tuple[CodeType, set[int]]] = {}
+        self.restart()
+
+    def restart(self) -> None:
+        self._unseen.clear()
+        threading.settrace(self._enter)
+        sys.settrace(self._enter)
+
+    def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        if self._watch.name(code.co_filename) is None:
+            return None
+        if id(code) not in self._unseen:
+            self._unseen[id(code)] = code, {line for *_, line in code.co_lines() if line is not None}
+        return self._line if self._unseen[id(code)][1] else None
+
+    def _line(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        if event == "line":
+            code = frame.f_code
+            if (name := self._watch.name(code.co_filename)) is not None:
+                self._watch.saw(name, frame.f_lineno)
+            if id(code) in self._unseen:
+                self._unseen[id(code)][1].discard(frame.f_lineno)
+        return self._line

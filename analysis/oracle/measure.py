@@ -1,0 +1,67 @@
+"""Making the baseline and the coverage of a suite: whole runs, in the jail."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from .baseline import Baseline, Coverage, baseline_of, coverage_of, unknown
+from .report import Report
+from .suite import Suite, Times
+
+_USAGE_ERROR = 4
+# Tests that end or hang the whole run are left out one by one; a suite with more than this is none to rely on.
+_MOST_DEADLY = 5
+_SEED = 7
+
+
+def measure(suite: Suite, runs: int) -> Baseline:
+    """Run the whole suite so often, every third time in a random order, and compare.
+
+    A test in which the process dies or hangs is left out, and the runs begin anew.
+    """
+    notes: list[str] = []
+    deadly: dict[str, str] = {}
+    reports: list[Report] = []
+    walls: list[float] = []
+    killed = False
+    while len(reports) < runs:
+        begun = time.monotonic()
+        seed = _SEED if len(reports) % 3 == 2 else None
+        report, ended, ran = suite.run(seed=seed, without=list(deadly))
+        if ended.infrastructure:
+            return unknown(ended.why)
+        if ended.doubtful and report.running is None and not killed:
+            killed = True  # from outside, perhaps: once is no evidence
+            continue
+        if report.collected is None and ran.status == _USAGE_ERROR and not suite.ignore_options:
+            suite = replace(suite, ignore_options=True)
+            notes.append(f"run without the project's own pytest options: {ended.why}")
+        elif report.running is not None and len(deadly) < _MOST_DEADLY:
+            deadly[report.running] = ended.why or "ends the process"
+            reports, walls = [], []
+        elif not report.ended:
+            return unknown(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
+        elif set(report.canaries) - {"failed", "error"} or len(report.canaries) != 2:
+            return unknown("tests that must fail do not: results of this suite can't be relied on", notes=notes)
+        else:
+            reports.append(report)
+            walls.append(time.monotonic() - begun)
+    baseline = baseline_of(reports, walls, notes)
+    return replace(baseline, flaky=baseline.flaky | deadly, ignores_options=suite.ignore_options)
+
+
+def watch(suite: Suite, baseline: Baseline) -> Coverage:
+    """Run the stable tests once, in order, and see which lines each touches."""
+    if baseline.trouble:
+        return Coverage({}, {}, frozenset(), baseline.trouble)
+    report, ended, _ = suite.run(select=list(baseline.outcomes), watch=True, whole=True)
+    if not report.ended:
+        why = ended.why or "it stops early"
+        return Coverage({}, {}, frozenset(), f"the suite does not come to its end when its lines are watched: {why}")
+    return coverage_of(report, list(baseline.outcomes))
+
+
+def times_of(baseline: Baseline) -> Times:
+    """What starting the suite and each test took."""
+    return Times(baseline.start_cpu_s, baseline.start_wall_s, baseline.cpu_s, baseline.wall_s)

@@ -1,0 +1,257 @@
+"""A project's own tests as the judge of changed code."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tempfile
+import time
+import tokenize
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+
+from ..sandbox.jail import Jail
+from . import cache as kept
+from .baseline import Baseline, Coverage
+from .changes import changed_lines, only_within, with_statements
+from .copying import copy_project
+from .interpreter import probe
+from .jailed.assay_oracle.files import is_test_file
+from .measure import measure, times_of, watch
+from .report import Ended, Report, Verdict, Way, difference
+from .suite import Allowed, Suite, compile_sources, install_plugin
+from .warm import NotWarm, Warm
+
+WAYS: tuple[Way, ...] = ("warm", "process", "whole")
+_RESTARTS = 5
+
+
+class NotJudged(ValueError):
+    """A question that the oracle does not take; the message says which and why."""
+
+
+class Oracle(AbstractContextManager["Oracle"]):
+    """Judges changed files of the project in the folder `project` by its tests, run by `interpreter` in `jail`.
+
+    The project is copied once and never written to. cache: a folder in which baseline and coverage are kept by content; None keeps none.
+    runs: how often the suite is run for the baseline, every third time in a random order. Close it, or use it in a `with`: it holds a
+    folder and a process. One question at a time.
+
+    Raises NotCopied and UnusableInterpreter.
+    """
+
+    def __init__(
+        self, project: Path, interpreter: Path, jail: Jail, *, cache: Path | None = None, runs: int = 3, allowed: Allowed | None = None
+    ) -> None:
+        if runs < 2:
+            raise ValueError(f"{runs} runs can't show which tests are flaky: at least 2 are needed")
+        python = probe(interpreter, jail)
+        self._place = Path(tempfile.mkdtemp(prefix="assay-oracle-")).resolve()
+        try:
+            copied = copy_project(project, self._place / "project")
+            install_plugin(self._place)
+            self.suite = Suite(copied, self._place, python, jail, allowed or Allowed())
+            compile_sources(self.suite)
+        except BaseException:
+            shutil.rmtree(self._place, ignore_errors=True)
+            raise
+        self.cache = cache
+        self._runs = runs
+        self._key = kept.key_of(copied, python, f"{runs} runs")
+        self._baseline: Baseline | None = None
+        self._coverage: Coverage | None = None
+        self._warm: Warm | None = None
+        self._starts = 0
+        self._not_warm = ""
+        self._controls: dict[tuple[Way, frozenset[str]], bool] = {}
+
+    @property
+    def content(self) -> str:
+        """A hash over all that verdicts depend on: the project's files, the interpreter with what is installed, and how often it is run."""
+        return self._key
+
+    def close(self) -> None:
+        """End the warm process and remove the copy."""
+        if self._warm is not None:
+            self._warm.close()
+            self._warm = None
+        shutil.rmtree(self._place, ignore_errors=True)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def baseline(self) -> Baseline:
+        """What the tests say of the project as it is. Runs the whole suite several times, unless that is in the cache."""
+        if self._baseline is None:
+            stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
+            self._baseline = kept.baseline_from_json(stored) if stored else measure(self.suite, self._runs)
+            if self.cache and not stored and not self._baseline.trouble:
+                kept.store(self.cache, self._key, "baseline", kept.baseline_as_json(self._baseline))
+            self.suite = replace(self.suite, ignore_options=self._baseline.ignores_options)
+        return self._baseline
+
+    def coverage(self) -> Coverage:
+        """Which tests touch which lines. Runs the whole suite once more, unless that is in the cache."""
+        if self._coverage is None:
+            baseline = self.baseline()
+            stored = kept.load(self.cache, self._key, "coverage") if self.cache else None
+            self._coverage = kept.coverage_from_json(stored) if stored else watch(self.suite, baseline)
+            if self.cache and not stored and not self._coverage.trouble:
+                kept.store(self.cache, self._key, "coverage", kept.coverage_as_json(self._coverage))
+        return self._coverage
+
+    def covered(self, file: str) -> dict[int, frozenset[str]]:
+        """The stable tests that touch each line of a file of the project, lines that none touches left out. Raises NotJudged."""
+        return dict(self.coverage().tests.get(self._named(file), {}))
+
+    def files(self) -> list[str]:
+        """The files that stable tests touch, test files left out."""
+        return sorted(file for file, by_line in self.coverage().tests.items() if by_line)
+
+    def source(self, file: str) -> str:
+        """A file's text, as the tests know it, with \\n for newlines. Raises NotJudged where it can't be what is changed."""
+        name = self._named(file)
+        try:
+            data = (self.suite.copied.folder / name).read_bytes()
+            return data.decode(_encoding(data)).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+        except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
+            raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
+
+    def verdict(self, file: str, text: str, lines: range | None = None, *, ways: Sequence[Way] = WAYS) -> Verdict:
+        """What the tests say of the project with `text` in the place of `file` (its path inside the project).
+
+        lines: those of the present text, from 1, that may differ: verdicts with the same lines share their controls; None finds them. ways:
+        those that may be taken, of which the first that will do is; lines that run at import always need the last.
+        Raises NotJudged for a test file, for what is no Python file of the project, and where other lines differ, too.
+        """
+        file = self._named(file)
+        old = self.source(file)
+        if lines is not None and not only_within(old, text, lines):
+            raise NotJudged(f"{file}: the text differs from the present one outside of lines {lines.start} to {lines.stop - 1}")
+        if old == text:
+            return Verdict(True, "the text is the present one", 0, 0.0, "none")
+        if trouble := self._unparsable(text):
+            return Verdict(False, f"does not parse: {trouble}", 0, 0.0, "none")
+        baseline, coverage = self.baseline(), self.coverage()
+        if trouble := baseline.trouble or coverage.trouble:
+            return Verdict(None, trouble, 0, 0.0, "none")
+        asked = with_statements(old, lines if lines is not None else changed_lines(old, text))
+        if not coverage.imported.get(file, frozenset()).isdisjoint(asked):
+            return self._judge(file, old, text, list(baseline.outcomes), WAYS[-1:])
+        by_line = coverage.tests.get(file, {})
+        touching = frozenset().union(*(by_line.get(line, frozenset()) for line in asked))
+        if not touching:
+            return Verdict(None, f"no stable test touches lines {asked.start} to {asked.stop - 1} of {file}", 0, 0.0, "none")
+        tests = [test for test in baseline.outcomes if test in touching or test in coverage.fresh]
+        return self._judge(file, old, text, tests, ways)
+
+    def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
+        """Whether a region is not to be asked for, since no test's outcome changes when it is taken out (`without` is the file then).
+
+        None where nobody can say. Raises NotJudged.
+        """
+        return self.verdict(file, without, lines).label
+
+    def _named(self, file: str) -> str:
+        path = PurePosixPath(file)
+        if path.is_absolute() or ".." in path.parts or path.suffix != ".py":
+            raise NotJudged(f"{file}: name a .py file by its path inside the project")
+        if is_test_file(str(path)):
+            raise NotJudged(f"{file}: a test can't be what its own suite judges")
+        if not (self.suite.copied.folder / path).is_file():
+            raise NotJudged(f"{file}: the project has no such file")
+        return str(path)
+
+    def _unparsable(self, text: str) -> str:
+        """Why the project's Python can't compile a text, or nothing. Asked of that Python only where ours can't either."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(text, "text", "exec", dont_inherit=True)
+            text.encode()
+        except UnicodeEncodeError as error:
+            return str(error)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            same = self.suite.interpreter.python[:2] == sys.version_info[:2]
+            return "" if not same and self.suite.compiles(text) else str(error)
+        return ""
+
+    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way], *, again: bool = False) -> Verdict:
+        """By the first of the ways whose control, the same tests without the change, ends as the baseline did.
+
+        What may have been the machine's doing is asked again, after a new control. again: that is what is being done.
+        """
+        expected = self.baseline().outcomes
+        reason = "the unchanged program does not have its outcomes again when its tests are run"
+        for way in ways:
+            if way == "whole":
+                tests = list(expected)
+            try:
+                if not self._steady(way, tests):
+                    continue
+                begun = time.monotonic()
+                with self._changed(file, text):
+                    report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
+                seconds = time.monotonic() - begun
+            except NotWarm as refusal:
+                reason = str(refusal)
+                continue
+            found = None if ended.infrastructure else difference(report, ended, expected, tests)
+            if found and ended.doubtful and not self._steady(way, tests, anew=True):
+                return Verdict(None, f"{found}; and so it is without the change", len(report.tests), seconds, way)
+            if found and ended.doubtful and not again:
+                return self._judge(file, old, text, tests, (way,), again=True)
+            if ended.infrastructure:
+                return Verdict(None, ended.why, len(report.tests), seconds, way)
+            return Verdict(found is None, found or "each test has its outcome", len(report.tests), seconds, way)
+        return Verdict(None, reason, 0, 0.0, "none")
+
+    def _steady(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> bool:
+        """Whether the tests, run in this way without a change, have their outcomes. Raises NotWarm."""
+        if way == "whole" and not anew:
+            return True  # the baseline itself was made so
+        key = way, frozenset(tests)
+        if anew or key not in self._controls:
+            report, ended = self._run(way, tests, None)
+            self._controls[key] = not ended.infrastructure and difference(report, ended, self.baseline().outcomes, tests) is None
+        return self._controls[key]
+
+    def _run(self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None) -> tuple[Report, Ended]:
+        expected = {test: self.baseline().outcomes[test] for test in tests}
+        if way == "warm":
+            return self._warmed().run(tests, expected, change)
+        report, ended, _ = self.suite.run(select=tests, expected=expected, times=times_of(self.baseline()), whole=way == "whole")
+        return report, ended
+
+    def _warmed(self) -> Warm:
+        if self._warm is not None and self._warm.alive:
+            return self._warm
+        if self._starts >= _RESTARTS:
+            raise NotWarm(self._not_warm or "the warm process died too often")
+        self._starts += 1
+        try:
+            self._warm = Warm(self.suite, times_of(self.baseline()))
+        except NotWarm as error:
+            self._starts, self._not_warm = _RESTARTS, str(error)
+            raise
+        return self._warm
+
+    @contextmanager
+    def _changed(self, file: str, text: str) -> Iterator[None]:
+        """The copy with the text in place: what tests start or import anew sees it, too."""
+        path = self.suite.copied.folder / file
+        before = path.read_bytes()
+        path.write_bytes(text.encode(_encoding(before), errors="surrogatepass"))
+        try:
+            yield
+        finally:
+            path.write_bytes(before)
+
+
+def _encoding(source: bytes) -> str:
+    return tokenize.detect_encoding(io.BytesIO(source).readline)[0]

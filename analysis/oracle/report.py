@@ -1,0 +1,149 @@
+"""What a test run said, and what that says about changed code. Pure: no processes here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Outcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
+Way = Literal["none", "warm", "process", "whole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One test's run. lines: what it touched, by file; fresh: it started a process, or imported a file of the project anew."""
+
+    outcome: Outcome
+    cpu_s: float
+    wall_s: float
+    lines: dict[str, list[int]] = field(default_factory=dict)
+    fresh: bool = False
+
+
+@dataclass(slots=True)
+class Report:
+    """The records of one run, in order; see jailed/assay_oracle/plugin.py. running: the test that had begun and not ended."""
+
+    tests: dict[str, Observed] = field(default_factory=dict)
+    canaries: list[Outcome] = field(default_factory=list)
+    collected: tuple[str, ...] | None = None
+    errors: dict[str, str] = field(default_factory=dict)
+    touched: list[tuple[str, dict[str, list[int]]]] = field(default_factory=list)
+    imported: dict[str, list[int]] = field(default_factory=dict)
+    running: str | None = None
+    stopped: bool = False
+    ended: bool = False
+    cpu_s: float = 0.0
+    refused: str | None = None
+    broke: str | None = None
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        """Add a record."""
+        kind = record["kind"]
+        if kind == "begun":
+            self.running = record["id"]
+        elif kind == "test":
+            self.tests[record["id"]] = Observed(
+                record["outcome"], record["cpu_s"], record["wall_s"], record.get("lines", {}), record.get("fresh", False)
+            )
+            self.running = None
+        elif kind == "canary":
+            self.canaries.append(record["outcome"])
+            self.running = None
+        elif kind == "collected":
+            self.collected, self.errors = tuple(record["ids"]), record["errors"]
+        elif kind == "touched":
+            self.touched.append((record["scope"], record["lines"]))
+        elif kind == "imported":
+            self.imported = record["lines"]
+        elif kind == "stopped":
+            self.stopped = True
+        elif kind == "ended":
+            self.ended, self.cpu_s = True, record["cpu_s"]
+        elif kind == "refused":
+            self.refused = record["reason"]
+        elif kind == "broke":
+            self.broke = record["reason"]
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Outcome by test id."""
+        return {test: run.outcome for test, run in self.tests.items()}
+
+
+def parsed(line: bytes, nonce: bytes) -> dict[str, Any] | None:
+    """The record in a line of output; None for a line that is none of ours."""
+    if not line.startswith(nonce):
+        return None
+    try:
+        record = json.loads(line[len(nonce) :])
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and "kind" in record else None
+
+
+def read(output: bytes, nonce: bytes) -> Report:
+    """The report in a run's standard output."""
+    report = Report()
+    for line in output.splitlines():
+        if (record := parsed(line, nonce)) is not None:
+            report.take(record)
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the process of a run ended: `why` in words where it was not by itself.
+
+    infrastructure: the sandbox failed, which says nothing about the program. doubtful: it waited too long, or was killed by who knows whom:
+    that may have been the program's doing or the machine's.
+    """
+
+    by_itself: bool
+    why: str = ""
+    infrastructure: bool = False
+    doubtful: bool = False
+
+
+def difference(report: Report, ended: Ended, expected: Mapping[str, str], tests: Sequence[str]) -> str | None:
+    """What of a run is not as it was at the baseline, in one line; None where each of `tests` has the outcome that is expected of it."""
+    if any(outcome in ("passed", "skipped", "xfailed", "xpassed") for outcome in report.canaries):
+        return "a test that must fail did not: the run was tampered with"
+    for test, run in report.tests.items():
+        if run.outcome != expected.get(test, run.outcome):
+            return f"{test}: {run.outcome}, was {expected[test]}"
+    if report.running is not None:
+        return f"{report.running}: {ended.why or 'the process ended in the middle of it'}"
+    if missing := [test for test in tests if test not in report.tests]:
+        why = ended.why or next(iter(report.errors.values()), "") or ("no longer collected" if report.ended else "the run ended early")
+        return f"{missing[0]}: not run ({why})" + (f", and {len(missing) - 1} more" if missing[1:] else "")
+    if not report.ended:
+        return ended.why or "the run did not come to its end"
+    if len(report.canaries) != 2:
+        return "the tests that must fail were not all run: the run was tampered with"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the tests say of a changed text.
+
+    label: True, each test's outcome is that of the baseline; False, one is not (the first such is in `reason`); None, nobody can say:
+    `reason` says why. tests: how many ran. seconds: what the run took on the clock, without controls, which are kept for the next verdict.
+    """
+
+    label: bool | None
+    reason: str
+    tests: int
+    seconds: float
+    way: Way
+
+
+def first_difference(runs: Iterable[Mapping[str, Outcome]]) -> dict[str, str]:
+    """Tests whose outcomes differ between runs, with all of them, in order of runs."""
+    runs = list(runs)
+    tests = dict.fromkeys(test for run in runs for test in run)
+    told = {test: [run.get(test, "missing") for run in runs] for test in tests}
+    return {test: ", ".join(outcomes) for test, outcomes in told.items() if len(set(outcomes)) > 1}

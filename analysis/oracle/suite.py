@@ -1,0 +1,232 @@
+"""Running a project's suite, or some of its tests, in the jail with the plugin; and what it is allowed to use."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..sandbox.jail import Jail, Mount, Ran
+from ..sandbox.limits import Limits
+from .copying import Copied
+from .interpreter import Interpreter
+from .report import Ended, Report, read
+
+PLUGIN = Path(__file__).parent / "jailed"
+
+# A test may take so many times its own CPU time at the baseline, and at least so many seconds: small times are measured badly.
+CPU_FACTOR, CPU_LEAST_S = 5.0, 2.0
+# The clock is no evidence against a program: it only ends what waits for ever.
+WALL_FACTOR, WALL_LEAST_S = 10.0, 30.0
+_COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
+_RECORDS_BYTES = 1 << 28
+_SIGNALS: dict[int, str] = {
+    signal.SIGKILL: "killed",
+    signal.SIGSEGV: "crashed (segmentation fault)",
+    signal.SIGABRT: "aborted",
+    signal.SIGXCPU: "took too much CPU time",
+    signal.SIGXFSZ: "wrote too large a file",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Bounds of a test run. suite_cpu_s, suite_wall_s: of the whole suite, as long as nobody knows what it takes."""
+
+    memory_bytes: int = 4 << 30
+    processes: int = 256
+    file_bytes: int = 1 << 28
+    suite_cpu_s: float = 1800
+    suite_wall_s: float = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """CPU and clock seconds: of starting pytest and collecting, and of each test by id."""
+
+    start_cpu_s: float
+    start_wall_s: float
+    cpu_s: Mapping[str, float]
+    wall_s: Mapping[str, float]
+
+    def allowance(self, tests: Sequence[str]) -> dict[str, float]:
+        """CPU seconds that each test may take."""
+        return {test: CPU_LEAST_S + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
+
+    def bounds(self, tests: Sequence[str]) -> tuple[float, float]:
+        """CPU and clock seconds that a run of these tests may take, its start included."""
+        cpu = self.start_cpu_s + sum(self.cpu_s.get(test, 0.0) for test in tests)
+        wall = self.start_wall_s + sum(self.wall_s.get(test, 0.0) for test in tests)
+        return CPU_LEAST_S + CPU_FACTOR * cpu, WALL_LEAST_S + WALL_FACTOR * wall
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A project's copy, where it lies beside the plugin, the Python that runs it, and the jail.
+
+    ignore_options: run without the project's own `addopts`, which name what this Python does not have.
+    """
+
+    copied: Copied
+    place: Path
+    interpreter: Interpreter
+    jail: Jail
+    allowed: Allowed = Allowed()
+    ignore_options: bool = False
+
+    def command(self, paths: Sequence[str] = ()) -> list[str]:
+        """What starts pytest, on all that it collects by itself or on some files."""
+        options = ["-p", "assay_oracle.plugin", "--rootdir", str(self.copied.folder), "--continue-on-collection-errors", "--maxfail=0"]
+        options += ["-o", "cache_dir=/tmp/pytest-cache", "-q", "--tb=short"]
+        installed = self.interpreter.plugins
+        if self.ignore_options:
+            options += ["-o", "addopts="]
+        if "xdist" in installed:
+            options += ["-n0"]
+        if "pytest_cov" in installed:
+            options += ["--no-cov"]
+        if "randomly" in installed or "pytest_randomly" in installed:
+            options += ["-p", "no:randomly"]
+        if "hypothesispytest" in installed:
+            options += ["--hypothesis-seed=0"]
+        return [str(self.interpreter.path), "-m", "pytest", *options, *paths]
+
+    def mounts(self) -> list[Mount]:
+        """What the jail shows: the copy and the plugin, the interpreter, large files; nothing of it can be written."""
+        shown = [self.place, *self.interpreter.folders, *self.copied.linked]
+        return [Mount(path, path) for path in shown]
+
+    def environment(self) -> dict[str, str]:
+        """Variables of the run: the copy goes before whatever of the project is installed; nothing that varies from run to run."""
+        path = [str(self.place / "jailed"), *map(str, source_roots(self.copied.folder))]
+        binaries = f"{self.interpreter.path.parent}:/usr/local/bin:/usr/bin:/bin"
+        return {
+            "PATH": binaries,
+            "PYTHONPATH": ":".join(path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+            "HYPOTHESIS_STORAGE_DIRECTORY": "/tmp/hypothesis",
+            "TZ": "UTC",
+        }
+
+    def request(
+        self,
+        *,
+        select: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+        seed: int | None = None,
+        expected: Mapping[str, str] | None = None,
+        allowance: Mapping[str, float] | None = None,
+        watch: bool = False,
+        serve: bool = False,
+    ) -> tuple[bytes, bytes]:
+        """A first request of the plugin's, and the nonce in it."""
+        nonce = secrets.token_hex(16)
+        fields: dict[str, Any] = {"nonce": nonce, "root": str(self.copied.folder), "select": select, "without": list(without), "seed": seed}
+        fields |= {"expected": dict(expected or {}), "allowance": dict(allowance or {}), "watch": watch, "serve": serve}
+        return json.dumps(fields).encode() + b"\n", nonce.encode()
+
+    def run(
+        self,
+        *,
+        select: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+        seed: int | None = None,
+        expected: Mapping[str, str] | None = None,
+        times: Times | None = None,
+        watch: bool = False,
+        whole: bool = False,
+    ) -> tuple[Report, Ended, Ran]:
+        """Run the tests, all by default, in a fresh process. times: what they took at the baseline; None where that is not known.
+
+        whole: collect everything, as the baseline did, not only the files of the tests.
+        """
+        chosen = list(select if select is not None else (times.cpu_s if times else ()))
+        cpu, wall = times.bounds(chosen) if times else (self.allowed.suite_cpu_s, self.allowed.suite_wall_s)
+        request, nonce = self.request(
+            select=select, without=without, seed=seed, expected=expected, allowance=times.allowance(chosen) if times else None, watch=watch
+        )
+        files = list(dict.fromkeys(test.partition("::")[0] for test in select)) if select is not None and not whole else []
+        ran = self.jail.run(
+            self.command(files),
+            cwd=self.copied.folder,
+            mounts=self.mounts(),
+            environment=self.environment(),
+            limits=self.limits(cpu, wall),
+            stdin=request,
+        )
+        return read(ran.stdout, nonce), ended(ran), ran
+
+    def compiles(self, text: str) -> bool:
+        """Whether the project's Python can compile a text."""
+        limits = Limits(cpu_s=30, wall_s=120)
+        mounts = [Mount(path, path) for path in self.interpreter.folders]
+        ran = self.jail.run(
+            [str(self.interpreter.path), "-I", "-c", _COMPILE], cwd=Path("/"), mounts=mounts, limits=limits, stdin=text.encode()
+        )
+        return ran.ending == "exited" and ran.status == 0
+
+    def limits(self, cpu_s: float, wall_s: float) -> Limits:
+        """The jail's limits."""
+        allowed = self.allowed
+        return Limits(
+            cpu_s=cpu_s,
+            wall_s=wall_s,
+            memory_bytes=allowed.memory_bytes,
+            processes=allowed.processes,
+            output_bytes=_RECORDS_BYTES,
+            file_bytes=allowed.file_bytes,
+        )
+
+
+def install_plugin(place: Path) -> None:
+    """Put the plugin where the jail will show it, without its own tests' leftovers."""
+    target = place / "jailed" / "assay_oracle"
+    target.mkdir(parents=True)
+    for source in sorted((PLUGIN / "assay_oracle").glob("*.py")):
+        shutil.copyfile(source, target / source.name)
+        (target / source.name).chmod(0o644)
+    for folder in (place, target.parent, target):
+        folder.chmod(0o755)
+
+
+def compile_sources(suite: Suite) -> None:
+    """Byte code for the copy, checked against its source by hash: the jail can't write any, and each fresh run would compile all anew."""
+    command = [str(suite.interpreter.path), "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(suite.place)]
+    mounts = [Mount(suite.place, suite.place, writable=True), *(Mount(path, path) for path in suite.interpreter.folders)]
+    suite.jail.run(command, cwd=suite.place, mounts=mounts, limits=suite.limits(300, 600))
+
+
+def source_roots(folder: Path) -> list[Path]:
+    """Folders that a project's packages are imported from: its root, and src or lib where there is one."""
+    return [path for path in (folder / "src", folder / "lib", folder) if path.is_dir()]
+
+
+def ended(ran: Ran) -> Ended:
+    """How a jailed process ended, in words."""
+    if ran.ending == "infrastructure":
+        return Ended(False, f"the sandbox failed: {ran.reason}", infrastructure=True)
+    if ran.ending == "timed_out":
+        return Ended(False, ran.reason or "took too long", doubtful=ran.cpu_s < ran.wall_s / 4)
+    if ran.ending == "out_of_memory":
+        return Ended(False, ran.reason or "took too much memory")
+    if ran.ending == "signalled":
+        return Ended(False, signal_words(ran.status), doubtful=ran.status == signal.SIGKILL)
+    return Ended(True, "" if ran.status == 0 else last_words(ran))
+
+
+def signal_words(number: int) -> str:
+    """What a signal that ended a process says of it."""
+    return _SIGNALS.get(number, f"killed by signal {number}")
+
+
+def last_words(ran: Ran) -> str:
+    """What pytest wrote last about why it would not run, or its exit status."""
+    said = [line.strip() for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in said if "error: " in line.lower() and "usage: " not in line] or said[-1:]
+    return errors[0] if errors else f"pytest ended with status {ran.status}"

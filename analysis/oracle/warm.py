@@ -1,0 +1,137 @@
+"""A pytest process that has imported and collected everything, and forks for each question."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import selectors
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any
+
+from ..sandbox.jail import Started
+from .report import Ended, Report, parsed
+from .suite import Suite, Times, signal_words
+
+# What the process may take beyond a child's own limit before it counts as dead.
+_GRACE_S = 30.0
+_READ_BYTES = 1 << 16
+
+
+class NotWarm(Exception):
+    """The suite can't be run in a forked process, or the process is gone; the message says why."""
+
+
+class Warm(AbstractContextManager["Warm"]):
+    """Starts the process and waits until it is ready. Raises NotWarm.
+
+    Only one question at a time. After NotWarm from `run` it is closed.
+    """
+
+    def __init__(self, suite: Suite, times: Times) -> None:
+        request, self._nonce = suite.request(serve=True)
+        self._times = times
+        self._started: Started = suite.jail.start(
+            suite.command(),
+            cwd=suite.copied.folder,
+            mounts=suite.mounts(),
+            environment=suite.environment(),
+            limits=suite.limits(math.inf, 10 * 365 * 86400.0),
+        )
+        self._left = b""
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._started.stdout, selectors.EVENT_READ)
+        try:
+            self._send(request)
+            for record in self._records(max(_GRACE_S, 10 * times.start_wall_s)):
+                if record["kind"] == "ready":
+                    if not record["warm"]:
+                        raise NotWarm(record["reason"])
+                    return
+            raise NotWarm("it was not ready in time")
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, tests: Sequence[str], expected: Mapping[str, str], change: tuple[str, str, str] | None) -> tuple[Report, Ended]:
+        """Run the tests in a fork, with the change of a file (its path in the jail, its old and new text) in place.
+
+        Raises NotWarm where the process is gone, or the change can't be made in it (then it lives on).
+        """
+        _, wall_s = self._times.bounds(tests)
+        self._send(
+            json.dumps(
+                {
+                    "select": list(tests),
+                    "expected": dict(expected),
+                    "allowance": self._times.allowance(tests),
+                    "wall_s": wall_s,
+                    "change": change and {"file": change[0], "old": change[1], "new": change[2]},
+                }
+            ).encode()
+            + b"\n"
+        )
+        report = Report()
+        for record in self._records(wall_s + _GRACE_S):
+            if record["kind"] == "answered":
+                if report.refused is not None:
+                    raise NotWarm(report.refused)
+                if report.broke is not None:
+                    return report, Ended(False, report.broke)
+                return report, _ended(record["ending"], record["status"])
+            report.take(record)
+        self.close()
+        raise NotWarm("the warm process did not answer")
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return not self._closed
+
+    _closed = False
+
+    def close(self) -> None:
+        """Kill it."""
+        if not self._closed:
+            self._closed = True
+            self._selector.close()
+            self._started.kill()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _send(self, line: bytes) -> None:
+        try:
+            self._started.stdin.write(line)
+            self._started.stdin.flush()
+        except (OSError, ValueError) as error:
+            self.close()
+            raise NotWarm(f"the warm process is gone: {error}") from None
+
+    def _records(self, wall_s: float) -> Iterator[dict[str, Any]]:
+        """Until the process ends its output or says nothing for so long."""
+        until = time.monotonic() + wall_s
+        while (left := until - time.monotonic()) > 0:
+            line, newline, rest = self._left.partition(b"\n")
+            if newline:
+                self._left = rest
+                if (record := parsed(line, self._nonce)) is not None:
+                    yield record
+                continue
+            if self._selector.select(left):
+                read = os.read(self._started.stdout.fileno(), _READ_BYTES)
+                if not read:
+                    return
+                self._left += read
+
+
+def _ended(ending: str, status: int) -> Ended:
+    if ending == "timed_out":
+        return Ended(False, "waited too long", doubtful=True)
+    if ending == "signalled":
+        return Ended(False, signal_words(status), doubtful=status == signal.SIGKILL)
+    return Ended(True)

@@ -1,0 +1,204 @@
+"""Regions of real functions to complete: the sampler of round-trip correctness (Allamanis et al., arXiv 2402.08699, section 4.2).
+
+A candidate is one or more consecutive sibling statements of a function, or of a block inside it, of 32 to 384 characters. Each is drawn
+with a probability proportional to Σ 1 / n(c) over its characters c that are not white space, n(c) the number of candidates that contain c:
+a stretch of code with many candidates around it is not drawn more often for that.
+
+The paper also wants that deleting the region changes the result of some test; `deleted` gives the file to run them on.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+import re
+import symtable
+import warnings
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from .source_text import BOM, code_end
+from .statements import Function, Module, Statement, all_statements, blocks_of, is_covered, parsed
+
+LEAST_CHARACTERS = 32
+MOST_CHARACTERS = 384
+CONTEXT_CHARACTERS = 1024
+
+_NAME = re.compile(r"\w+")
+_DECLARATION = re.compile(r"(?:^|;)\s*(?:nonlocal|global)\b([^;#]*)")
+_UNBOUND = re.compile(r"no binding for nonlocal '(\w+)' found")
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Whole lines of a function: source[start:end] is their code without the first line's indentation and the last line's end.
+
+    function: dotted name of the innermost function around it. Lines are numbered from 1. statement: kind of its first statement ("assign",
+    "return", "if", "for", "expression", …).
+    """
+
+    function: str
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    statement: str
+
+
+def candidates(
+    source: str,
+    *,
+    eligible_lines: Collection[int] | None = None,
+    least: int = LEAST_CHARACTERS,
+    most: int = MOST_CHARACTERS,
+) -> list[Region]:
+    """Every region of least to most characters, in the order of the functions.
+
+    Docstrings are never in one, nor statements that share a line with their block's header (`if x: return y`). eligible_lines: those that
+    tests execute, where that is known; a region then needs each of its statements that makes code to be executed, by one of its lines or,
+    where it has blocks, of its header's. Raises UnreadableSource.
+    """
+    found: list[Region] = []
+    for function in parsed(source).functions:
+        for block in blocks_of(function):
+            found.extend(_of_block(source, function, block, eligible_lines, least, most))
+    return found
+
+
+def _of_block(
+    source: str, function: Function, block: Sequence[Statement], lines: Collection[int] | None, least: int, most: int
+) -> Iterator[Region]:
+    ends = [code_end(source, statement.end) for statement in block]
+    usable = [
+        _is_usable(statement, function) and (lines is None or not statement.runs or is_covered(statement, lines)) for statement in block
+    ]
+    for i, first in enumerate(block):
+        runs = False
+        for j in range(i, len(block)):
+            length = ends[j] - first.start
+            if not usable[j] or length > most:
+                break
+            runs = runs or block[j].runs
+            if length >= least and (lines is None or runs):
+                yield Region(function.name, first.start, ends[j], first.first_line, block[j].last_line, first.kind)
+
+
+def _is_usable(statement: Statement, function: Function) -> bool:
+    return statement.own_line and (function.docstring is None or statement.start != function.docstring.start)
+
+
+def weights(source: str, regions: Sequence[Region]) -> list[float]:
+    """Of each region, what its probability is proportional to: Σ 1 / n(c) over its characters c that are not white space (section 4.2).
+
+    n(c): how many of the regions contain c. The sum over all regions is the number of such characters that are in one.
+    """
+    bounds = sorted({place for region in regions for place in (region.start, region.end)})
+    index = {place: i for i, place in enumerate(bounds)}
+    steps = [0] * len(bounds)
+    for region in regions:
+        steps[index[region.start]] += 1
+        steps[index[region.end]] -= 1
+    containing = accumulate(steps)
+    shares = [len("".join(source[a:b].split())) / n if n else 0.0 for (a, b), n in zip(pairwise(bounds), containing, strict=False)]
+    up_to = [0.0, *accumulate(shares)]
+    return [up_to[index[region.end]] - up_to[index[region.start]] for region in regions]
+
+
+def drawn(weighted: Sequence[float], seed: str, count: int) -> list[int]:
+    """Indices of at most `count` of the items, drawn one after the other without replacement, each time in proportion to the weights.
+
+    The same for the same seed and weights, and a smaller count gives the beginning of what a larger one gives.
+    """
+    # the first of exponential clocks to ring, whose rates are the weights, is item i with probability weight i / Σ weights
+    rng = random.Random(f"{seed}:regions")
+    rings = [(rng.expovariate(weight), i) for i, weight in enumerate(weighted)]
+    return [i for _, i in heapq.nsmallest(count, rings)]
+
+
+def sample_regions(source: str, seed: str, count: int, *, eligible_lines: Collection[int] | None = None) -> list[Region]:
+    """At most `count` regions of a file, all different (they may overlap), in the order drawn; none where there is none.
+
+    To sample a project put the candidates of its files together: `drawn(weights(a) + weights(b), …)`. eligible_lines: as of `candidates`.
+    Raises UnreadableSource.
+    """
+    found = candidates(source, eligible_lines=eligible_lines)
+    return [found[i] for i in drawn(weights(source, found), seed, count)]
+
+
+def context(source: str, region: Region, characters: int = CONTEXT_CHARACTERS) -> tuple[str, str]:
+    """What stands before and after a region, whole lines of at most so many characters on either side.
+
+    The indentation of its first line and the end of its last belong to them, are counted, and are always there.
+    """
+    starts = parsed(source).starts
+    before = bisect_left(starts, region.start - characters)
+    after = bisect_right(starts, region.end + characters) - 1
+    return source[starts[min(before, region.first_line - 1)] : region.start], source[region.end : starts[max(after, region.last_line)]]
+
+
+def deleted(source: str, region: Region) -> str:
+    """The file without the region's lines: all else is as it was, and it is Python where the source is.
+
+    `pass` stands in where a block would be empty, and `name: object`, which makes a name the function's and does nothing, where a function
+    inside declares one nonlocal that nothing else binds. Raises UnreadableSource, and ValueError for a region that is not of this source.
+    """
+    module = parsed(source)
+    function, block = _place(module, region)
+    start, end = module.starts[region.first_line - 1], module.starts[region.last_line]
+    indentation = source[start : region.start]
+    line_end = source[region.end : end].lstrip(" \t\f")
+
+    def without(names: Sequence[str]) -> str:
+        lines = [f"{name}: object" for name in names]
+        if not lines and all(region.start <= statement.start < region.end for statement in block):
+            lines = ["pass"]
+        return source[:start] + "".join(indentation + line + (line_end or "\n") for line in lines) + source[end:]
+
+    if "nonlocal" not in source:
+        return without([])
+    return without(_names_left_unbound(source, region, function, without))
+
+
+def _place(module: Module, region: Region) -> tuple[Function, Sequence[Statement]]:
+    """The function and the block whose statements a region has."""
+    for function in module.functions:
+        if function.name == region.function and function.first_line < region.first_line and region.last_line <= function.last_line:
+            for block in blocks_of(function):
+                if any(region.start <= statement.start and statement.end <= region.end for statement in block):
+                    return function, block
+    raise ValueError(f"no statement of {region.function} begins at offset {region.start} of this source: was the region found in another?")
+
+
+def _names_left_unbound(source: str, region: Region, function: Function, without: Callable[[Sequence[str]], str]) -> list[str]:
+    """Names that functions inside declare nonlocal and that only the region binds."""
+    if _complaint(source) is not None:
+        return _names_perhaps_unbound(source, region, function)
+    names: list[str] = []
+    while found := _UNBOUND.match(_complaint(without(names)) or ""):
+        names.append(found[1])
+    return names
+
+
+def _complaint(source: str) -> str | None:
+    """What Python says of the names of a text, or of its syntax; None where all is well."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            symtable.symtable(source.removeprefix(BOM), "source", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return getattr(error, "msg", None) or str(error)
+    return None
+
+
+def _names_perhaps_unbound(source: str, region: Region, function: Function) -> list[str]:
+    """The same by the words alone, for syntax newer than this Python's: a name that the region mentions may be one that it binds."""
+
+    def declared(statements: Iterable[Statement]) -> set[str]:
+        texts = (source[s.start : s.end] for s in statements if not s.blocks and not region.start <= s.start < region.end)
+        return {name for text in texts for found in _DECLARATION.finditer(text) for name in _NAME.findall(found[1])}
+
+    own = [statement for block in blocks_of(function) for statement in block]
+    mentioned = set(_NAME.findall(source[region.start : region.end]))
+    return sorted((declared(all_statements(function.body)) - declared(own)) & mentioned)

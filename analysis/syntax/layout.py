@@ -1,0 +1,59 @@
+"""White space of Python statements: indenting anew, and the line end that a file has."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from .parsed import Parsed
+
+
+def newline(parsed: Parsed) -> str:
+    """The line end of the file."""
+    return parsed.tree.default_newline
+
+
+def reindented(parsed: Parsed, start: int, end: int, old: str, new: str) -> str:
+    """source[start:end] with `new` where its lines begin with the white space `old`; lines that begin inside a string stay as they are.
+
+    What is before the first line end is left alone. A line that does not begin with `old` (a comment, an empty line) is left alone, too.
+    """
+    inside = [parsed.spans[s] for s in (*parsed.all(cst.SimpleString), *parsed.all(cst.FormattedString))]
+    parts, at = [], start
+    for i in range(start, end):
+        if parsed.source[i] == "\n" or (parsed.source[i] == "\r" and parsed.source[i + 1 : i + 2] != "\n"):
+            begin = i + 1
+            in_string = any(first < begin < last for first, last in inside)
+            if (
+                begin < end
+                and not in_string
+                and parsed.source.startswith(old, begin, end)
+                and parsed.source[begin : begin + 1] not in "\r\n"
+            ):
+                parts += [parsed.source[at:begin], new]
+                at = begin + len(old)
+    return "".join([*parts, parsed.source[at:end]])
+
+
+def line_end(parsed: Parsed, offset: int) -> int:
+    """Where the line of an offset ends, its comment included, before the line end."""
+    return min(end for end in (parsed.source.find("\n", offset), parsed.source.find("\r", offset), len(parsed.source)) if end >= 0)
+
+
+def next_line(parsed: Parsed, offset: int) -> int:
+    """Where the line after that of an offset begins."""
+    end = line_end(parsed, offset)
+    return end + (2 if parsed.source[end : end + 2] == "\r\n" else 1 if end < len(parsed.source) else 0)
+
+
+def statement_start(parsed: Parsed, statement: cst.CSTNode) -> int:
+    """Where a statement begins, its decorators included."""
+    decorators = statement.decorators if isinstance(statement, cst.FunctionDef | cst.ClassDef) else ()
+    return parsed.spans[decorators[0] if decorators else statement][0]
+
+
+def own_block(parsed: Parsed, body: cst.BaseSuite) -> str | None:
+    """The indentation of a body that begins on a line of its own; None where it stands behind the colon."""
+    if not isinstance(body, cst.IndentedBlock) or not body.body:
+        return None
+    start = statement_start(parsed, body.body[0])
+    return parsed.source[parsed.line_start(start) : start]

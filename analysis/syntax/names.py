@@ -1,0 +1,27 @@
+"""Names that nothing in a program has."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import random
+
+from .parsed import Parsed
+
+WORDS = (
+    "value", "item", "result", "current", "entry", "total", "data", "number", "element", "temp", "output", "state", "part", "record",
+    "amount", "target", "piece", "buffer", "info", "unit",
+)  # fmt: skip
+
+
+def fresh(parsed: Parsed, rng: random.Random, words: tuple[str, ...] = WORDS, *, count: int = 1) -> list[str]:
+    """Names, all different, that stand nowhere in the file, strings and comments included, and are no keywords or built-ins.
+
+    Drawn from words; numbered (`value_2`) where too few of them are free.
+    """
+    taken = parsed.identifiers() | set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
+    number, free = 1, [word for word in words if word not in taken]
+    while len(free) < count:
+        number += 1
+        free += [name for word in words if (name := f"{word}_{number}") not in taken]
+    return rng.sample(free, count)

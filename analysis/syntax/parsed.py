@@ -1,0 +1,136 @@
+"""A Python source with its syntax tree, and where in the text each node stands.
+
+By libcst, whose parser knows the syntax of later Pythons than the one that runs. Offsets are in characters of the source.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar, cast
+
+import libcst as cst
+from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
+
+from ..lines import UnreadableSource
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+Function = cst.FunctionDef | cst.Lambda
+BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parsed:
+    """source and its tree; spans: start and end of each node, parentheses around it left out; parents: of each node but the tree.
+
+    nodes: all of them, an outer one before those inside it; by_kind: the same by their type.
+    """
+
+    source: str
+    tree: cst.Module
+    spans: Mapping[cst.CSTNode, tuple[int, int]]
+    parents: Mapping[cst.CSTNode, cst.CSTNode]
+    nodes: tuple[cst.CSTNode, ...]
+    by_kind: Mapping[type[cst.CSTNode], Sequence[cst.CSTNode]]
+
+    def all(self, kind: type[Node]) -> Sequence[Node]:
+        """Every node of exactly this kind, an outer one before those inside it."""
+        return cast("Sequence[Node]", self.by_kind.get(kind, ()))
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Start and end with the parentheses around an expression."""
+        left = getattr(node, "lpar", ())
+        right = getattr(node, "rpar", ())
+        start, end = self.spans[node]
+        return (self.spans[left[0]][0] if left else start, self.spans[right[-1]][1] if right else end)
+
+    def text(self, node: cst.CSTNode) -> str:
+        """The node's text, with the parentheses around it."""
+        start, end = self.span(node)
+        return self.source[start:end]
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around a node, from the inside out."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def inside(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The node and all nodes in it."""
+        pending = [node]
+        while pending:
+            found = pending.pop()
+            yield found
+            pending.extend(reversed(found.children))
+
+    def function_of(self, node: cst.CSTNode) -> Function | None:
+        """The function in whose body the node is executed; None in a module's or a class's own code. Defaults belong to the code around."""
+        for parent in self.ancestors(node):
+            if isinstance(parent, Function):
+                return parent if self._within(node, parent.body) else self.function_of(parent)
+            if isinstance(parent, cst.ClassDef):
+                return None if self._within(node, parent.body) else self.function_of(parent)
+        return None
+
+    def _within(self, node: cst.CSTNode, outer: cst.CSTNode) -> bool:
+        return node is outer or any(parent is outer for parent in self.ancestors(node))
+
+    def line_start(self, offset: int) -> int:
+        """Where the line of an offset begins."""
+        return max(self.source.rfind("\n", 0, offset), self.source.rfind("\r", 0, offset)) + 1
+
+    def indentation(self, node: cst.CSTNode) -> str | None:
+        """The white space before a statement that begins its line; None where something else stands before it."""
+        start = self.spans[node][0]
+        before = self.source[self.line_start(start) : start]
+        previous = self.source[: self.line_start(start)].rstrip("\r\n")
+        return before if not before.strip() and not previous.endswith("\\") else None
+
+    def identifiers(self) -> frozenset[str]:
+        """Every word of the text, those in strings and comments too, as Python compares names."""
+        return frozenset(unicodedata.normalize("NFKC", word) for word in re.findall(r"\w+", self.source))
+
+
+@lru_cache(maxsize=32)
+def parse(source: str) -> Parsed:
+    """Raises UnreadableSource: no Python, nested too deeply, or a text that the parser does not give back byte for byte."""
+    text = source.removeprefix(BOM)
+    try:
+        tree = cst.parse_module(text)
+        if tree.code != text:
+            raise UnreadableSource("the parser does not give this text back as it is")
+        wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
+        places = wrapper.resolve(ByteSpanPositionProvider)
+    except cst.ParserSyntaxError as error:
+        raise UnreadableSource(f"not Python that can be parsed: line {error.raw_line}: {error.message}") from None
+    except (RecursionError, UnicodeEncodeError) as error:
+        raise UnreadableSource(f"not Python that can be parsed: {error}") from None
+    offset_of = _characters(text, len(source) - len(text))
+    # a file without a last line end is written with one, which is taken away when its nodes have their places
+    last = len(text.encode())
+    spans = {n: (offset_of[min(p.start, last)], offset_of[min(p.start + p.length, last)]) for n, p in places.items()}
+    parents: dict[cst.CSTNode, cst.CSTNode] = {}
+    nodes: list[cst.CSTNode] = []
+    by_kind: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
+    pending: list[cst.CSTNode] = [tree]
+    while pending:
+        node = pending.pop()
+        nodes.append(node)
+        by_kind.setdefault(type(node), []).append(node)
+        for child in reversed(node.children):
+            parents[child] = node
+            pending.append(child)
+    return Parsed(source, tree, spans, parents, tuple(nodes), by_kind)
+
+
+def _characters(text: str, shift: int) -> range | list[int]:
+    """Of each byte offset of the text in UTF-8 the character's, plus shift."""
+    if text.isascii():
+        return range(shift, len(text) + shift + 1)
+    offsets: list[int] = []
+    for i, character in enumerate(text):
+        offsets += [i + shift] * len(character.encode())
+    return [*offsets, len(text) + shift]

@@ -1,0 +1,104 @@
+"""Every rule at every site of benchmarks' canonical solutions, checked by execution: the table of docs/morphisms.md.
+
+    python benchmarks/morphisms.py [--data DIR] [--jobs N] [--every N]
+
+Equivalent rules must keep the outcome of every test, and of every call with what it returns, prints, raises and leaves in its arguments,
+calls with arguments of the wrong types included. Any that does not is printed with both programs. `--every 10` takes each tenth program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests")]
+
+from program_outcomes import Program, Runner, humaneval, mbpp, told_apart  # noqa: E402
+
+from assay.analysis.bugs.injection import KINDS, bug  # noqa: E402
+from assay.analysis.morphisms.compose import rules  # noqa: E402
+from assay.analysis.morphisms.rule import Refused, Rule, UnreadableSource, rewrite  # noqa: E402
+
+Counts = dict[str, Counter[str]]
+
+
+def all_rules() -> list[Rule]:
+    return [*rules("python", equivalent=True), *rules("python", equivalent=False), *(bug(kind, "python") for kind in KINDS)]
+
+
+def checked(programs: Sequence[Program]) -> tuple[Counts, list[str]]:
+    """Counts by rule, and the counterexamples, of some programs."""
+    counts: Counts = {rule.NAME: Counter() for rule in all_rules()}
+    wrong: list[str] = []
+    with Runner() as runner:
+        for program in programs:
+            before = runner.outcomes(program)
+            if before is None or told_apart(before, runner.outcomes(program) or {}):
+                counts["unstable"] = counts.get("unstable", Counter()) + Counter({"programs": 1})
+                continue
+            for rule in all_rules():
+                check_rule(runner, program, before, rule, counts[rule.NAME], wrong)
+    return counts, wrong
+
+
+def check_rule(runner: Runner, program: Program, before: dict[str, str], rule: Rule, count: Counter[str], wrong: list[str]) -> None:
+    try:
+        sites = rule.sites(program.source)
+    except UnreadableSource:
+        count["unreadable"] += 1
+        return
+    for site in sites:
+        count["sites"] += 1
+        try:
+            after = rewrite(rule, program.source, site, random.Random(f"{program.id}:{site.start}")).of(program.source)
+        except Refused:
+            count["refused"] += 1
+            continue
+        count["applied"] += 1
+        outcomes = runner.outcomes(program, after)
+        if outcomes is None:
+            count["unknown"] += 1
+            continue
+        apart = told_apart(before, outcomes)
+        count["kept"] += not apart
+        count["confirmed by tests"] += any(name.startswith(("test", "import")) for name in apart)
+        count["confirmed by any call"] += bool(apart)
+        if apart and rule.EQUIVALENT:
+            told = "\n".join(f"{name}: {before.get(name)!r} -> {outcomes.get(name)!r}" for name in apart[:3])
+            wrong.append(f"{rule.NAME} at {site} of {program.id}\n{told}\n{after}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--every", type=int, default=1)
+    arguments = parser.parse_args()
+    failed = False
+    for name, programs in (("HumanEval", humaneval(arguments.data)), ("MBPP", mbpp(arguments.data))):
+        programs = programs[:: arguments.every]
+        total: Counts = {}
+        parts = [programs[i :: arguments.jobs * 8] for i in range(arguments.jobs * 8)]
+        with ProcessPoolExecutor(arguments.jobs) as pool:
+            for counts, wrong in pool.map(checked, parts):
+                for rule, count in counts.items():
+                    total[rule] = total.get(rule, Counter()) + count
+                failed = failed or bool(wrong)
+                for text in wrong:
+                    print(text, flush=True)
+        print(f"\n{name}, n = {len(programs)} programs, {total.pop('unstable', Counter())['programs']} of them unstable and left out\n")
+        print("| rule | sites | refused | applied | unknown | kept | some test changes | some call changes |\n|:---|" + "---:|" * 7)
+        for rule, c in total.items():
+            row = (c["sites"], c["refused"], c["applied"], c["unknown"], c["kept"], c["confirmed by tests"], c["confirmed by any call"])
+            print(f"| {rule} | {' | '.join(f'{n:,}' for n in row)} |", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

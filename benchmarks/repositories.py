@@ -1,0 +1,261 @@
+"""Calibrating to real projects by their own tests: what it takes, and what it brings.
+
+    python benchmarks/repositories.py run --out FOLDER [--projects toolz,sqlparse] [--samples 100] [--workers 2] [--python FILE]
+    python benchmarks/repositories.py table --out FOLDER [--json FILE]
+
+run: for each of the projects in offline_eval/projects.toml, fetch its source distribution, make an environment for its tests (that runs the
+projects' build code), and do what `assay calibrate repo` does, all below FOLDER; what is done is kept. Projects whose suite can't be an
+oracle are told, with the reason. table: Markdown from the runs: each project; both events; calibrators over projects, each judged by one
+that was fitted without it; and what 50, 100 and 200 samples of a project bring to a map of the others. docs/repository.md reads it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import structs
+
+from assay.analysis.oracle.environment import NoEnvironment, make_environment
+from assay.calibration.calibrator import Calibrator
+from assay.calibration.confidence import confidence
+from assay.calibration.fit import FitError, fit
+from assay.calibration.measures import MEASURES
+from assay.calibration.metrics.bins import wilson
+from assay.calibration.metrics.intervals import Interval
+from assay.calibration.own import parent_for
+from assay.calibration.registry import Entry, Registry
+from assay.calibration.samples import Sample, read_samples
+from assay.inference.completion import Task
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.calibrate_repo import Asked, calibrate_repo
+from assay.offline_eval.projects import Project, ProjectError, default_cache, fetch, measured_projects
+from assay.offline_eval.repository import TASKS, records_of
+from assay.offline_eval.repository_report import summary_of
+
+EVENTS = ("tests_pass", "exact_match")
+OWN = (50, 100, 200)
+LEAST_LEFT = 25
+RESAMPLES = 400
+
+
+def unpacked(project: Project, folder: Path) -> Path:
+    """The project's sources in `folder`, its name as in the list."""
+    place = folder / project.name
+    if place.is_dir():
+        return place
+    archive = fetch(project.name, project.version, "sdist", default_cache(), project.sha256)
+    temporary = folder / f".{project.name}"
+    temporary.mkdir(parents=True, exist_ok=True)
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as z:
+            z.extractall(temporary)
+    else:
+        with tarfile.open(archive) as t:
+            t.extractall(temporary, filter="data")
+    next(iter(temporary.iterdir())).rename(place)
+    temporary.rmdir()
+    return place
+
+
+def run(out: Path, projects: Sequence[Project], samples: int, workers: int, python: Path | None) -> None:
+    for project in projects:
+        begun = time.monotonic()
+        print(f"== {project.name} {project.version}", file=sys.stderr, flush=True)
+        try:
+            source = unpacked(project, out / "sources")
+            interpreter = make_environment(source, out / "environments", python=python)
+        except (ProjectError, NoEnvironment) as error:
+            print(f"   {error}", file=sys.stderr)
+            continue
+        code = calibrate_repo(
+            Asked(source, ModelChoice(), samples=samples, python=interpreter, workers=workers, out=out / "runs" / project.name)
+        )
+        print(f"   exit code {code} after {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A project's run. seconds: of its suite."""
+
+    name: str
+    suite: dict[str, Any]
+    records: list[dict[str, Any]]
+    samples: dict[Task, list[Sample]]
+
+
+def measured(out: Path) -> list[Measured]:
+    found = []
+    for folder in sorted((out / "runs").iterdir()):
+        if not (folder / "suite.json").is_file():
+            continue
+        samples = {task: read_samples(path) for task in TASKS if (path := folder / "samples" / f"{task}.jsonl").is_file()}
+        found.append(Measured(folder.name, json.loads((folder / "suite.json").read_text()), list(records_of(folder)), samples))
+    return [each for each in found if each.samples]
+
+
+def pooled(projects: Sequence[Measured], task: Task, event: str) -> list[Sample]:
+    """All labelled samples of a task; ids hold the project's name, for places of two projects may have one."""
+    return [
+        structs.replace(sample, id=f"{each.name}:{sample.id}")
+        for each in projects
+        for sample in each.samples.get(task, [])
+        if sample.labels[event] is not None
+    ]
+
+
+def row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def percent(k: int, n: int) -> str:
+    low, high = wilson(k, n)
+    return f"{k / n:.1%} ({low:.1%} to {high:.1%})"
+
+
+def of_interval(i: Interval | None) -> str:
+    return f"{i.value:.3f} ({i.low:.3f} to {i.high:.3f})" if i else "not defined"
+
+
+def per_project(projects: Sequence[Measured]) -> Iterator[str]:
+    yield "| project | tests | flaky | suite, s | lines | regions | unseen deletions | s a verdict | suggestions | pass the tests | exact |"
+    yield "|:---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    for each in projects:
+        found = summary_of(each.records)
+        seen, unseen = found["deletion"]["seen"], found["deletion"]["unseen"]
+        tasks = found["tasks"].values()
+        n, passed = (sum(t["tests_pass"][key] for t in tasks) for key in ("n", "positives"))
+        shown, exact = (sum(t["exact_match"][key] for t in tasks) for key in ("n", "positives"))
+        filtered, verdict = f"{unseen / max(1, seen + unseen):.0%}", found["seconds"]["verdict_median"]
+        suite = (f"{each.suite['tests']:,}", each.suite["flaky"], f"{each.suite['seconds']:.1f}", f"{each.suite['covered_lines']:,}")
+        rates = (n, f"{passed / max(1, n):.1%}", f"{exact / max(1, shown):.1%}")
+        yield row(each.name, *suite, len(each.records), filtered, f"{verdict or 0:.2f}", *rates)
+    unseen = sum(r["deletion"] == "unseen" for each in projects for r in each.records)
+    known = sum(r["deletion"] != "unknown" for each in projects for r in each.records)
+    yield ""
+    yield f"No test sees the deletion of {unseen} of {known} regions: {percent(unseen, known)}."
+
+
+def cross(projects: Sequence[Measured]) -> Iterator[str]:
+    yield "| task | suggestions | exact, pass | exact, fail | other, pass | other, fail | unknown | exact match | passes tests |"
+    yield "|:---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    total = summary_of([record for each in projects for record in each.records])["tasks"]
+    for task in TASKS:
+        if row := total.get(task):
+            counts = [row[name] for name in ("exact_and_pass", "exact_and_fail", "other_and_pass", "other_and_fail", "other_and_unknown")]
+            rates = [percent(row[event]["positives"], row[event]["n"]) for event in ("exact_match", "tests_pass")]
+            yield f"| {task} | {row['suggestions']:,} | {' | '.join(f'{c:,}' for c in counts)} | {' | '.join(rates)} |"
+
+
+def over_projects(projects: Sequence[Measured]) -> Iterator[str]:
+    yield "| event | task | n | projects | base rate | map | skill | AUC | smooth ECE (floor) | sd between projects |"
+    yield "|:---|:---|---:|---:|---:|:---|---:|---:|---:|---:|"
+    for event in EVENTS:
+        for task in TASKS:
+            samples = pooled(projects, task, event)
+            try:
+                made = fit(samples, event, free(samples), resamples=RESAMPLES).calibrator
+            except FitError as error:
+                yield f"| {event} | {task} | {len(samples)} | | | {error} | | | | |"
+                continue
+            e = made.evidence
+            smooth = f"{e.smooth_ece.value:.3f} ({e.smooth_ece.noise_floor:.3f})"
+            kind = f"{made.map.kind} of {len(made.features)}" if hasattr(made.map, "kind") else ""
+            yield (
+                f"| {event} | {task} | {e.n:,} | {e.groups} | {e.base_rate:.3f} | {kind}, {made.status} | {of_interval(e.skill)} "
+                f"| {of_interval(e.auc)} | {smooth} | {made.between_group_sd:.2f} |"
+            )
+
+
+def free(samples: Sequence[Sample]) -> list[str]:
+    return [name for name, m in MEASURES.items() if m.cost == 0 and all(name in s.measures for s in samples)]
+
+
+def own_gain(projects: Sequence[Measured]) -> Iterator[str]:
+    """Of each project, the map of all others, as it is and moved toward so many of its samples, on its other samples."""
+    yield row("event", "task", "own samples", "projects", "tested on", "log loss as it came", "moved", "gain (95 %)", "own map alone")
+    yield "|:---|:---|---:|---:|---:|---:|---:|---:|---:|"
+    for event in EVENTS:
+        for task in TASKS:
+            found: dict[int, list[tuple[float, float, float, int]]] = {n: [] for n in OWN}
+            for each in projects:
+                rest = pooled([other for other in projects if other is not each], task, event)
+                mine = pooled([each], task, event)
+                if len(mine) < OWN[0] + LEAST_LEFT or not rest:
+                    continue
+                parent = fit(rest, event, free(rest), kind="platt", resamples=20).calibrator
+                if parent_for(registry(parent), mine, event)[0] is None:
+                    continue
+                order = np.random.default_rng(0).permutation(len(mine))
+                for n in OWN:
+                    if len(mine) >= n + LEAST_LEFT:
+                        found[n].append(losses(parent, [mine[i] for i in order[:n]], [mine[i] for i in order[n:]], event))
+            for n in OWN:
+                if len(rows := np.array(found[n])) >= 2:
+                    gain = rows[:, 0] - rows[:, 1]
+                    half = 1.96 * gain.std(ddof=1) / np.sqrt(len(gain))
+                    gained = f"{gain.mean():+.4f} ({gain.mean() - half:+.4f} to {gain.mean() + half:+.4f})"
+                    as_came, moved, alone = (f"{value:.4f}" for value in rows[:, :3].mean(axis=0))
+                    yield row(event, task, n, len(rows), f"{int(rows[:, 3].sum()):,}", as_came, moved, gained, alone)
+
+
+def registry(parent: Calibrator) -> Registry:
+    return Registry((Entry("user", Path("parent.json"), parent),), ())
+
+
+def losses(parent: Calibrator, mine: Sequence[Sample], test: Sequence[Sample], event: str) -> tuple[float, float, float, int]:
+    """Mean log loss on the test samples of the parent, of the parent moved toward mine, of a map of mine alone; and how many they are."""
+    moved = fit(mine, event, toward=parent, groups="file", resamples=20).calibrator
+    alone = fit(mine, event, ["total_logprob"], kind="platt", groups="file", resamples=20).calibrator
+    y = np.array([sample.labels[event] for sample in test], dtype=bool)
+    found = []
+    for calibrator in (parent, moved, alone):
+        p = np.array([probability(calibrator, sample) for sample in test])
+        found.append(float(-np.log(np.where(y, p, 1 - p)).mean()))
+    return found[0], found[1], found[2], len(test)
+
+
+def probability(calibrator: Calibrator, sample: Sample) -> float:
+    """The calibrator's, whatever its status; the base rate of what it was fitted on where a measure is beyond what it has seen."""
+    said = confidence(replace(calibrator, status="informative"), sample.measures).probability
+    made = calibrator.fitted_on
+    return said if said is not None else (made.positives + 1) / (made.n + 2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("run", "table"))
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--projects", default="")
+    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--python", type=Path)
+    given = parser.parse_args()
+    if given.what == "run":
+        names = set(filter(None, given.projects.split(",")))
+        listed = [project for project in measured_projects() if not names or project.name in names]
+        run(given.out.absolute(), listed, given.samples, given.workers, given.python)
+        return
+    projects = measured(given.out)
+    for title, lines in (
+        ("Projects", per_project(projects)),
+        ("Exact match against passing tests", cross(projects)),
+        ("Calibrators over projects, each project judged by a map fitted without it", over_projects(projects)),
+        ("What a project's own samples bring", own_gain(projects)),
+    ):
+        print(f"\n### {title}\n")
+        for line in lines:
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

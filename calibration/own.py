@@ -1,0 +1,87 @@
+"""A calibrator for one project, from its own samples: the map of one for other projects, moved toward them, where there is such a one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .calibrator import Calibrator
+from .confidence import confidence
+from .fit import Fit, fit, why_not_toward
+from .ladder import mean_and_error
+from .measures import MEASURES
+from .metrics.intervals import RESAMPLES, student_t
+from .registry import Registry
+from .samples import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a project's own samples bring.
+
+    Mean log loss in nats of the parent's probabilities and of the moved map's, both on the n samples that the parent gives a number for and
+    neither saw; gain: the former less the latter, with its 95 % interval by group.
+    """
+
+    n: int
+    parent_log_loss: float
+    own_log_loss: float
+    gain: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A project's own calibrator, the one that it was moved from, and what that brought.
+
+    parent None: there is none for this model, prompt, event and task that can be moved, for the reason in `alone`.
+    """
+
+    fit: Fit
+    parent: Calibrator | None
+    gain: Gain | None
+    alone: str
+
+
+def parent_for(registry: Registry, samples: Sequence[Sample], event: str) -> tuple[Calibrator | None, str]:
+    """The first calibrator of the registry whose map can be moved toward these samples, those of projects left out; or None, and why."""
+    reasons = []
+    for entry in registry.entries:
+        if entry.origin == "project" or entry.calibrator.event != event or entry.calibrator.task != samples[0].task:
+            continue
+        if entry.calibrator.status != "informative":
+            reasons.append(f"calibrator {entry.calibrator.id} is {entry.calibrator.status}")
+        elif why := why_not_toward(entry.calibrator, samples, event):
+            reasons.append(why)
+        else:
+            return entry.calibrator, ""
+    return None, reasons[0] if reasons else "there is no calibrator of other projects for it"
+
+
+def own_calibrator(
+    samples: Sequence[Sample], event: str, parent: Calibrator | None, alone: str = "", *, resamples: int = RESAMPLES, seed: int = 0
+) -> Own:
+    """Fit to the samples of one project, toward the parent where there is one; judged by files held out. Raises FitError."""
+    if parent is None:
+        free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in s.measures for s in samples)]
+        return Own(fit(samples, event, free, groups="file", resamples=resamples, seed=seed), None, None, alone)
+    made = fit(samples, event, toward=parent, groups="file", resamples=resamples, seed=seed)
+    return Own(made, parent, _gain(made, parent), "")
+
+
+def _gain(made: Fit, parent: Calibrator) -> Gain | None:
+    """None where the parent has a number for fewer than two groups."""
+    said = [confidence(parent, sample.measures).probability for sample in made.samples]
+    known = np.array([p is not None for p in said])
+    groups = made.groups[known]
+    if len(set(groups.tolist())) < 2:
+        return None
+    y = made.labels[known]
+    before = np.array([p for p in said if p is not None])
+    losses = [-np.log(np.where(y, p, 1 - p)) for p in (before, made.held_out[known])]
+    gain, error = mean_and_error(losses[0] - losses[1], groups)
+    half = student_t(len(set(groups.tolist())) - 1) * error
+    return Gain(int(known.sum()), float(losses[0].mean()), float(losses[1].mean()), gain, gain - half, gain + half)

@@ -1,0 +1,180 @@
+"""A small supervised pool of processes on one machine: a worker that dies is replaced, and its item is tried again.
+
+concurrent.futures loses all that was under way when one of its processes is killed, and joblib ends; a study of hours must not. Each worker
+makes its work function once (it holds a model, a sandbox) and then gets one item at a time over a pipe of its own. Workers end with their
+parent, however it ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, Generic, TypeVar
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+Work = Callable[[Item], Answer]
+# Makes the work function, in the worker; travels to it pickled.
+Start = Callable[[], Work[Item, Answer]]
+
+# Of an item whose worker dies: it may be the item's doing (it takes all memory) or not (somebody killed it).
+TRIES = 3
+_PR_SET_PDEATHSIG = 1
+# A worker that was told to end gets this long before it is killed.
+_GRACE_S = 5.0
+
+
+class PoolError(Exception):
+    """The workers can't be started, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[Item, Answer]):
+    """An item with its answer, or with the reason why there is none: `lost`, for people; empty where there is an answer."""
+
+    item: Item
+    answer: Answer | None
+    lost: str = ""
+
+
+@dataclass(slots=True)
+class _Worker(Generic[Item]):
+    process: SpawnProcess
+    pipe: Connection
+    given: tuple[Item, int] | None = None
+    since: float = 0.0
+    ready: bool = False
+
+
+def run(
+    start: Start[Item, Answer], items: Iterable[Item], workers: int, *, most_s: float | None = None, tries: int = TRIES
+) -> Generator[Finished[Item, Answer], None, None]:
+    """Every item with its answer, in the order in which they are finished.
+
+    items are taken one by one, as workers come free, so they may be made as one goes, and their iterator may end when time is up. most_s: a
+    worker that is at one item for longer is killed, as if it had died. An exception of the work function is the item's: it is not tried
+    again. Closing the iterator ends the workers at once. Raises PoolError where the work function can't be made, or workers die before.
+    """
+    source, again = iter(items), deque[tuple[Item, int]]()
+    staff = [_hired(start) for _ in range(workers)]
+    stillborn = 0
+    try:
+        while True:
+            for worker in staff:
+                if worker.ready and worker.given is None:
+                    worker.given = again.popleft() if again else next(((item, 1) for item in source), None)
+                    if worker.given is not None:
+                        worker.since = time.monotonic()
+                        with suppress(OSError):  # its end is seen below
+                            worker.pipe.send(worker.given[0])
+            if all(worker.ready and worker.given is None for worker in staff):
+                return
+            heard = wait([worker.pipe for worker in staff], timeout=None if most_s is None else min(1.0, most_s))
+            for number, worker in enumerate(staff):
+                late = most_s is not None and worker.given is not None and time.monotonic() - worker.since > most_s
+                if worker.pipe not in heard and not late:
+                    continue
+                if worker.pipe in heard and (said := _said(worker)) is not None:
+                    kind, value = said
+                    if kind == "failed":
+                        raise PoolError(f"a worker can't start: {value}")
+                    if kind == "ready":
+                        worker.ready, stillborn = True, 0
+                        continue
+                    assert worker.given is not None, "only what was given is answered"
+                    item, worker.given = worker.given[0], None
+                    yield Finished(item, value) if kind == "answer" else Finished(item, None, value)
+                    continue
+                stillborn += not worker.ready
+                if stillborn > TRIES:
+                    raise PoolError(f"{stillborn} workers died before they could begin ({_how_it_ended(worker.process)})")
+                given, how = worker.given, f"no answer in {most_s:.0f} s" if late else f"its worker died: {_how_it_ended(worker.process)}"
+                _end(worker, at_once=True)
+                staff[number] = _hired(start)
+                if given and given[1] < tries:
+                    again.append((given[0], given[1] + 1))
+                elif given:
+                    yield Finished(given[0], None, f"{how} ({tries} times)")
+    finally:
+        for worker in staff:
+            _end(worker, at_once=worker.given is not None or not worker.ready)
+
+
+def _hired(start: Start[Item, Answer]) -> _Worker[Item]:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(start, theirs), daemon=False)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _said(worker: _Worker[Any]) -> tuple[str, Any] | None:
+    """What a worker says; None where it has ended."""
+    try:
+        said: tuple[str, Any] = worker.pipe.recv()
+    except (EOFError, OSError):
+        worker.process.join(_GRACE_S)
+        return None
+    return said
+
+
+def _how_it_ended(process: SpawnProcess) -> str:
+    code = process.exitcode
+    if code is None:
+        return "it hangs"
+    with suppress(ValueError):
+        if code < 0:
+            return f"killed by {signal.Signals(-code).name}" + (" (out of memory?)" if code == -signal.SIGKILL else "")
+    return f"exit code {code}"
+
+
+def _end(worker: _Worker[Any], *, at_once: bool) -> None:
+    """The worker's process has ended when this returns: by itself, for its pipe is closed, or killed."""
+    worker.pipe.close()
+    if at_once:
+        worker.process.terminate()
+    worker.process.join(_GRACE_S)
+    if worker.process.is_alive():
+        worker.process.kill()
+        worker.process.join()
+    worker.process.close()
+
+
+def _work(start: Start[Any, Any], pipe: Connection) -> None:
+    """What a worker does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what the work function holds is put away
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    try:
+        work = start()
+    except Exception as error:
+        pipe.send(("failed", str(error) or type(error).__name__))
+        return
+    try:
+        pipe.send(("ready", None))
+        while True:
+            item = pipe.recv()
+            try:
+                said = "answer", work(item)
+            except Exception as error:
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                said = "lost", f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+            pipe.send(said)
+    except (EOFError, OSError):
+        pass  # nobody listens any more
+    finally:
+        if close := getattr(work, "close", None):
+            close()

@@ -1,0 +1,81 @@
+"""How far a long piece of work is: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+_BAR = 24
+_ON_TERMINAL_S, _ELSEWHERE_S = 0.2, 15.0
+_ERASE = "\r\x1b[K"
+
+
+def progress_text(done: int, wanted: int | None, spent_s: float, most_s: float | None, unit: str) -> str:
+    """Rate and time left, by count (`wanted`) or by clock (`most_s`), whichever ends first.
+
+    done counts what was done in the last spent_s seconds alone, wanted what was left when they began.
+    """
+    rate = done / spent_s if spent_s > 0 else 0.0
+    lefts = []
+    if wanted is not None and rate:
+        lefts.append((wanted - done) / rate)
+    if most_s is not None:
+        lefts.append(max(0.0, most_s - spent_s))
+    shares = [done / wanted] if wanted else []
+    if most_s:
+        shares.append(spent_s / most_s)
+    share = min(1.0, max(shares, default=0.0))
+    bar = "━" * round(share * _BAR) + "─" * (_BAR - round(share * _BAR))
+    count = f"{done}/{wanted}" if wanted is not None else str(done)
+    shown_rate = f"{rate:.1f} a second" if rate >= 1 else f"{rate * 60:.1f} a minute"
+    return f"{bar} {count} {unit}, {shown_rate}" + (f", {duration(min(lefts))} left" if lefts else "")
+
+
+def duration(seconds: float) -> str:
+    """For people: "40 s", "3 min", "2 h 5 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class Progress:
+    """Says how far the work is, on a stream; lines that others say go above the bar."""
+
+    def __init__(
+        self, unit: str, wanted: int | None, most_s: float | None, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._unit, self._wanted, self._most_s = unit, wanted, most_s
+        self._stream = stream or sys.stderr
+        self._clock = clock
+        self._begun = clock()
+        self._said = self._begun - _ON_TERMINAL_S if self._stream.isatty() else self._begun
+        self._terminal = self._stream.isatty()
+        self.done = 0
+
+    def step(self, count: int = 1) -> None:
+        """So many more are done."""
+        self.done += count
+        now = self._clock()
+        if now - self._said >= (_ON_TERMINAL_S if self._terminal else _ELSEWHERE_S):
+            self._said = now
+            self._show()
+
+    def say(self, text: str) -> None:
+        """A line for people."""
+        self._stream.write(f"{_ERASE if self._terminal else ''}{text}\n")
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Leave the last state."""
+        self._show()
+        if self._terminal:
+            self._stream.write("\n")
+            self._stream.flush()
+
+    def _show(self) -> None:
+        text = progress_text(self.done, self._wanted, self._clock() - self._begun, self._most_s, self._unit)
+        self._stream.write(f"{_ERASE}{text}" if self._terminal else f"{text}\n")
+        self._stream.flush()

@@ -1,0 +1,151 @@
+"""The pool of `pool.py` on the machines of a Ray cluster: actors that hold the work function, replaced by Ray when they die.
+
+Assay must be installed on those machines, in the same version, and what a work function names (a model's file, an interpreter) must be
+there under the same path. What is finished comes to the driver at once, which alone writes: one that is killed loses what was under way.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+from .pool import TRIES, Answer, Finished, Item, PoolError, Start
+
+# Ray hangs when actors hold every CPU: one is left for its own tasks.
+_SPARE_CPUS = 1
+_BEGIN_S = 120.0
+_LOOK_S = 1.0
+_REACH_S = 10.0
+
+
+def run(
+    start: Start[Item, Answer],
+    items: Iterable[Item],
+    address: str,
+    *,
+    workers: int | None = None,
+    most_s: float | None = None,
+    tries: int = TRIES,
+) -> Generator[Finished[Item, Answer], None, None]:
+    """As `pool.run`, on the cluster at an address ("auto": the one on this machine).
+
+    workers: how many actors, by default one for each CPU but one. Raises PoolError where Ray is not installed or not reached, and where the
+    work function can't be made.
+    """
+    if find_spec("ray") is None:
+        raise PoolError("Ray is not installed: pip install 'assay[ray]'")
+    import ray
+    from ray.exceptions import GetTimeoutError, RayError
+
+    _reachable(address)
+    given: Any = {"address": address, "log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
+    try:
+        ray.init(**given)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise PoolError(f"no Ray cluster at {address}: {_cause(error)}. Begin one with: ray start --head") from None
+    try:
+        cluster: Any = ray
+        _same_python(cluster)
+        count = workers or max(1, int(cluster.cluster_resources().get("CPU", 2)) - _SPARE_CPUS)
+        actor = cluster.remote(num_cpus=1, max_restarts=-1, max_task_retries=tries - 1)(_Actor)
+        staff = [actor.remote(start) for _ in range(count)]
+        try:
+            reasons = cluster.get([each.why_not.remote() for each in staff], timeout=_BEGIN_S)
+        except GetTimeoutError:
+            raise PoolError(f"{count} workers of one CPU each did not begin in {_BEGIN_S:.0f} s: name fewer with --workers") from None
+        except RayError as error:
+            raise PoolError(f"a worker can't start: {_cause(error)}") from None
+        if why := next(filter(None, reasons), ""):
+            raise PoolError(f"a worker can't start: {why}")
+        yield from _all(cluster, RayError, staff, lambda: actor.remote(start), iter(items), most_s, tries)
+    finally:
+        ray.shutdown()
+
+
+class _Actor:
+    """Holds the work function in a process of the cluster."""
+
+    def __init__(self, start: Start[Any, Any]) -> None:
+        self._why_not = ""
+        try:
+            self._work = start()
+        except Exception as error:
+            self._why_not = str(error) or type(error).__name__
+
+    def why_not(self) -> str:
+        """Why there is no work function; empty where it is there."""
+        return self._why_not
+
+    def answer(self, item: Any) -> tuple[Any, str]:
+        """The answer, or why there is none."""
+        try:
+            return self._work(item), ""
+        except Exception as error:
+            return None, f"{type(error).__name__}: {error}"
+
+
+def _all(
+    ray: Any,
+    lost: type[Exception],
+    staff: list[Any],
+    hire: Callable[[], Any],
+    source: Iterator[Item],
+    most_s: float | None,
+    tries: int,
+) -> Generator[Finished[Item, Answer], None, None]:
+    """Every item with its answer; an actor gets one more when it has answered, so what is under way is worked on."""
+    under_way: dict[Any, tuple[Any, Item, int, float]] = {}
+    again: deque[tuple[Item, int]] = deque()
+    while True:
+        while staff and (given := again.popleft() if again else next(((item, 1) for item in source), None)):
+            actor = staff.pop()
+            under_way[actor.answer.remote(given[0])] = actor, *given, time.monotonic()
+        if not under_way:
+            return
+        done, _ = ray.wait(list(under_way), num_returns=1, timeout=None if most_s is None else _LOOK_S)
+        for future in done:
+            actor, item, _, _ = under_way.pop(future)
+            staff.append(actor)
+            try:
+                answer, why = ray.get(future)
+            except lost as problem:
+                answer, why = None, f"its worker died ({tries} times): {_cause(problem)}"
+            yield Finished(item, answer, why)
+        for future, (actor, item, tried, since) in list(under_way.items()):
+            if most_s is not None and time.monotonic() - since > most_s:
+                del under_way[future]
+                ray.kill(actor)
+                staff.append(hire())
+                if tried < tries:
+                    again.append((item, tried + 1))
+                else:
+                    yield Finished(item, None, f"no answer in {most_s:.0f} s ({tries} times)")
+
+
+def _reachable(address: str) -> None:
+    """Ray tries for minutes to reach an address where nothing listens."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not (colon and port.isdigit()):
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=_REACH_S).close()
+    except OSError as error:
+        raise PoolError(f"no Ray cluster at {address}: {error.strerror or error}. Begin one with: ray start --head") from None
+
+
+def _same_python(ray: Any) -> None:
+    """Refuse a cluster whose Python can't read what is sent to it."""
+    theirs = ray.get(ray.remote(num_cpus=0)(lambda: tuple(sys.version_info[:2])).remote(), timeout=_BEGIN_S)
+    if theirs != sys.version_info[:2]:
+        raise PoolError(f"the cluster runs Python {theirs[0]}.{theirs[1]}, this is {sys.version_info[0]}.{sys.version_info[1]}")
+
+
+def _cause(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,102 @@
+"""What is concluded from several runs of a suite, and from a watched one; and that it is kept on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.analysis.oracle import cache
+from assay.analysis.oracle.baseline import Baseline, Coverage, baseline_of, coverage_of
+from assay.analysis.oracle.report import Ended, Observed, Outcome, Report, difference, read
+
+FINE = Ended(True)
+
+
+def run(outcomes: dict[str, Outcome], **errors: str) -> Report:
+    tests = {test: Observed(outcome, 0.5, 1.0) for test, outcome in outcomes.items()}
+    return Report(tests, ["failed", "failed"], tuple(outcomes), errors, ended=True, cpu_s=3.0)
+
+
+def test_outcomes_that_repeat_are_the_baseline_and_others_are_named_and_left_out() -> None:
+    steady: dict[str, Outcome] = {f"t{i}": "passed" for i in range(20)} | {"bad": "failed"}
+    baseline = baseline_of([run(steady | {"f": "passed"}), run(steady | {"f": "failed"}), run(steady)], [9.0, 9.0, 9.0])
+    assert baseline.outcomes == steady
+    assert baseline.flaky == {"f": "passed, failed, missing"}
+    assert not baseline.trouble
+    assert baseline.cpu_s["t1"] == 0.5
+
+
+def test_too_many_flaky_tests_make_the_baseline_unknown() -> None:
+    steady: dict[str, Outcome] = {f"t{i}": "passed" for i in range(8)}
+    baseline = baseline_of([run(steady | {"f": "passed"}), run(steady | {"f": "failed"})], [1.0, 1.0])
+    assert "1 of 9 tests" in baseline.trouble
+    assert baseline.outcomes == {}
+
+
+def test_files_that_never_can_be_collected_are_named_and_those_that_sometimes_can_are_trouble() -> None:
+    passed: dict[str, Outcome] = {"t": "passed"}
+    assert baseline_of([run(passed, a="no module x"), run(passed, a="no module x")], [1.0, 1.0]).broken == {"a": "no module x"}
+    assert "now and then: a" in baseline_of([run(passed, a="no module x"), run(passed)], [1.0, 1.0]).trouble
+
+
+def test_without_a_test_that_passes_there_is_nothing_to_rely_on() -> None:
+    assert "no tests" in baseline_of([run({}), run({})], [1.0, 1.0]).trouble
+    assert "a: no module x" in baseline_of([run({}, a="no module x")] * 2, [1.0, 1.0]).trouble
+    assert "none of 1 tests passes" in baseline_of([run({"t": "failed"})] * 2, [1.0, 1.0]).trouble
+
+
+def test_each_test_is_compared_and_never_their_number() -> None:
+    expected = {"a": "passed", "b": "failed"}
+    assert difference(run({"a": "passed", "b": "failed"}), FINE, expected, ["a", "b"]) is None
+    assert difference(run({"a": "failed", "b": "passed"}), FINE, expected, ["a", "b"]) == "a: failed, was passed"
+    assert difference(run({"a": "passed"}), FINE, expected, ["a", "b"]) == "b: not run (no longer collected)"
+
+
+def test_a_run_that_stops_in_a_test_differs_there() -> None:
+    report = run({"a": "passed"})
+    report.running, report.ended = "b", False
+    assert difference(report, Ended(False, "took too much CPU time"), {"a": "passed"}, ["a", "b"]) == "b: took too much CPU time"
+    report.running = None
+    assert "the run ended early" in str(difference(report, FINE, {"a": "passed"}, ["a", "b"]))
+
+
+def test_tests_that_must_fail_and_pass_or_are_not_run_show_that_a_run_was_tampered_with() -> None:
+    report = run({"a": "passed"})
+    report.canaries = ["failed", "passed"]
+    assert "tampered" in str(difference(report, FINE, {"a": "passed"}, ["a"]))
+    report.canaries = ["failed"]
+    assert "tampered" in str(difference(report, FINE, {"a": "passed"}, ["a"]))
+
+
+def test_records_without_the_nonce_are_not_read() -> None:
+    forged = b'x{"kind":"test","id":"a","outcome":"passed","cpu_s":0,"wall_s":0}\n'
+    assert read(forged, b"nonce").tests == {}
+    assert read(forged.replace(b"x{", b"x{", 1), b"x").tests["a"].outcome == "passed"
+    assert read(b"nonce{broken\nnonce[1]\n", b"nonce").tests == {}
+
+
+def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
+    report = run({"a.py::one": "passed", "a.py::C::two": "passed", "b.py::three": "passed"})
+    report.tests["a.py::one"] = Observed("passed", 0, 0, {"m.py": [1]}, fresh=True)
+    report.touched = [("a.py", {"m.py": [2]}), ("a.py::C", {"m.py": [3]}), ("", {"m.py": [4]})]
+    report.imported = {"m.py": [9]}
+    found = coverage_of(report, list(report.tests))
+    assert found.tests["m.py"] == {
+        1: {"a.py::one"},
+        2: {"a.py::one", "a.py::C::two"},
+        3: {"a.py::C::two"},
+        4: {"a.py::one", "a.py::C::two", "b.py::three"},
+    }
+    assert found.imported == {"m.py": {9}}
+    assert found.fresh == {"a.py::one"}
+
+
+def test_what_is_kept_comes_back_as_it_was_and_what_is_damaged_not_at_all(tmp_path: Path) -> None:
+    coverage = Coverage({"m.py": {3: frozenset({"a", "b"}), 4: frozenset({"a", "b"})}}, {"m.py": frozenset({1})}, frozenset({"c"}))
+    baseline = Baseline({"a": "passed"}, {"a": 0.1}, {"a": 0.2}, {"f": "x"}, {"g": "y"}, "", ("note",), 1.0, 2.0, 3, True)
+    cache.store(tmp_path, "key", "coverage", cache.coverage_as_json(coverage))
+    cache.store(tmp_path, "key", "baseline", cache.baseline_as_json(baseline))
+    assert cache.coverage_from_json(cache.load(tmp_path, "key", "coverage") or {}) == coverage
+    assert cache.baseline_from_json(cache.load(tmp_path, "key", "baseline") or {}) == baseline
+    assert cache.load(tmp_path, "other", "baseline") is None
+    (tmp_path / "key.baseline.json.gz").write_bytes((tmp_path / "key.baseline.json.gz").read_bytes()[:-9])
+    assert cache.load(tmp_path, "key", "baseline") is None

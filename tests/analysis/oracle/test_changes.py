@@ -1,0 +1,64 @@
+"""Which lines changed, and what they stand for."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analysis.oracle.changes import changed_lines, only_within, with_statements
+
+texts = st.lists(st.sampled_from(["a", "b", "c", ""]), min_size=1, max_size=8)
+
+
+@given(texts, texts)
+def test_outside_of_the_changed_lines_the_texts_are_the_same(old: list[str], new: list[str]) -> None:
+    a, b = "\n".join(old), "\n".join(new)
+    lines = changed_lines(a, b)
+    if a == b:
+        assert not lines
+    else:
+        assert lines
+        assert 1 <= lines.start <= lines.stop - 1 <= len(old)
+        assert only_within(a, b, lines)
+
+
+@given(texts, texts, texts, texts)
+def test_a_replaced_region_is_within_its_own_lines_though_its_neighbours_repeat(
+    before: list[str], old: list[str], new: list[str], after: list[str]
+) -> None:
+    lines = range(len(before) + 1, len(before) + len(old) + 1)
+    assert only_within("\n".join([*before, *old, *after]), "\n".join([*before, *new, *after]), lines)
+
+
+def test_a_change_beside_the_lines_is_seen() -> None:
+    assert not only_within("a\nb\nc", "a\nX\nY", range(2, 3))
+    assert not only_within("a\nb\nc", "b\nc", range(2, 3))
+
+
+SOURCE = """def f(a):
+    x = call(
+        a,
+        2,
+    )
+    if (
+        x
+    ):
+        y = 1
+        z = 2
+    match x:
+        case 1:
+            pass
+    return x
+"""
+
+
+def test_a_line_stands_for_its_whole_statement_and_a_header_without_its_body() -> None:
+    assert with_statements(SOURCE, range(3, 4)) == range(2, 6)
+    assert with_statements(SOURCE, range(7, 8)) == range(6, 9)
+    assert with_statements(SOURCE, range(9, 10)) == range(9, 10)
+    assert with_statements(SOURCE, range(11, 12)) == range(11, 12)
+    assert with_statements(SOURCE, range(4, 10)) == range(2, 10)
+
+
+def test_a_source_that_does_not_parse_here_keeps_its_lines() -> None:
+    assert with_statements("def f(:\n  (\n", range(1, 2)) == range(1, 2)

@@ -1,0 +1,84 @@
+"""The private copy of a project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.oracle import copying
+from assay.analysis.oracle.copying import NotCopied, copy_project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "package").mkdir(parents=True)
+    (folder / "package" / "__init__.py").write_text("x = 1\n")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o700)
+    return folder
+
+
+def test_histories_caches_and_environments_stay_behind_and_are_named(project: Path, tmp_path: Path) -> None:
+    for name in (".git", "__pycache__", "mine", "package/.tox"):
+        (project / name).mkdir()
+    (project / "mine" / "pyvenv.cfg").write_text("")
+    copied = copy_project(project, tmp_path / "copy")
+    assert sorted(path.name for path in copied.folder.rglob("*")) == ["__init__.py", "package", "run.sh"]
+    assert copied.left_out.keys() == {".git", "__pycache__", "mine", "package/.tox"}
+    assert copied.left_out["mine"] == "a virtual environment"
+
+
+def test_every_user_can_read_the_copy_and_run_its_programs(project: Path, tmp_path: Path) -> None:
+    (project / "package" / "__init__.py").chmod(0o600)
+    copied = copy_project(project, tmp_path / "copy")
+    assert (copied.folder / "package" / "__init__.py").stat().st_mode & 0o777 == 0o644
+    assert (copied.folder / "run.sh").stat().st_mode & 0o777 == 0o755
+
+
+def test_links_inside_are_kept_and_links_out_of_the_project_or_to_nowhere_are_not(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (project / "inside").symlink_to(project / "package" / "__init__.py")
+    (project / "outside").symlink_to(tmp_path / "secret")
+    (project / "nowhere").symlink_to("missing")
+    (project / "again").symlink_to(project)
+    copied = copy_project(project, tmp_path / "copy")
+    assert (copied.folder / "inside").resolve() == copied.folder / "package" / "__init__.py"
+    assert (copied.folder / "again").resolve() == copied.folder
+    assert not (copied.folder / "outside").is_symlink()
+    assert copied.left_out == {"nowhere": "a link that leads nowhere", "outside": "a link out of the project"}
+
+
+def test_large_files_are_linked_to(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copying, "_LARGEST_COPIED", 100)
+    (project / "data.bin").write_bytes(bytes(101))
+    copied = copy_project(project, tmp_path / "copy")
+    assert copied.linked == (project / "data.bin",)
+    assert (copied.folder / "data.bin").readlink() == project / "data.bin"
+
+
+def test_what_cannot_be_copied_is_named(project: Path, tmp_path: Path) -> None:
+    os.mkfifo(project / "pipe")
+    assert copy_project(project, tmp_path / "copy").left_out == {"pipe": "neither a file nor a folder"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_what_cannot_be_read_is_named(project: Path, tmp_path: Path) -> None:
+    (project / "package" / "__init__.py").chmod(0)
+    assert copy_project(project, tmp_path / "copy").left_out == {"package/__init__.py": "can't be read: Permission denied"}
+
+
+def test_the_hash_is_that_of_paths_and_contents(project: Path, tmp_path: Path) -> None:
+    first = copy_project(project, tmp_path / "1").sha256
+    assert copy_project(project, tmp_path / "2").sha256 == first
+    (project / "package" / "__init__.py").rename(project / "package" / "other.py")
+    second = copy_project(project, tmp_path / "3").sha256
+    (project / "package" / "other.py").write_text("x = 2\n")
+    assert len({first, second, copy_project(project, tmp_path / "4").sha256}) == 3
+
+
+def test_a_missing_project_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotCopied, match="no such folder"):
+        copy_project(tmp_path / "missing", tmp_path / "copy")

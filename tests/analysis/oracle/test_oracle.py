@@ -1,0 +1,372 @@
+"""Verdicts on a small project by its own tests, in the jail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.oracle.oracle import NotJudged, Oracle
+from assay.analysis.sandbox.isolation import Isolation, NoIsolation, available
+from assay.analysis.sandbox.jail import Jail
+
+SHOP = '''"""A shop."""
+
+import functools
+import time
+
+RATE = 0.2
+
+
+def at_import(x):
+    return x + 1
+
+
+START = at_import(1)
+
+
+def total(prices):
+    amount = 0
+    for price in prices:
+        amount += price
+    return amount
+
+
+def taxed(function):
+    @functools.wraps(function)
+    def with_tax(*args):
+        return function(*args) * (1 + RATE)
+
+    return with_tax
+
+
+@taxed
+def price_of(count):
+    unit = 5
+    return unit * count
+
+
+def wrong(x):
+    return x
+
+
+def also_wrong(x):
+    return x + 1
+
+
+def main():
+    code = "ok"
+    print(code)
+
+
+def unused(x):
+    return x
+
+
+def long(x):
+    return call(
+        x,
+        1,
+    )
+
+
+def call(a, b):
+    unused_value = 0
+    return a + b
+'''
+TESTS = """
+import subprocess
+import sys
+import time
+import unittest
+
+import pytest
+
+import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) == 3
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_price(count):
+    assert shop.price_of(count) == 6 * count
+
+
+def test_fails_steadily():
+    assert shop.wrong(1) == 2
+
+
+def test_would_fail_with_the_same_change():
+    assert shop.also_wrong(1) == 2
+
+
+def test_in_a_process_of_its_own():
+    said = subprocess.run([sys.executable, "-c", "import shop; shop.main()"], capture_output=True, text=True)
+    assert said.stdout == "ok\\n"
+
+
+def test_main(capsys):
+    shop.main()
+
+
+def test_long():
+    assert shop.long(1) == 2
+
+
+@pytest.mark.skip(reason="no")
+def test_skipped():
+    pass
+
+
+@pytest.mark.xfail
+def test_expected_to_fail():
+    assert False
+
+
+class TestMore(unittest.TestCase):
+    def test_start(self):
+        self.assertEqual(shop.START, 2)
+
+    def test_writes_into_the_project(self):
+        with open(shop.__file__, "a") as file:
+            file.write("# changed")
+"""
+
+
+def isolated() -> Jail:
+    try:
+        return Jail(available())
+    except NoIsolation as reason:
+        pytest.skip(f"nothing isolates here: {reason}")
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("shop"), {"shop.py": SHOP, "tests/test_shop.py": TESTS})
+
+
+@pytest.fixture(scope="module")
+def oracle(project: Path, python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
+    with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
+        yield made
+
+
+def changed(old: str, new: str) -> str:
+    assert SHOP.count(old) == 1, old
+    return SHOP.replace(old, new)
+
+
+def name_of(test: str) -> str:
+    return test.rpartition("::")[2]
+
+
+def test_the_baseline_has_each_tests_outcome(oracle: Oracle) -> None:
+    baseline = oracle.baseline()
+    assert not baseline.trouble
+    assert not baseline.flaky
+    assert {name_of(test): outcome for test, outcome in baseline.outcomes.items()} == {
+        "test_total": "passed",
+        "test_price[1]": "passed",
+        "test_price[2]": "passed",
+        "test_fails_steadily": "failed",
+        "test_would_fail_with_the_same_change": "passed",
+        "test_in_a_process_of_its_own": "passed",
+        "test_main": "passed",
+        "test_long": "passed",
+        "test_skipped": "skipped",
+        "test_expected_to_fail": "xfailed",
+        "test_start": "passed",
+        "test_writes_into_the_project": "failed",
+    }
+
+
+def test_each_line_knows_the_tests_that_touch_it(oracle: Oracle) -> None:
+    lines = SHOP.split("\n")
+    covered = oracle.covered("shop.py")
+    assert {name_of(t) for t in covered[lines.index("    unit = 5") + 1]} == {"test_price[1]", "test_price[2]"}
+    assert {name_of(t) for t in covered[lines.index("        amount += price") + 1]} == {"test_total"}
+    assert lines.index("def unused(x):") + 2 not in covered
+    assert oracle.files() == ["shop.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "label", "way", "reason"),
+    [
+        ("amount += price", "amount = amount + price", True, "warm", "each test has its outcome"),
+        ("amount += price", "amount -= price", False, "warm", "test_total: failed, was passed"),
+        ("unit = 5", "unit = 6", False, "warm", "test_price[1]: failed, was passed"),
+        ("return function(*args) * (1 + RATE)", "return function(*args)", False, "warm", "test_price[1]: failed"),
+        ("return unit * count", "yield unit * count", False, "process", "test_price[1]: failed"),
+        ("return unit * count", "yield unit", False, "process", "test_price[1]: failed"),
+        ("        1,\n", "        2,\n", False, "warm", "test_long: failed"),
+        ('code = "ok"', 'code = "not ok"', False, "warm", "test_in_a_process_of_its_own: failed"),
+        ("amount += price", "amount += (", False, "none", "does not parse"),
+        ("amount += price", "continue; nonlocal amount", False, "none", "does not parse"),
+        ("RATE = 0.2", "RATE = 0.3", False, "whole", "test_price[1]: failed"),
+        ("RATE = 0.2", "RATE = 1 / 5", True, "whole", "each test has its outcome"),
+        ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return x", False, "whole", "test_start: failed"),
+        ("return x\n\n\ndef also", "return 2\n\n\ndef also", False, "warm", "test_fails_steadily: passed, was failed"),
+        ("def unused(x):\n    return x", "def unused(x):\n    return 0", None, "none", "no stable test touches"),
+    ],
+)
+def test_a_change_is_judged_by_the_tests_that_touch_it(
+    oracle: Oracle, old: str, new: str, label: bool | None, way: str, reason: str
+) -> None:
+    verdict = oracle.verdict("shop.py", changed(old, new))
+    assert (verdict.label, verdict.way) == (label, way)
+    assert reason in verdict.reason
+
+
+def test_one_test_more_that_passes_does_not_make_up_for_one_that_fails(oracle: Oracle) -> None:
+    swapped = SHOP.replace("return x\n\n\ndef also_wrong(x):\n    return x + 1", "return x + 1\n\n\ndef also_wrong(x):\n    return x")
+    assert swapped != SHOP
+    assert oracle.verdict("shop.py", swapped).label is False
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("while True: pass", "test_total: took too much CPU time"),
+        ("import os; os._exit(0)", "test_total: the process ended in the middle of it"),
+        ("import os; os.kill(os.getpid(), 9)", "test_total: killed"),
+        ("import ctypes; ctypes.string_at(0)", "test_total: crashed"),
+        ("raise SystemExit(0)", "test_total: failed"),
+        ("import pytest; pytest.exit('all fine', 0)", "test_total"),
+        ("import pytest; pytest.skip('not today')", "test_total: skipped, was passed"),
+    ],
+)
+def test_a_program_that_hangs_or_ends_is_wrong_and_the_next_one_is_judged_all_the_same(oracle: Oracle, body: str, reason: str) -> None:
+    verdict = oracle.verdict("shop.py", changed("amount += price", body))
+    assert verdict.label is False
+    assert reason in verdict.reason
+    assert oracle.verdict("shop.py", changed("amount += price", "amount = price + amount")).label is True
+
+
+PATCHES_REPORTS = """import _pytest.runner
+            made = _pytest.runner.CallInfo.from_call
+            def from_call(func, when, reraise=None):
+                call = made(lambda: None, when, reraise); return call
+            _pytest.runner.CallInfo.from_call = staticmethod(from_call)
+            amount = 99"""
+
+
+def test_a_program_that_makes_every_test_pass_is_found_out_by_those_that_must_fail(oracle: Oracle) -> None:
+    text = changed("    for price in prices:\n        amount += price", f"    if True:\n            {PATCHES_REPORTS}")
+    verdict = oracle.verdict("shop.py", text)
+    assert verdict.label is False
+    assert "failed" in verdict.reason or "tampered" in verdict.reason
+
+
+def test_a_region_that_no_test_misses_is_filtered(oracle: Oracle) -> None:
+    assert oracle.filtered_by_deletion("shop.py", changed("    unused_value = 0\n", "")) is True
+    assert oracle.filtered_by_deletion("shop.py", changed("        amount += price", "        pass")) is False
+    assert oracle.filtered_by_deletion("shop.py", changed("def unused(x):\n    return x", "def unused(x):\n    pass")) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ("tests/test_shop.py", "can't be what its own suite judges"),
+        ("missing.py", "no such file"),
+        ("../shop.py", "inside the project"),
+        ("README.md", "inside the project"),
+    ],
+)
+def test_what_is_no_source_file_of_the_project_is_refused(oracle: Oracle, file: str, reason: str) -> None:
+    with pytest.raises(NotJudged, match=reason):
+        oracle.verdict(file, "")
+
+
+def test_a_change_beside_the_named_lines_is_refused(oracle: Oracle) -> None:
+    with pytest.raises(NotJudged, match="outside of lines 1 to 2"):
+        oracle.verdict("shop.py", changed("unit = 5", "unit = 6"), range(1, 3))
+
+
+def test_the_project_itself_is_never_written_to(oracle: Oracle, project: Path) -> None:
+    oracle.verdict("shop.py", changed("unit = 5", "unit = 6"))
+    assert (project / "shop.py").read_text() == SHOP
+    assert sorted(path.name for path in project.rglob("*")) == ["shop.py", "test_shop.py", "tests"]
+    assert oracle.source("shop.py") == SHOP
+
+
+def test_what_was_learned_of_the_same_content_is_not_measured_again(
+    oracle: Oracle, project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oracle.coverage()
+    cache = oracle.cache
+    monkeypatch.setattr("assay.analysis.oracle.suite.Suite.run", None)
+    with Oracle(project, python, isolated(), cache=cache) as again:
+        assert again.baseline() == oracle.baseline()
+        assert again.coverage() == oracle.coverage()
+    write(tmp_path, {"shop.py": SHOP + "\n", "tests/test_shop.py": TESTS})
+    with Oracle(tmp_path, python, isolated(), cache=cache) as other, pytest.raises(TypeError):
+        other.baseline()
+
+
+@pytest.mark.parametrize("level", [Isolation.LANDLOCK, Isolation.NONE])
+def test_every_level_of_isolation_gives_the_same_verdicts(level: Isolation, python: Path, tmp_path: Path) -> None:
+    jail = Jail(level)
+    if defect := jail.defect():
+        pytest.skip(f"{level} does not work here: {defect}")
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
+    with Oracle(tmp_path, python, jail, runs=2) as made:
+        for way in ("warm", "process"):
+            assert made.verdict("shop.py", changed("amount += price", "amount = price + amount"), ways=(way,)).label is True
+            verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"), ways=(way,))
+            assert (verdict.label, verdict.way) == (False, way)
+
+
+ORDER = """
+done = []
+
+
+def test_a():
+    done.append("a")
+
+
+def test_b():
+    assert done == ["a"]
+    done.append("b")
+
+
+def test_c():
+    assert done == ["a", "b"]
+
+
+""" + "\n".join(f"def test_{i}():\n    pass\n" for i in range(40))
+
+
+def test_tests_that_depend_on_their_order_are_left_out(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"test_order.py": ORDER})
+    with Oracle(tmp_path, python, isolated()) as made:
+        baseline = made.baseline()
+    assert not baseline.trouble
+    assert baseline.flaky
+    assert {name_of(test) for test in baseline.flaky} <= {"test_a", "test_b", "test_c"}
+    assert len(baseline.outcomes) + len(baseline.flaky) == 43
+
+
+def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        baseline = made.baseline()
+    assert baseline.outcomes == {"test_a.py::test_a": "passed"}
+    assert "--no-such-option" in baseline.notes[0]
+
+
+def test_a_suite_that_cannot_be_collected_makes_every_verdict_unknown(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import no_such_module\n"})
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
+    assert verdict.label is None
+    assert "no_such_module" in verdict.reason

@@ -1,0 +1,79 @@
+"""Jails for tests: each level of isolation that works here, and short ways to run a program in one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.analysis.sandbox.isolation import Isolation
+from assay.analysis.sandbox.jail import Jail, Mount, Ran
+from assay.analysis.sandbox.limits import Limits
+
+TMP = Path("/tmp")
+DEFECTS = {level: Jail(level).defect() for level in Isolation} if sys.platform == "linux" else {}
+ISOLATING = [
+    pytest.param(
+        level, marks=pytest.mark.skipif(bool(DEFECTS.get(level, "not Linux")), reason=f"{level}: {DEFECTS.get(level, 'not Linux')}")
+    )
+    for level in (Isolation.BUBBLEWRAP, Isolation.LANDLOCK)
+]
+ALL = [*ISOLATING, pytest.param(Isolation.NONE, marks=pytest.mark.skipif(sys.platform != "linux", reason="not Linux"))]
+QUICK = Limits(cpu_s=5, wall_s=30, memory_bytes=256 << 20)
+every_level = pytest.mark.parametrize("level", ALL)
+isolating = pytest.mark.parametrize("level", ISOLATING)
+
+
+def python(
+    level: Isolation, code: str, *, limits: Limits = QUICK, mounts: tuple[Mount, ...] = (), stdin: bytes = b"", **variables: str
+) -> Ran:
+    """Run Python code in a jail of that level, in its private folder."""
+    return Jail(level).run(
+        [sys.executable, "-I", "-S", "-c", code], cwd=TMP, limits=limits, mounts=mounts, environment=variables, stdin=stdin
+    )
+
+
+def attempt(code: str) -> str:
+    """A program that tries code, and prints what it gives, or the class of the error."""
+    return f"import os, sys\ntry:\n    print('got', {code})\nexcept BaseException as error:\n    print('refused', type(error).__name__)\n"
+
+
+def soon(is_so: Callable[[], bool]) -> bool:
+    """Whether it becomes so within a few seconds."""
+    for _ in range(200):
+        if is_so():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def gone(marker: str) -> bool:
+    """Whether soon no process has the marker in its command line."""
+    return soon(lambda: not any(marker in line for line in command_lines()))
+
+
+def command_lines() -> list[str]:
+    lines = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            lines.append((folder / "cmdline").read_bytes().decode(errors="replace"))
+        except OSError:
+            continue
+    return lines
+
+
+def zombies() -> set[int]:
+    """Ids of this process's ended, unreaped children."""
+    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    ids = [int(pid) for file in children for pid in file.read_text().split()]
+    return {pid for pid in ids if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"}
+
+
+def our_environment() -> dict[str, str]:
+    """An environment in which a new Python finds the package that is tested."""
+    return os.environ | {"PYTHONPATH": str(Path(assay.__file__).parent.parent)}

@@ -1,0 +1,233 @@
+"""`assay calibrate repo` on a small project of real code and real tests, with the embedded model, in a real jail."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.sandbox.isolation import NoIsolation, available
+from assay.calibration.calibrator import load
+from assay.calibration.samples import read_samples
+from assay.cli import main
+
+pytest.importorskip("libcst", reason="libcst is not installed")
+
+SOURCE = '''
+"""Sums and words."""
+
+
+def total(numbers, start=0):
+    """Add up."""
+    result = start
+    for number in numbers:
+        result = result + number
+    return result
+
+
+def words(text, least=1):
+    """The words of a text that have at least so many letters."""
+    found = []
+    for word in text.split():
+        if len(word) >= least:
+            found.append(word.lower())
+    return found
+
+
+def unseen(text):
+    """What no test looks at, though one runs it."""
+    message = "read " + str(len(text)) + " letters"
+    return None
+'''
+
+TESTS = """
+from shop.sums import total, unseen, words
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+    assert total([], start=4) == 4
+
+
+def test_words():
+    assert words("One two THREE") == ["one", "two", "three"]
+    assert words("a bcd", least=2) == ["bcd"]
+
+
+def test_unseen():
+    unseen("abc")
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolation() -> None:
+    try:
+        available()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop-1.0"
+    for name, text in {
+        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:asyncio -p no:cacheprovider"\n',
+        "shop/__init__.py": "",
+        "shop/sums.py": SOURCE,
+        "tests/test_sums.py": TESTS,
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+
+
+def command(project: Path, *more: str) -> list[str]:
+    return ["calibrate", "repo", str(project), "--python", sys.executable, "--out", str(project.parent / "run"), *more]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file() and ".assay" not in p.parts}
+
+
+def records(run: Path) -> list[dict[str, object]]:
+    return [json.loads(path.read_bytes()) for path in sorted((run / "places").glob("*.json"))]
+
+
+@pytest.mark.slow
+def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else_is_written(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, run = contents(project), project.parent / "run"
+    assert main(command(project, "--samples", "6", "--json")) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert contents(project) == before
+    found = records(run)
+    assert {r["deletion"] for r in found} >= {"seen"}
+    assert all(r["deletion"] == "unseen" for r in found if r["function"] == "unseen")
+    samples = [s for path in said["samples"] for s in read_samples(Path(path))]
+    assert {s.project for s in samples} == {"shop-1.0"}
+    assert {s.task for s in samples} <= {"line", "line_rest", "line_middle", "block"}
+    assert all(s.labels["tests_pass"] for s in samples if s.labels["exact_match"])
+    assert {s.labels["tests_pass"] for s in samples} >= {False}
+    for path in said["calibrators"]:
+        assert Path(path).parent == project / ".assay" / "calibrators"
+        assert load(Path(path)).fitted_on.n > 0
+    for name in ("report.html", "report.md", "report.json"):
+        assert (run / "report" / name).stat().st_size > 1000
+    assert said["deletion"]["seen"] == sum(r["deletion"] == "seen" for r in found)
+
+    # the same command does nothing twice, and more samples add to what is there
+    times = {path: path.stat().st_mtime_ns for path in (run / "places").iterdir()}
+    assert main(command(project, "--samples", "6")) == 0
+    assert {path: path.stat().st_mtime_ns for path in (run / "places").iterdir()} == times
+    assert main(["eval", "report", str(run)]) == 0
+
+
+@pytest.mark.slow
+def test_what_a_killed_run_had_finished_is_kept(project: Path) -> None:
+    run = project.parent / "run"
+    program = [sys.executable, "-m", "assay", *command(project, "--samples", "30", "--workers", "2")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".typing")}
+    for kill in (signal.SIGKILL, signal.SIGINT):
+        known = {p.name: p.read_bytes() for p in (run / "places").glob("*.json")} if run.exists() else {}
+        process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 240
+        while len(list((run / "places").glob("*.json"))) < len(known) + 2 and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(kill)
+        _, said = process.communicate(timeout=60)
+        now = {p.name: p.read_bytes() for p in (run / "places").glob("*.json")}
+        assert known.items() <= now.items()
+        assert all(json.loads(data)["id"] for data in now.values())
+        if kill is signal.SIGINT and process.returncode:
+            assert "the same command goes on" in said
+    assert main(command(project, "--samples", "30", "--workers", "2")) == 0
+    assert len({r["id"] for r in records(run)}) == len(records(run)) >= len(now)
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_in_the_middle_lose_nothing(project: Path) -> None:
+    run = project.parent / "run"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".typing")}
+    program = [sys.executable, "-m", "assay", *command(project, "--samples", "8", "--workers", "2")]
+    process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 240
+    while not list((run / "places").glob("*.json")) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    killed = 0
+    for worker in workers_of(process.pid):
+        os.kill(worker, signal.SIGKILL)
+        killed += 1
+    _, said = process.communicate(timeout=240)
+    assert process.returncode == 0, said
+    assert killed
+    assert "has no answer" not in said
+    assert sum(r["deletion"] == "seen" for r in records(run)) >= 1
+
+
+def workers_of(pid: int) -> Iterator[int]:
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+            yield int(child)
+
+
+def test_a_dry_run_says_what_would_be_executed_and_executes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "tests" / "test_sums.py").write_text(f"open({str(project.parent / 'was-run')!r}, 'w')")
+    before = contents(project.parent)
+    assert main(command(project, "--samples", "7", "--dry-run")) == 0
+    said = capsys.readouterr().err
+    assert all(word in said for word in (str(project), sys.executable, "7 places", "isolated by", "line, line_rest"))
+    assert contents(project.parent) == before
+
+
+def test_without_a_sandbox_nothing_runs_before_somebody_says_so(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Path(os.devnull).open() as nobody:
+        monkeypatch.setattr(sys, "stdin", nobody)
+        assert main(command(project, "--sandbox", "none")) == 2
+    assert "--yes" in capsys.readouterr().err
+    assert not (project.parent / "run").exists()
+
+
+def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(tmp_path / "nowhere")) == 2
+    assert "not a folder" in capsys.readouterr().err
+    shutil.rmtree(project / "tests")
+    assert main(command(project)) == 1
+    assert "test" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(command(project, "--tasks", "poem"))
+    assert ended.value.code == 2
+    assert "no such task: poem" in capsys.readouterr().err
+    assert main(["calibrate", "repo", str(project), "--python", str(tmp_path / "python")]) == 1
+    assert "no such program" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = project.parent / "run"
+    assert main(command(project, "--samples", "1")) == 0
+    assert main(command(project, "--samples", "1", "--seed", "5")) == 2
+    assert "asked something else" in capsys.readouterr().err
+    (project / "shop" / "sums.py").write_text(SOURCE.replace("start=0", "start=1 - 1"))
+    assert main(command(project, "--samples", "1")) == 2
+    (project / "shop" / "sums.py").write_text(SOURCE)
+    shard = next((run / "places").iterdir())
+    shard.write_text(shard.read_text()[:20])
+    assert main(command(project, "--samples", "1")) == 2
+    assert str(shard) in capsys.readouterr().err

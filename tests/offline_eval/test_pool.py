@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pool_work import CannotStart, DiesAtStart, Squares
+
+from assay.offline_eval.pool import PoolError, run
+
+
+def workers_of(folder: Path) -> list[int]:
+    return [int(path.name.removeprefix("worker-")) for path in folder.glob("worker-*")]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return not Path(f"/proc/{pid}/stat").exists() or Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def all_end(pids: list[int], within_s: float = 10) -> bool:
+    until = time.monotonic() + within_s
+    while any(map(is_alive, pids)):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_every_item_is_answered_and_the_workers_end(tmp_path: Path) -> None:
+    found = {each.item: each.answer for each in run(Squares(tmp_path), range(20), 2)}
+    assert found == {n: n * n for n in range(20)}
+    assert len(workers_of(tmp_path)) == 2
+    assert all_end(workers_of(tmp_path))
+
+
+def test_the_item_of_a_worker_that_is_killed_is_tried_again_by_another(tmp_path: Path) -> None:
+    found = {each.item: each.answer for each in run(Squares(tmp_path, dies_once=frozenset({3, 7})), range(10), 2)}
+    assert found == {n: n * n for n in range(10)}
+    assert len(workers_of(tmp_path)) == 4
+
+
+def test_an_item_that_kills_every_worker_is_lost_with_the_reason_and_the_others_are_not(tmp_path: Path) -> None:
+    found = {each.item: each for each in run(Squares(tmp_path, dies_always=frozenset({2})), range(5), 2)}
+    assert [n for n in found if found[n].answer != n * n] == [2]
+    assert found[2].lost == "its worker died: killed by SIGKILL (out of memory?) (3 times)"
+    assert len(list(tmp_path.glob("2-*"))) == 3
+
+
+def test_an_exception_is_the_items_and_names_its_place(tmp_path: Path) -> None:
+    found = {each.item: each for each in run(Squares(tmp_path, raises=frozenset({1})), range(3), 1)}
+    assert found[1].lost.startswith("ValueError: 1 is not liked (")
+    assert "pool_work.py:" in found[1].lost
+    assert (len(workers_of(tmp_path)), len(list(tmp_path.glob("1-*")))) == (1, 1)
+    assert (found[0].answer, found[2].answer) == (0, 4)
+
+
+def test_a_worker_that_hangs_is_killed_and_its_item_tried_again(tmp_path: Path) -> None:
+    found = {each.item: each.answer for each in run(Squares(tmp_path, hangs_once=frozenset({1})), range(4), 2, most_s=2)}
+    assert found == {n: n * n for n in range(4)}
+    assert all_end(workers_of(tmp_path))
+
+
+def test_items_are_taken_only_when_a_worker_is_free(tmp_path: Path) -> None:
+    taken = []
+    finished = run(Squares(tmp_path), (taken.append(n) or n for n in range(1000)), 2)
+    next(finished)
+    finished.close()
+    assert len(taken) <= 4
+    assert all_end(workers_of(tmp_path))
+
+
+@pytest.mark.parametrize(("start", "said"), [(CannotStart(), "there is no model"), (DiesAtStart(), "exit code 3")])
+def test_workers_that_cannot_start_end_the_run_with_the_reason(start: CannotStart | DiesAtStart, said: str) -> None:
+    with pytest.raises(PoolError, match=said):
+        list(run(start, range(5), 2))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a parent's death is told by Linux alone")
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    program = (
+        "from pathlib import Path; from pool_work import Squares; from assay.offline_eval.pool import run\n"
+        f"if __name__ == '__main__': list(run(Squares(Path({str(tmp_path)!r}), pause_s=30), range(4), 2))\n"
+    )
+    (tmp_path / "parent.py").write_text(program)
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / ".typing")])
+    parent = subprocess.Popen([sys.executable, tmp_path / "parent.py"], env={**os.environ, "PYTHONPATH": paths})
+    until = time.monotonic() + 60
+    while len(list(tmp_path.glob("?-0"))) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    pids = workers_of(tmp_path)
+    assert len(pids) == 2
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    assert all_end(pids)

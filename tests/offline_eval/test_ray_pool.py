@@ -1,0 +1,105 @@
+"""On a real Ray cluster of this machine, begun for these tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pool_work import CannotStart, Squares
+
+from assay.offline_eval.pool import PoolError
+from assay.offline_eval.ray_pool import run
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("ray", reason="Ray is not installed")
+
+RAY = Path(sys.executable).with_name("ray")
+PATHS = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / ".typing")])
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = 20_000 + os.getpid() % 10_000
+    environment = {**os.environ, "PYTHONPATH": PATHS, "RAY_DISABLE_IMPORT_WARNING": "1"}
+    temporary = f"/tmp/ray-{os.getpid()}"  # its sockets' names may have 107 characters
+    arguments = [
+        "--head",
+        "--port",
+        str(port),
+        "--num-cpus",
+        "3",
+        "--include-dashboard",
+        "false",
+        "--disable-usage-stats",
+        "--temp-dir",
+        temporary,
+    ]
+    started = subprocess.run([RAY, "start", *arguments], env=environment, capture_output=True, text=True, check=False)
+    if started.returncode:
+        pytest.fail(f"ray start: {started.stdout[-500:]} {started.stderr[-500:]}")
+    yield f"127.0.0.1:{port}"
+    subprocess.run([RAY, "stop", "--force"], capture_output=True, check=False)
+
+
+def test_every_item_is_answered(cluster: str, tmp_path: Path) -> None:
+    found = {each.item: each.answer for each in run(Squares(tmp_path), range(20), cluster)}
+    assert found == {n: n * n for n in range(20)}
+    assert len(list(tmp_path.glob("worker-*"))) == 2
+
+
+def test_the_item_of_an_actor_that_is_killed_is_tried_again(cluster: str, tmp_path: Path) -> None:
+    found = {each.item: each.answer for each in run(Squares(tmp_path, dies_once=frozenset({3, 7})), range(10), cluster, workers=2)}
+    assert found == {n: n * n for n in range(10)}
+    assert len(list(tmp_path.glob("worker-*"))) == 4
+
+
+def test_an_item_that_kills_every_actor_is_lost_and_an_exception_is_the_items(cluster: str, tmp_path: Path) -> None:
+    start = Squares(tmp_path, dies_always=frozenset({2}), raises=frozenset({4}))
+    found = {each.item: each for each in run(start, range(6), cluster, workers=2)}
+    assert {n for n, each in found.items() if each.lost} == {2, 4}
+    assert found[2].lost.startswith("its worker died (3 times)")
+    assert found[4].lost == "ValueError: 4 is not liked"
+
+
+def test_an_actor_that_hangs_is_replaced(cluster: str, tmp_path: Path) -> None:
+    found = {each.item: each.answer for each in run(Squares(tmp_path, hangs_once=frozenset({1})), range(4), cluster, workers=2, most_s=6)}
+    assert found == {n: n * n for n in range(4)}
+
+
+def test_a_driver_that_is_killed_leaves_the_cluster_to_the_next(cluster: str, tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from pool_work import Squares; from assay.offline_eval.ray_pool import run\n"
+        f"start = Squares(Path({str(tmp_path)!r}), pause_s=0.2)\n"
+        f"for each in run(start, range(1000), {cluster!r}, workers=2): print(each.item, flush=True)\n"
+    )
+    driver = subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": PATHS},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert driver.stdout is not None
+    for _ in range(5):
+        assert driver.stdout.readline().strip()
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    driver.stdout.close()
+    begun = time.monotonic()
+    (tmp_path / "next").mkdir()
+    found = {each.item: each.answer for each in run(Squares(tmp_path / "next"), range(6), cluster, workers=2)}
+    assert found == {n: n * n for n in range(6)}
+    assert time.monotonic() - begun < 60
+
+
+def test_a_work_function_that_cannot_be_made_and_a_cluster_that_is_not_there_end_the_run(cluster: str) -> None:
+    with pytest.raises(PoolError, match="there is no model"):
+        list(run(CannotStart(), range(2), cluster, workers=1))
+    with pytest.raises(PoolError, match=r"no Ray cluster at 127\.0\.0\.1:1"):
+        list(run(CannotStart(), range(2), "127.0.0.1:1", workers=1))

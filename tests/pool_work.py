@@ -1,0 +1,55 @@
+"""Work functions for the pools' tests: they must be importable in the workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Squares numbers; misbehaves at some of them, once or always. folder: where each try of an item leaves a file."""
+
+    folder: Path
+    dies_once: frozenset[int] = frozenset()
+    dies_always: frozenset[int] = frozenset()
+    raises: frozenset[int] = frozenset()
+    hangs_once: frozenset[int] = frozenset()
+    pause_s: float = 0.0
+
+    def __call__(self) -> Callable[[int], int]:
+        with (self.folder / f"worker-{os.getpid()}").open("x"):
+            pass
+        return self.square
+
+    def square(self, number: int) -> int:
+        tried = len(list(self.folder.glob(f"{number}-*")))
+        (self.folder / f"{number}-{tried}").touch()
+        time.sleep(self.pause_s)
+        if number in self.dies_always or (number in self.dies_once and not tried):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number in self.raises:
+            raise ValueError(f"{number} is not liked")
+        if number in self.hangs_once and not tried:
+            time.sleep(600)
+        return number * number
+
+
+@dataclass(frozen=True)
+class CannotStart:
+    """Has no work function."""
+
+    def __call__(self) -> Callable[[int], int]:
+        raise OSError("there is no model")
+
+
+@dataclass(frozen=True)
+class DiesAtStart:
+    """Its process ends before there is a work function."""
+
+    def __call__(self) -> Callable[[int], int]:
+        os._exit(3)
