@@ -9,7 +9,6 @@ when it was not asked is read before it is.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
@@ -28,6 +27,8 @@ from .result import Ending, Result
 MOST_BYTES = 1 << 24
 SETTLE_S = 10.0
 VERDICTS = {b"P": Ending.PASSED, b"F": Ending.FAILED, b"U": Ending.INFRASTRUCTURE}
+# the first frame of a program's process, before any of the program is there
+READY = b"H"
 # told to a judge whose program has ended; a program can't say it
 ENDED = b"D"
 
@@ -115,6 +116,8 @@ class Server:
 
     def channel(self) -> Channel:
         """Raises Unjailed."""
+        if self._channel is not None and not self._channel.process.running:
+            self.drop()
         if self._channel is None:
             self._channel = Channel(self._command.start(self._jail))
         return self._channel
@@ -134,6 +137,25 @@ class Server:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.drop()
+
+
+class NotReady(Exception):
+    """The process that a program is to run in did not come up: says nothing about the program."""
+
+
+def await_ready(program: Channel, deadline: float) -> None:
+    """Wait until the process of a program can take it. Raises NotReady."""
+    try:
+        if program.receive(deadline) == READY:
+            return
+        late = ""
+    except Closed:
+        late = ""
+    except Late:
+        late = "it took too long"
+    program.process.kill()
+    complaint = late or program.process.stopped_for or last_line(program.process.stderr_tail())
+    raise NotReady(f"the process for the program did not start: {complaint or f'status {program.process.end.status}'}")
 
 
 def judged(judge: Server, opening: bytes, program: Channel, limits: Limits, deadline: float) -> tuple[Ending, str]:
@@ -165,6 +187,10 @@ def judged(judge: Server, opening: bytes, program: Channel, limits: Limits, dead
         if "OutOfMemoryError" in complaint or "out of memory" in complaint:
             return Ending.FAILED, "its values are too large for the test to hold"
         return Ending.INFRASTRUCTURE, f"the judge ended: {complaint or error}"
+    except BaseException:
+        # interrupted in the middle of a test: it could not serve another one
+        judge.drop()
+        raise
 
 
 def settle(judge: Server, judging: Channel) -> None:
@@ -200,14 +226,11 @@ def how_ended(process: Started, limits: Limits, said: str = "") -> tuple[Ending,
 
 
 def finished(ending: tuple[Ending, str], process: Started, began: float) -> Result:
-    """The result, once the process has been ended: with what it printed and used."""
+    """The result, with what the process printed and used; it is ended."""
     used = process.cpu_s()
     process.kill()
-    output = process.stderr_tail()
     used = max(used, process.end.cpu_s)
-    with contextlib.suppress(OSError):
-        process.__exit__(None, None, None)
-    return Result(*ending, output=output, cpu_s=used, wall_s=time.monotonic() - began)
+    return Result(*ending, output=process.stderr_tail(), cpu_s=used, wall_s=time.monotonic() - began)
 
 
 def last_line(text: str) -> str:

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from .containment import Unjailed
-from .conversation import Channel, Closed, Command, Late, Server, finished, how_ended, judged
+from .conversation import Channel, Closed, Command, Late, NotReady, Server, await_ready, finished, how_ended, judged
 from .jail import USUAL, Jail, Mount
 from .limits import Limits
 from .result import Ending, Result
@@ -106,16 +106,16 @@ class JavaSandbox:
             subprocess.run([self._jdk.tool("javac"), "-d", self._classes, *sorted(SOURCES.glob("*.java"))], check=True, capture_output=True)
             self._benches: queue.SimpleQueue[Bench] = queue.SimpleQueue()
             for _ in range(workers):
-                compiler = self._command("Compiler", memory(512), (FLAGS[0], FLAGS[-1]), str(self._classes))
-                judge = self._command("Judge", memory(256), FLAGS)
+                compiler = self._command("Compiler", memory(512), str(self._classes))
+                judge = self._command("Judge", memory(256))
                 self._benches.put(Bench(*(self._open.enter_context(Server(jail, command)) for command in (compiler, judge))))
         except BaseException:
             self._open.close()
             raise
 
-    def _command(self, main: str, limits: Limits, flags: Sequence[str], *arguments: str) -> Command:
+    def _command(self, main: str, limits: Limits, *arguments: str) -> Command:
         heap = max(16 << 20, limits.memory_bytes - OWN_BYTES)
-        argv = [self._jdk.tool("java"), *flags, f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"]
+        argv = [self._jdk.tool("java"), *FLAGS, f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"]
         argv += ["-XX:ErrorFile=/dev/null", "-cp", str(self._classes), f"assay.sandbox.{main}", *arguments]
         return Command(argv, (*self._jdk.mounts, Mount(self._classes, self._classes)), limits, {"MALLOC_ARENA_MAX": "2"})
 
@@ -129,8 +129,8 @@ class JavaSandbox:
         try:
             # it starts while the compiler works
             own = replace(limits, processes=max(THREADS, limits.processes), cpu_s=limits.cpu_s + OWN_CPU_S)
-            process = self._command("Runner", own, FLAGS).start(self._jail)
-            return finished(conversation(bench, Channel(process), program, test, limits), process, began)
+            with self._command("Runner", own).start(self._jail) as process:
+                return finished(conversation(bench, Channel(process), program, test, limits), process, began)
         except Unjailed as error:
             return Result(Ending.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:
@@ -165,9 +165,12 @@ def conversation(bench: Bench, runner: Channel, program: str, test: str, limits:
     deadline = time.monotonic() + limits.wall_s
     end = end_of_classes(compiled)
     try:
+        await_ready(runner, deadline)
         runner.send(compiled[:end], deadline)
     except Closed as error:
         return how_ended(runner.process, limits, str(error))
+    except NotReady as error:
+        return Ending.INFRASTRUCTURE, str(error)
     except Late:
         return Ending.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
     return judged(bench.judge, compiled[end:], runner, limits, deadline)

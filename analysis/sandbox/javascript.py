@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from .containment import Unjailed
-from .conversation import Channel, Closed, Command, Late, Server, finished, how_ended, judged
+from .conversation import Channel, Closed, Command, Late, NotReady, Server, await_ready, finished, how_ended, judged
 from .jail import USUAL, Jail, Mount
 from .limits import Limits
 from .result import Ending, Result
@@ -86,15 +86,17 @@ class JavaScriptSandbox:
     def _command(self, script: str, limits: Limits) -> Command:
         heap = max(64 << 20, limits.memory_bytes - OWN_BYTES) >> 20
         argv = [str(self._node.program), f"--max-old-space-size={heap}", str(SCRIPTS / script)]
-        return Command(argv, self._mounts, limits, {})
+        # Node.js reads OpenSSL's settings as it starts, and ends where it may not
+        return Command(argv, self._mounts, limits, {"OPENSSL_CONF": "/dev/null"})
 
     def check(self, program: str, test: str, *, limits: Limits = USUAL) -> Result:
         """The verdict of the test on the program. limits.processes is raised to the threads that Node.js needs."""
         began = time.monotonic()
         judge = self._judges.get()
         try:
-            process = self._command("runner.js", replace(limits, processes=max(THREADS, limits.processes))).start(self._jail)
-            return finished(conversation(judge, Channel(process), program, test, limits), process, began)
+            own = replace(limits, processes=max(THREADS, limits.processes))
+            with self._command("runner.js", own).start(self._jail) as process:
+                return finished(conversation(judge, Channel(process), program, test, limits), process, began)
         except Unjailed as error:
             return Result(Ending.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:
@@ -120,10 +122,13 @@ def conversation(judge: Server, runner: Channel, program: str, test: str, limits
     """Load the program in its process, then run the test on it."""
     deadline = time.monotonic() + limits.wall_s
     try:
+        await_ready(runner, deadline)
         runner.send(program.encode(errors="surrogatepass"), deadline)
         loaded = runner.receive(deadline)
     except Closed as error:
         return how_ended(runner.process, limits, str(error))
+    except NotReady as error:
+        return Ending.INFRASTRUCTURE, str(error)
     except Late:
         return Ending.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
     if loaded[:1] == b"E":

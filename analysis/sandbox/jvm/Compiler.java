@@ -20,14 +20,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ExecutableElement;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.PackageElement;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.util.ElementFilter;
+import javax.lang.model.util.Elements;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.FileObject;
@@ -46,6 +47,7 @@ import javax.tools.ToolProvider;
 public final class Compiler {
     private static final List<String> OPTIONS = List.of("-proc:none", "-g:source,lines", "-nowarn", "-encoding", "UTF-8");
     private static final List<String> EVERYWHERE = List.of("java.lang.", "java.util.");
+    private static final Pattern IMPORTED = Pattern.compile("\\bimport\\s+(java\\.[\\w.]+\\.)\\*");
 
     private final JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
     private final StandardJavaFileManager bare = javac.getStandardFileManager(null, Locale.ROOT, null);
@@ -100,11 +102,17 @@ public final class Compiler {
             throw new Rejected('E', "Program.java: the package assay.sandbox is taken");
         }
         List<TypeElement> tops = first.classes("Program");
-        StandIns standIns = new StandIns(first.javac.getElements(), first.javac.getTypes(), visible(first, tops));
-        String head = head(first.units.get(0), first);
+        Elements elements = first.javac.getElements();
+        List<String> packages = seen(first.units.get(0), test);
+        // a class whose name would hide a library's that the test may mean, such as Objects, is not shown to it
+        List<TypeElement> visible = tops.stream()
+                .filter(top -> !hides(top.getSimpleName().toString(), packages, elements))
+                .collect(Collectors.toList());
+        StandIns standIns = new StandIns(elements, first.javac.getTypes(), visible);
+        String head = head(first.units.get(0), packages, elements);
         List<Source> sources = new ArrayList<>();
         String home = packageOf(first.units.get(0));
-        for (TypeElement top : visible(first, tops)) {
+        for (TypeElement top : visible) {
             // no class can have a name with a space: none of the program's is taken for the test's
             sources.add(new Source("stand-in of " + top.getSimpleName(), home + standIns.source(top)));
         }
@@ -123,18 +131,21 @@ public final class Compiler {
         writeClasses(second.classFiles, out);
     }
 
-    /** Classes whose names would hide a library's that the test may use, such as `Objects`, are not shown to it. */
-    private static List<TypeElement> visible(Task task, List<TypeElement> tops) {
-        return tops.stream().filter(t -> !hides(task, t.getSimpleName().toString())).collect(Collectors.toList());
+    /** The packages of the library whose classes a test can name without saying where they are from. */
+    private static List<String> seen(CompilationUnitTree program, String test) {
+        List<String> packages = new ArrayList<>(EVERYWHERE);
+        for (ImportTree item : program.getImports()) {
+            String name = item.getQualifiedIdentifier().toString();
+            if (!item.isStatic() && name.startsWith("java.") && name.endsWith(".*")) {
+                packages.add(name.substring(0, name.length() - 1));
+            }
+        }
+        IMPORTED.matcher(test).results().forEach(found -> packages.add(found.group(1)));
+        return packages;
     }
 
-    private static boolean hides(Task task, String name) {
-        Stream<String> imported = task.units.get(0).getImports().stream()
-                .filter(item -> !item.isStatic())
-                .map(item -> item.getQualifiedIdentifier().toString())
-                .filter(from -> from.startsWith("java.") && from.endsWith(".*"))
-                .map(from -> from.substring(0, from.length() - 1));
-        return Stream.concat(EVERYWHERE.stream(), imported).anyMatch(p -> task.javac.getElements().getTypeElement(p + name) != null);
+    private static boolean hides(String name, List<String> packages, Elements elements) {
+        return name.equals("assay") || name.equals("java") || packages.stream().anyMatch(p -> elements.getTypeElement(p + name) != null);
     }
 
     private static String packageOf(CompilationUnitTree unit) {
@@ -142,14 +153,14 @@ public final class Compiler {
     }
 
     /** What stands before a test on its first line: the program's package and those of its imports that cannot change what a test means. */
-    private static String head(CompilationUnitTree unit, Task task) {
+    private static String head(CompilationUnitTree unit, List<String> packages, Elements elements) {
         StringBuilder text = new StringBuilder(packageOf(unit));
         for (ImportTree item : unit.getImports()) {
             String name = item.getQualifiedIdentifier().toString();
             boolean library = !item.isStatic() && name.startsWith("java.");
             boolean harmless = name.endsWith(".*")
                     || EVERYWHERE.stream().anyMatch(name::startsWith)
-                    || !hides(task, name.substring(name.lastIndexOf('.') + 1));
+                    || !hides(name.substring(name.lastIndexOf('.') + 1), packages, elements);
             if (library && harmless) {
                 text.append("import ").append(name).append(';');
             }

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The process of the program: it gets class files in its first frame, then one call in each, and answers each with values. Nothing here
- * is trusted: whatever the program does to it, all that can come out of it is other values.
+ * The process of the program: it says that it is ready, gets class files in its first frame, then one call in each, and answers each with
+ * values. Nothing here is trusted: whatever the program does to it, all that can come out of it is other values.
  */
 public final class Runner implements Wire.Handles {
     private final Loader loader;
@@ -57,6 +57,7 @@ public final class Runner implements Wire.Handles {
         DataOutputStream out = new DataOutputStream(new java.io.BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
         System.setIn(InputStream.nullInputStream());
         System.setOut(new PrintStream(new FileOutputStream(FileDescriptor.err), true));
+        Frames.writeFrame(new byte[] {'H'}, out);
         DataInputStream frame = Frames.readFrame(in);
         if (frame == null) {
             return;
@@ -65,7 +66,7 @@ public final class Runner implements Wire.Handles {
         while ((frame = Frames.readFrame(in)) != null) {
             Frames.writeFrame(runner.answer(frame), out);
         }
-        Runtime.getRuntime().halt(0);
+        System.exit(0);
     }
 
     private byte[] answer(DataInputStream call) throws IOException {

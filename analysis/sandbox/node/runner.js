@@ -1,6 +1,6 @@
 'use strict'
-// The process of the program: its first frame is the program's text, each other one a call, answered with values. Nothing here is trusted:
-// whatever the program does to it, all that can come out of it is other values.
+// The process of the program: it says that it is ready, gets the program's text in its first frame, and answers calls with values. Nothing
+// here is trusted: whatever the program does to it, all that can come out of it is other values.
 const { createHash } = require('crypto')
 const { createRequire } = require('module')
 const { runInThisContext } = require('vm')
@@ -144,6 +144,7 @@ function packages () {
 
 async function main () {
   Object.defineProperty(process, 'stdout', { value: process.stderr })
+  writeFrame(1, 'H')
   const source = readFrame(0)
   Object.assign(globalThis, { require: packages(), module: { exports: {} } })
   globalThis.exports = globalThis.module.exports

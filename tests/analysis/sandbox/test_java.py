@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hostile_java import HOSTILE, solution
 
 from assay.analysis.sandbox import java
 from assay.analysis.sandbox.isolation import NoIsolation, available
@@ -48,20 +49,8 @@ def sandbox() -> Iterator[JavaSandbox]:
         jail = Jail(available())
     except (MissingJava, NoIsolation) as reason:
         pytest.skip(str(reason))
-    with JavaSandbox(jail, workers=2) as made:
+    with JavaSandbox(jail) as made:
         yield made
-
-
-def solution(square: str, more: str = "", squares: str = "return new ArrayList<>();", outside: str = "") -> str:
-    """A wrong program: the bodies of its two methods, more members, more classes."""
-    return f"""import java.util.*;
-import java.util.function.*;
-class Solution {{
-    {more}
-    int square(int x) {{ {square} }}
-    List<Integer> squares(int n) {{ {squares} }}
-}}
-{outside}"""
 
 
 def test_a_right_program_passes(sandbox: JavaSandbox) -> None:
@@ -90,138 +79,17 @@ def test_a_test_without_main_gives_no_verdict(sandbox: JavaSandbox) -> None:
     assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
 
 
+def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24))
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "did not start" in result.reason
+
+
 def test_what_a_program_prints_is_kept_and_cut(sandbox: JavaSandbox) -> None:
     program = RIGHT.replace("return x * x;", 'System.out.println("seen " + x); System.err.println("too"); return x * x;')
     result = sandbox.check(program, TEST)
     assert result.ending is Ending.PASSED
     assert "seen -4\ntoo\n" in result.output
-
-
-ENDLESS = "byte[] a = new byte[1 << 16]; for (;;) { System.out.write(a, 0, a.length); if (x < -9) return 0; }"
-FRAME = "var out = new java.io.FileOutputStream(java.io.FileDescriptor.out);"
-
-HOSTILE = {
-    "exits in a static initialiser": (solution("return 0;", "static { System.exit(0); }"), None),
-    "exits in a method": (solution("System.exit(0); return 9;"), None),
-    "halts": (solution("Runtime.getRuntime().halt(0); return 9;"), None),
-    "exits in its constructor": (solution("return 9;", "Solution() { System.exit(0); }"), None),
-    "ends its own virtual machine with the signal for it": (solution("ProcessHandle.current().destroyForcibly(); return 0;"), None),
-    "kills every process it sees": (
-        solution('try { new ProcessBuilder("sh", "-c", "kill -9 -1").start().waitFor(); } catch (Exception e) {} return 0;'),
-        None,
-    ),
-    "writes a verdict in the place of an answer": (
-        solution(f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'P'}}); out.flush(); }} catch (Exception e) {{}} return 0;"),
-        None,
-    ),
-    "floods the place of answers with verdicts": (
-        solution(
-            "return 0;",
-            f"""static {{ new Thread(() -> {{ try {{ {FRAME} for (;;) out.write(new byte[] {{0, 0, 0, 1, 'P'}}); }}
-                catch (Exception e) {{}} }}).start(); }}""",
-        ),
-        None,
-    ),
-    "says that it has ended, so that no verdict be given": (
-        solution(f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'D'}}); out.flush(); }} catch (Exception e) {{}} return 0;"),
-        Ending.FAILED,
-    ),
-    "prints what a passed test prints": (
-        solution('System.out.println("PASSED"); System.out.println("OK (1 test)"); return 0;'),
-        Ending.FAILED,
-    ),
-    "gives a list that equals everything": (
-        solution(
-            "return x * x;",
-            squares="return new ArrayList<>() { public boolean equals(Object o) { return true; } public int hashCode() { return 0; } };",
-        ),
-        Ending.FAILED,
-    ),
-    "gives a list that changes while it is read": (
-        solution(
-            "return x * x;",
-            squares="""return new AbstractList<>() { int calls; public Integer get(int i) { return calls++; }
-                public int size() { return calls % 7; } };""",
-        ),
-        Ending.FAILED,
-    ),
-    "has a class Objects whose equals is always true": (
-        solution("return x * x;", outside="class Objects { static boolean equals(Object a, Object b) { return true; } }"),
-        Ending.FAILED,
-    ),
-    "has an AssertionError of its own": (
-        solution("return 0;", outside="class AssertionError extends RuntimeException { static void main(String[] a) {} }"),
-        Ending.FAILED,
-    ),
-    "has a class Arrays, whose lists hold nothing": (
-        solution("return 0;", outside="class Arrays { static <T> java.util.List<T> asList(T... a) { return java.util.List.of(); } }"),
-        Ending.FAILED,
-    ),
-    "has a class Main": (solution("return 0;", outside="class Main { public static void main(String[] args) {} }"), Ending.FAILED),
-    "has a class Test with a main": (
-        solution("return 0;", outside="class Test { public static void main(String[] args) {} }"),
-        Ending.FAILED,
-    ),
-    "has a main in Solution": (solution("return 0;", "public static void main(String[] args) {}"), Ending.FAILED),
-    "is in the judge's package": (
-        "package assay.sandbox;" + solution("return 0;", outside="class Remote { static Object call(Object... a) { return 9; } }"),
-        Ending.FAILED,
-    ),
-    "looks for the judge by reflection": (
-        solution(
-            """try { Class<?> judge = Class.forName("assay.sandbox.Remote", true, ClassLoader.getSystemClassLoader());
-                var field = judge.getDeclaredField("session"); field.setAccessible(true); field.set(null, null); }
-                catch (Throwable e) { return 0; } return 0;"""
-        ),
-        Ending.FAILED,
-    ),
-    "writes code into the annotation of a type": (
-        "import java.util.*; import java.lang.annotation.*;\n"
-        "@Target(ElementType.TYPE_USE) @interface A { String value(); }\n"
-        'class Solution { @A("*/ static { System.exit(0); } /*") Integer square(int x) { return 0; }\n'
-        'List<@A("\\"); System.exit(0); (\\"") Integer> squares(int n) { return null; } }',
-        Ending.FAILED,
-    ),
-    "changes the cache of small integers": (
-        solution(
-            """try { var field = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe"); field.setAccessible(true);
-                sun.misc.Unsafe unsafe = (sun.misc.Unsafe) field.get(null);
-                long at = unsafe.objectFieldOffset(Integer.class.getDeclaredField("value"));
-                for (int i = 0; i < 100; i++) unsafe.putInt(Integer.valueOf(i), at, 9); } catch (Exception e) {} return 9;"""
-        ),
-        None,
-    ),
-    "throws what the test would": (solution("throw new AssertionError();"), Ending.FAILED),
-    "throws away the stack": (solution("return square(x) + 1;"), Ending.FAILED),
-    "never ends": (solution("while (x != 99) {} return 0;"), Ending.TIMED_OUT),
-    "never ends, in a static initialiser": (solution("return 0;", "static { int i = 0; while (i == 0) i = i * 2; }"), Ending.TIMED_OUT),
-    "has threads that never end": (
-        solution("for (int i = 0; i < 8; i++) new Thread(() -> { for (;;) Thread.onSpinWait(); }).start(); return 0;"),
-        None,
-    ),
-    "fills the heap": (solution("var all = new ArrayList<long[]>(); while (true) all.add(new long[1 << 20]);"), Ending.OUT_OF_MEMORY),
-    "catches that the heap is full": (
-        solution("var all = new ArrayList<long[]>(); try { while (true) all.add(new long[1 << 20]); } catch (Throwable e) {} return 9;"),
-        Ending.OUT_OF_MEMORY,
-    ),
-    "gives a list beyond all bounds": (solution("return x * x;", squares="return Collections.nCopies(Integer.MAX_VALUE - 9, 7);"), None),
-    "gives a list that holds itself": (solution("return x * x;", squares="List a = new ArrayList(); a.add(a); return a;"), Ending.FAILED),
-    "starts threads without end": (
-        solution(
-            """try { for (;;) new Thread(() -> { try { Thread.sleep(99999); } catch (Exception e) {} }).start(); }
-                catch (Error e) {} return 0;"""
-        ),
-        None,
-    ),
-    "prints without end": (solution(ENDLESS), None),
-    "fills the disk": (
-        solution(
-            """try (var out = new java.io.FileOutputStream("/tmp/full")) { for (;;) out.write(new byte[1 << 20]); }
-                catch (Exception e) { return 0; }"""
-        ),
-        None,
-    ),
-}
 
 
 # these end when their limits end them, or make the machine work
@@ -236,6 +104,7 @@ def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None
     assert ending is None or result.ending is ending, result
 
 
+@pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandbox) -> None:
     result = sandbox.check(solution("for (;;) {}"), TEST, limits=Limits(cpu_s=0.5))
     assert result.ending is Ending.TIMED_OUT
@@ -285,7 +154,8 @@ def checked(sandbox: JavaSandbox, members: str, statements: str, outside: str = 
 
 
 VALUES = """true, (byte) -1, (short) 2, 3, 4L, -0.0f, Double.NaN, -0.0, 'x', "\\ud800 \\u00e9", null,
-    new BigInteger("123456789012345678901"), new BigDecimal("1.50"), Optional.empty(), Optional.of(List.of(1)), OptionalInt.of(2), OptionalDouble.empty(),
+    new BigInteger("123456789012345678901"), new BigDecimal("1.50"), Optional.empty(), Optional.of(List.of(1)), OptionalInt.of(2),
+    OptionalDouble.empty(),
     List.of(1), List.of(1, 2, 3),
     new ArrayList<>(List.of(1, 2)), Arrays.asList(1, null), new LinkedList<>(List.of("a")), new Stack<>(), new HashSet<>(Set.of(1)),
     new TreeSet<>(Set.of(3, 1)), new TreeMap<>(Map.of("k", List.of(1))), new HashMap<>(Map.of(1, 'c')),
@@ -332,7 +202,8 @@ def test_changes_to_arguments_and_identity_come_back(sandbox: JavaSandbox) -> No
 
 
 def test_exceptions_come_back_as_the_nearest_class_of_the_library(sandbox: JavaSandbox) -> None:
-    members = """int f(int x) throws java.io.IOException { if (x == 0) throw new Odd("none"); if (x == 1) throw new java.io.IOException("disk");
+    members = """int f(int x) throws java.io.IOException { if (x == 0) throw new Odd("none");
+        if (x == 1) throw new java.io.IOException("disk");
         return 1 / (x - 2); }
     static class Odd extends IllegalArgumentException { Odd(String s) { super(s); } }"""
     statements = """try { s.f(0); throw new Exception(); } catch (IllegalArgumentException e) { assert e.getMessage().equals("none"); }

@@ -76,6 +76,12 @@ def test_a_missing_function_fails(sandbox: JavaScriptSandbox) -> None:
     assert "square is not defined at line 2 of the test" in result.reason
 
 
+def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=4))
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "did not start" in result.reason
+
+
 def test_what_a_program_prints_is_kept(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(RIGHT.replace("=> x * x", "=> { console.log('seen', x); return x * x }"), TEST)
     assert result.ending is Ending.PASSED
@@ -171,6 +177,7 @@ def test_a_hostile_program_never_passes(sandbox: JavaScriptSandbox, name: str) -
     assert ending is None or result.ending is ending, result
 
 
+@pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(wrong("for (;;) {}"), TEST, limits=Limits(cpu_s=1))
     assert result.ending is Ending.TIMED_OUT

@@ -1,0 +1,150 @@
+"""Java programs that try to pass a test that they should fail, or to do harm: tests/analysis/sandbox/test_java.py."""
+
+from assay.analysis.sandbox.result import Ending
+
+
+def solution(square: str, more: str = "", squares: str = "return new ArrayList<>();", outside: str = "") -> str:
+    """A wrong program: the bodies of its two methods, more members, more classes."""
+    return f"""import java.util.*;
+import java.util.function.*;
+class Solution {{
+    {more}
+    int square(int x) {{ {square} }}
+    List<Integer> squares(int n) {{ {squares} }}
+}}
+{outside}"""
+
+
+ENDLESS = "byte[] a = new byte[1 << 16]; for (;;) { System.out.write(a, 0, a.length); if (x < -9) return 0; }"
+FRAME = "var out = new java.io.FileOutputStream(java.io.FileDescriptor.out);"
+
+HOSTILE = {
+    "exits in a static initialiser": (solution("return 0;", "static { System.exit(0); }"), None),
+    "exits in a method": (solution("System.exit(0); return 9;"), None),
+    "halts": (solution("Runtime.getRuntime().halt(0); return 9;"), None),
+    "exits in its constructor": (solution("return 9;", "Solution() { System.exit(0); }"), None),
+    "ends its own virtual machine with the signal for it": (solution("ProcessHandle.current().destroyForcibly(); return 0;"), None),
+    "kills every process it sees": (
+        solution('try { new ProcessBuilder("sh", "-c", "kill -9 -1").start().waitFor(); } catch (Exception e) {} return 0;'),
+        None,
+    ),
+    "writes a verdict in the place of an answer": (
+        solution(f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'P'}}); out.flush(); }} catch (Exception e) {{}} return 0;"),
+        None,
+    ),
+    "floods the place of answers with verdicts": (
+        solution(
+            "return 0;",
+            f"""static {{ new Thread(() -> {{ try {{ {FRAME} for (;;) out.write(new byte[] {{0, 0, 0, 1, 'P'}}); }}
+                catch (Exception e) {{}} }}).start(); }}""",
+        ),
+        None,
+    ),
+    "says that it has ended, so that no verdict be given": (
+        solution(f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'D'}}); out.flush(); }} catch (Exception e) {{}} return 0;"),
+        Ending.FAILED,
+    ),
+    "prints what a passed test prints": (
+        solution('System.out.println("PASSED"); System.out.println("OK (1 test)"); return 0;'),
+        Ending.FAILED,
+    ),
+    "gives a list that equals everything": (
+        solution(
+            "return x * x;",
+            squares="return new ArrayList<>() { public boolean equals(Object o) { return true; } public int hashCode() { return 0; } };",
+        ),
+        Ending.FAILED,
+    ),
+    "gives a list that changes while it is read": (
+        solution(
+            "return x * x;",
+            squares="""return new AbstractList<>() { int calls; public Integer get(int i) { return calls++; }
+                public int size() { return calls % 7; } };""",
+        ),
+        Ending.FAILED,
+    ),
+    "has a class Objects whose equals is always true": (
+        solution("return x * x;", outside="class Objects { static boolean equals(Object a, Object b) { return true; } }"),
+        Ending.FAILED,
+    ),
+    "has an AssertionError of its own": (
+        solution("return 0;", outside="class AssertionError extends RuntimeException { static void main(String[] a) {} }"),
+        Ending.FAILED,
+    ),
+    "has a class Arrays, whose lists hold nothing": (
+        solution("return 0;", outside="class Arrays { static <T> java.util.List<T> asList(T... a) { return java.util.List.of(); } }"),
+        Ending.FAILED,
+    ),
+    "hides the judge's own names": (
+        solution(
+            "return 0;",
+            outside="""class assay { static class sandbox { static class Remote {
+                static Object call(Object a, String b, String c, String d, Object[] e) { return 9; } } } }""",
+        ),
+        Ending.FAILED,
+    ),
+    "has a class Main": (solution("return 0;", outside="class Main { public static void main(String[] args) {} }"), Ending.FAILED),
+    "has a class Test with a main": (
+        solution("return 0;", outside="class Test { public static void main(String[] args) {} }"),
+        Ending.FAILED,
+    ),
+    "has a main in Solution": (solution("return 0;", "public static void main(String[] args) {}"), Ending.FAILED),
+    "is in the judge's package": (
+        "package assay.sandbox;" + solution("return 0;", outside="class Remote { static Object call(Object... a) { return 9; } }"),
+        Ending.FAILED,
+    ),
+    "looks for the judge by reflection": (
+        solution(
+            """try { Class<?> judge = Class.forName("assay.sandbox.Remote", true, ClassLoader.getSystemClassLoader());
+                var field = judge.getDeclaredField("session"); field.setAccessible(true); field.set(null, null); }
+                catch (Throwable e) { return 0; } return 0;"""
+        ),
+        Ending.FAILED,
+    ),
+    "writes code into the annotation of a type": (
+        "import java.util.*; import java.lang.annotation.*;\n"
+        "@Target(ElementType.TYPE_USE) @interface A { String value(); }\n"
+        'class Solution { @A("*/ static { System.exit(0); } /*") Integer square(int x) { return 0; }\n'
+        'List<@A("\\"); System.exit(0); (\\"") Integer> squares(int n) { return null; } }',
+        Ending.FAILED,
+    ),
+    "changes the cache of small integers": (
+        solution(
+            """try { var field = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe"); field.setAccessible(true);
+                sun.misc.Unsafe unsafe = (sun.misc.Unsafe) field.get(null);
+                long at = unsafe.objectFieldOffset(Integer.class.getDeclaredField("value"));
+                for (int i = 0; i < 100; i++) unsafe.putInt(Integer.valueOf(i), at, 9); } catch (Exception e) {} return 9;"""
+        ),
+        None,
+    ),
+    "throws what the test would": (solution("throw new AssertionError();"), Ending.FAILED),
+    "throws away the stack": (solution("return square(x) + 1;"), Ending.FAILED),
+    "never ends": (solution("while (x != 99) {} return 0;"), Ending.TIMED_OUT),
+    "never ends, in a static initialiser": (solution("return 0;", "static { int i = 0; while (i == 0) i = i * 2; }"), Ending.TIMED_OUT),
+    "has threads that never end": (
+        solution("for (int i = 0; i < 8; i++) new Thread(() -> { for (;;) Thread.onSpinWait(); }).start(); return 0;"),
+        None,
+    ),
+    "fills the heap": (solution("var all = new ArrayList<long[]>(); while (true) all.add(new long[1 << 20]);"), Ending.OUT_OF_MEMORY),
+    "catches that the heap is full": (
+        solution("var all = new ArrayList<long[]>(); try { while (true) all.add(new long[1 << 20]); } catch (Throwable e) {} return 9;"),
+        Ending.OUT_OF_MEMORY,
+    ),
+    "gives a list beyond all bounds": (solution("return x * x;", squares="return Collections.nCopies(Integer.MAX_VALUE - 9, 7);"), None),
+    "gives a list that holds itself": (solution("return x * x;", squares="List a = new ArrayList(); a.add(a); return a;"), Ending.FAILED),
+    "starts threads without end": (
+        solution(
+            """try { for (;;) new Thread(() -> { try { Thread.sleep(99999); } catch (Exception e) {} }).start(); }
+                catch (Error e) {} return 0;"""
+        ),
+        None,
+    ),
+    "prints without end": (solution(ENDLESS), None),
+    "fills the disk": (
+        solution(
+            """try (var out = new java.io.FileOutputStream("/tmp/full")) { for (;;) out.write(new byte[1 << 20]); }
+                catch (Exception e) { return 0; }"""
+        ),
+        None,
+    ),
+}
