@@ -1,0 +1,243 @@
+"""A jail of namespaces, made by bubblewrap: nothing of the machine but what `view` names, no network, no capability, one pid namespace.
+
+bubblewrap is never run as root: root drops to an unprivileged user that no account has, another one for each jail. Folders that such a user
+can't get to (an interpreter under /root) are shown to bubblewrap through a mount namespace of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import resource
+import secrets
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from . import view
+from .limits import OPEN_FILES, Limits
+from .seccomp import jail_filter
+
+READY = b"ok\n"
+# what runs inside, before the program: limits (RLIMIT_NPROC counts per user namespace, so it is set in it), and a word that the jail stands
+ENTER = """if [ "$BASH_VERSION" ]; then ulimit -u $1; else ulimit -p $1; fi
+ulimit -c 0 && ulimit -d $2 && ulimit -f $3 && ulimit -n $4 && ulimit -t $5 || exit 1
+shift 5
+case $1 in
+*/*) [ -x "$1" ] && [ ! -d "$1" ] ;;
+*) command -v "$1" >/dev/null ;;
+esac || { echo "$1 is not in the jail, or can't be run there" >&2; exit 1; }
+echo ok
+exec "$@"
+"""
+
+
+class Unjailed(Exception):
+    """The jail could not be made; the message says why. It says nothing about the program."""
+
+
+def jail_user() -> int:
+    """A user id that belongs to nobody, drawn anew for each jail: what systemd leaves unused, or its range of transient users."""
+    ranges = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    for low, high in ((0x70000000, 0x7FFF0000), (61184, 65520)):
+        if any(inside <= low and high <= inside + count for inside, _, count in ranges):
+            return low + secrets.randbelow(high - low)
+    raise Unjailed("root has no other user ids here to run programs as: give the container's user namespace at least 65536 of them")
+
+
+@cache
+def options(program: str) -> frozenset[str]:
+    """The options that this bubblewrap has."""
+    shown = subprocess.run([program, "--help"], env=view.ENVIRONMENT, capture_output=True, text=True, timeout=20, check=False)
+    return frozenset(word for word in (shown.stdout + shown.stderr).split() if word.startswith("--"))
+
+
+def shown_system(sources: Mapping[Path, Path]) -> list[str]:
+    """The arguments that show the system and the interpreter, read-only; sources names another way to some of them."""
+    arguments: list[str] = []
+    for path in view.system_paths():
+        if path.is_symlink() and path.parent == Path("/"):
+            arguments += ["--symlink", os.readlink(path), str(path)]
+        else:
+            arguments += ["--ro-bind", str(path), str(path)]
+    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    return arguments
+
+
+def command(
+    program: str,
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    mounts: Sequence[view.Mount],
+    sources: Mapping[Path, Path],
+    limits: Limits,
+    fds: tuple[int, int, int],
+) -> list[str]:
+    """The command line of bubblewrap. fds: where it tells the ids of its processes, where it waits for a byte, where its filter is."""
+    size = str(limits.file_bytes)
+    arguments = [program, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"]
+    arguments += ["--disable-userns"] if "--disable-userns" in options(program) else []
+    arguments += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "jail"]
+    arguments += ["--info-fd", str(fds[0]), "--block-fd", str(fds[1]), "--seccomp", str(fds[2])]
+    arguments += shown_system(sources)
+    arguments += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", str(view.PRIVATE)]
+    interpreter = [view.Mount(path, path) for path in view.interpreter_folders()]
+    for mount in sorted([*interpreter, *mounts], key=lambda mount: len(mount.target.parts)):
+        arguments += ["--bind" if mount.writable else "--ro-bind", str(sources.get(mount.source, mount.source)), str(mount.target)]
+    arguments += ["--remount-ro", "/", "--chdir", str(cwd), "--", "/bin/sh", "-c", ENTER, "sh"]
+    return [*arguments, *resource_limits(limits), *argv]
+
+
+def resource_limits(limits: Limits) -> list[str]:
+    """The arguments of ENTER (CPU a second more than the watch's, which is finer): processes (one more for bubblewrap's own), KiB of data, blocks of 512 bytes per file, files, CPU seconds."""
+    open_files = min(OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1] % (1 << 63))
+    cpu = "unlimited" if math.isinf(limits.cpu_s) else str(math.ceil(limits.cpu_s) + 1)
+    return [str(limits.processes + 1), str(limits.memory_bytes >> 10), str(-(-limits.file_bytes // 512)), str(open_files), cpu]
+
+
+class Stage:
+    """A mount namespace in which any user can get to folders that only root can: `sources` says where they are in it.
+
+    Made by root once per jail; `enter` is the start of a command line that runs what follows in it as uid.
+    """
+
+    def __init__(self, hidden: Sequence[Path]) -> None:
+        place = Path(tempfile.mkdtemp(prefix="assay-stage-"))
+        self.sources = {source: place / str(number) for number, source in enumerate(hidden)}
+        script = [f"mount -t tmpfs -o mode=755,size=64k tmpfs {shlex.quote(str(place))}"]
+        for source, shown in self.sources.items():
+            made, quoted = "mkdir" if source.is_dir() else "touch", shlex.quote(str(shown))
+            script += [f"{made} {quoted}", f"mount --rbind {shlex.quote(str(source))} {quoted}"]
+        argv = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", "\n".join([*script, "echo ok", "read -r _ || :"])]
+        with subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        ) as holder:
+            assert holder.stdout is not None
+            if holder.stdout.readline() != READY:
+                _, complaint = holder.communicate()
+                raise Unjailed(
+                    f"{', '.join(map(str, hidden))} can't be shown to an unprivileged user: {complaint.decode(errors='replace').strip()}"
+                )
+            self._namespace = os.open(f"/proc/{holder.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+            holder.communicate()
+        weakref.finalize(self, _leave, self._namespace, place)
+
+    def enter(self, uid: int) -> list[str]:
+        """The start of a command line: into the namespace, then down to uid."""
+        return ["nsenter", f"--mount=/proc/{os.getpid()}/fd/{self._namespace}", f"--setgid={uid}", f"--setuid={uid}", "--"]
+
+
+def _leave(namespace: int, place: Path) -> None:
+    os.close(namespace)
+    with contextlib.suppress(OSError):
+        place.rmdir()
+
+
+def begin(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    mounts: Sequence[view.Mount],
+    environment: Mapping[str, str],
+    limits: Limits,
+    stage: Stage | None,
+    uid: int | None,
+    stdin: int,
+    pass_fds: Sequence[int] = (),
+) -> Bubble:
+    """Start argv in a jail of its own. uid: whom root drops to, None for an ordinary user. Raises Unjailed."""
+    program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
+    if program is None:
+        raise Unjailed("bubblewrap (bwrap) is not installed")
+    told, tell = os.pipe()
+    gate, open_gate = os.pipe()
+    filter_, write_filter = os.pipe()
+    inside = (tell, gate, filter_)
+    try:
+        os.write(write_filter, jail_filter())
+        os.close(write_filter)
+        sources = stage.sources if stage else {}
+        line = command(program, argv, cwd=cwd, mounts=mounts, sources=sources, limits=limits, fds=inside)
+        if uid is not None:
+            line = [*(stage.enter(uid) if stage else become(uid)), *line]
+        try:
+            process = subprocess.Popen(
+                line,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                cwd="/",
+                pass_fds=(*inside, *pass_fds),
+            )
+        except OSError as error:
+            raise Unjailed(f"{line[0]} could not be started: {error}") from None
+    finally:
+        for fd in inside:
+            os.close(fd)
+    try:
+        return Bubble(process, told, open_gate)
+    finally:
+        os.close(told)
+        os.close(open_gate)
+
+
+def become(uid: int) -> list[str]:
+    """The start of a command line that runs what follows as uid, with no group but its own."""
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
+
+
+class Bubble:
+    """One running jail, from outside.
+
+    process: bubblewrap; ended: a descriptor that can be read once it has ended; root: the id of pid 1 inside, with which all inside ends.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int) -> None:
+        """Learn from `told` which processes there are, and let them go on by a byte through `gate`. Raises Unjailed."""
+        self.process = process
+        self.ended = os.pidfd_open(process.pid)
+        said = b""
+        while b"}" not in said and (more := os.read(told, 4096)):
+            said += more
+        try:
+            self.root = int(json.loads(said)["child-pid"])
+            self._fd = os.pidfd_open(self.root)
+        except (ValueError, KeyError, OSError):
+            os.close(self.ended)
+            process.kill()
+            _, complaint = process.communicate()
+            raise Unjailed(f"bubblewrap: {complaint.decode(errors='replace').strip() or 'ended at its start'}") from None
+        with contextlib.suppress(BrokenPipeError):
+            os.write(gate, b"x")
+
+    def kill(self) -> None:
+        """End every process inside; bubblewrap then ends by itself."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._fd, signal.SIGKILL)
+
+    def reap(self) -> tuple[int, float]:
+        """Wait until all inside is gone: the exit status (negative for a signal), and the CPU seconds of all that was reaped inside.
+
+        bubblewrap leaves its pid 1 to whoever adopts orphans, which is this process (`adopt_orphans`): so it never stays as a zombie.
+        """
+        _, status, used = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        cpu = used.ru_utime + used.ru_stime
+        self.kill()
+        with contextlib.suppress(ChildProcessError):
+            _, _, used = os.wait4(self.root, 0)
+            cpu += used.ru_utime + used.ru_stime
+        os.close(self._fd)
+        os.close(self.ended)
+        code = self.process.returncode
+        return (128 - code if code > 128 else code), cpu

@@ -1,0 +1,155 @@
+"""A warm process that forks a child for each request, watches it, and reports how it ended.
+
+It runs inside a jail, beside what it forks, and needs the standard library only. It is told what to do by messages on one socket: `prepare`
+(answered by what the server's own preparation gives), `run` with a file descriptor for the child (answered once, by a report), `stop` (ends
+the child that runs; without one, nothing).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .limits import Limits
+from .wire import Closed, receive_message, send_message
+
+Prepare = Callable[[dict[str, Any]], dict[str, Any]]
+Run = Callable[[dict[str, Any], Limits, int], None]
+
+# The wire of a child, after its standard streams.
+_WIRE = 3
+# Processes with several threads use CPU time faster than the clock goes.
+_LONGEST_LOOK = 0.25
+
+
+def serve(control: socket.socket, prepare: Prepare, run: Run) -> None:
+    """Until the other end of control is closed. run(request, limits, wire) is called in the child, which ends when it returns."""
+    gc.collect()
+    gc.freeze()
+    while True:
+        try:
+            request, wire = receive_message(control)
+        except Closed:
+            return
+        if request["do"] == "prepare":
+            send_message(control, prepare(request))
+        elif request["do"] == "run" and wire is not None:
+            send_message(control, _forked(control, request, run, wire))
+
+
+def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int) -> dict[str, Any]:
+    """The report on one child: status (below 0: the signal), killed ("", "cpu", "wall", "stop"), cpu_s, wall_s, output."""
+    limits = Limits(**request["limits"])
+    read, write = os.pipe()
+    began = time.monotonic()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(read)
+        os.close(write)
+        os.close(wire)
+        raise
+    if pid == 0:
+        _child(request, limits, run, wire, write)
+    os.close(write)
+    os.close(wire)
+    try:
+        return _watched(control, pid, read, limits, began)
+    finally:
+        os.close(read)
+
+
+def _child(request: dict[str, Any], limits: Limits, run: Run, wire: int, output: int) -> None:
+    """Never returns. The child has its streams, its wire, and no other file of the server's."""
+    status = 70
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        kept = [os.dup(fd) for fd in (nothing, output, output, wire)]
+        high = max(kept) + 1
+        moved = [os.dup2(fd, high + place) for place, fd in enumerate(kept)]
+        for place, fd in enumerate(moved):
+            os.dup2(fd, place)
+        os.closerange(_WIRE + 1, os.sysconf("SC_OPEN_MAX"))
+        run(request, limits, _WIRE)
+        status = 0
+    except BaseException as error:
+        os.write(1, f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(status)
+
+
+def _watched(control: socket.socket, pid: int, output: int, limits: Limits, began: float) -> dict[str, Any]:
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    poll.register(output, select.POLLIN)
+    kept, killed, ended, longest = bytearray(), "", None, _LONGEST_LOOK
+    while ended is None:
+        cpu_left, wall_left = limits.cpu_s - _cpu_of(pid), began + limits.wall_s - time.monotonic()
+        killed = killed or ("cpu" if cpu_left <= 0 else "wall" if wall_left <= 0 else "")
+        if killed:
+            ended = _killed(pid)
+            break
+        for fd, _ in poll.poll(1000 * min(cpu_left, wall_left, longest) + 1):
+            if fd == output:
+                part = os.read(output, 1 << 16)
+                kept += part[: limits.output_bytes - len(kept)]
+                if not part:  # its streams are closed: most likely it is ending just now
+                    poll.unregister(output)
+                    longest = 0.0005
+            else:
+                killed = _told(control)
+        ended, longest = _ended(pid), min(2 * longest, _LONGEST_LOOK)
+    kept += _rest(output, limits.output_bytes - len(kept))
+    status, usage = ended
+    return {
+        "status": os.waitstatus_to_exitcode(status),
+        "killed": killed,
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "wall_s": time.monotonic() - began,
+        "output": kept.decode("utf-8", "replace"),
+    }
+
+
+def _told(control: socket.socket) -> str:
+    """Only the order to stop comes while a child runs; an owner that is gone is one, too."""
+    with contextlib.suppress(Closed):
+        receive_message(control)
+    return "stop"
+
+
+def _cpu_of(pid: int) -> float:
+    """Seconds of CPU that a process and its threads have used (Linux's encoding of the clock of a process); 0 where it can't be told."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)
+    except OSError:
+        return 0.0
+
+
+def _ended(pid: int) -> tuple[int, Any] | None:
+    found, status, usage = os.wait4(pid, os.WNOHANG)
+    return (status, usage) if found else None
+
+
+def _killed(pid: int) -> tuple[int, Any]:
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+    _, status, usage = os.wait4(pid, 0)
+    return status, usage
+
+
+def _rest(output: int, room: int) -> bytes:
+    """What stands in the pipe still. Who else holds its other end does not matter: nothing waits for it."""
+    os.set_blocking(output, False)
+    try:
+        return os.read(output, 1 << 16)[: max(room, 0)]
+    except BlockingIOError:
+        return b""

@@ -1,0 +1,250 @@
+"""Python programs against trusted tests, with a verdict that the program can't forge.
+
+A warm server in a jail forks a process for each program, which is confined before the program's first statement. Another, in a jail of its
+own, forks one for each run of a test: the judge, which calls into the program over a wire, makes exact builtins of what comes back, and
+alone says how it went. Neither has anything of the other but values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import queue
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from .isolation import Isolation
+from .jail import Jail, Mount, Started
+from .limits import Limits
+from .result import Ending, Result
+from .wire import Closed, receive_message, send_message
+
+_FOLDER = Path(__file__).resolve().parent
+_BOOT = "import sys; sys.path.insert(0, {folder!r}); from {package}.{module} import main; sys.path.pop(0); main({fd})"
+# The same order of a set of strings in every run: a program that depends on it has one verdict.
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+# What the judge gets on top of the program's limits: the test's own work on what came back.
+_JUDGE_CPU_S = 20.0
+_JUDGE_WALL_S = 20.0
+# A test's expected values are made once, by its reference solution.
+_PREPARE_S = 600.0
+_START_S = 60.0
+_ANSWER_S = 60.0
+_SOUND = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound")
+
+
+class _Broken(Exception):
+    """A server is gone or does not answer; message: which, and what it said last."""
+
+    def __init__(self, module: str, reason: str) -> None:
+        super().__init__(f"the {module} {reason}")
+        self.module = module
+
+
+class _Server:
+    """One fork server in a jail of its own. Raises _Broken where it does not start or is lost."""
+
+    def __init__(self, jail: Jail, interpreter: str, module: Literal["python_server", "judge"], memory_bytes: int) -> None:
+        self.module = module
+        self._control, other = socket.socketpair()
+        boot = _BOOT.format(folder=str(_FOLDER.parent), package=_FOLDER.name, module=module, fd=other.fileno())
+        with other:
+            self._process: Started = jail.start(
+                [interpreter, "-s", "-P", "-B", "-c", boot],
+                cwd=Path("/"),
+                mounts=[Mount(_FOLDER, _FOLDER)],
+                environment=_ENVIRONMENT,
+                limits=Limits(cpu_s=math.inf, wall_s=math.inf, memory_bytes=memory_bytes, processes=8),
+                pass_fds=(other.fileno(),),
+            )
+
+    def tell(self, message: dict[str, Any], fd: int | None = None) -> None:
+        """Send an order."""
+        try:
+            send_message(self._control, message, fd)
+        except OSError as error:
+            raise self._broken(f"is gone ({error})") from None
+
+    def hear(self, timeout_s: float) -> dict[str, Any]:
+        """The next answer."""
+        self._control.settimeout(None if math.isinf(timeout_s) else timeout_s)
+        try:
+            return receive_message(self._control)[0]
+        except TimeoutError:
+            raise self._broken(f"did not answer for {timeout_s:.0f} s") from None
+        except (Closed, OSError, ValueError) as error:
+            raise self._broken(f"ended {error}".rstrip()) from None
+        finally:
+            self._control.settimeout(None)
+
+    def close(self) -> None:
+        """End it and all that it started."""
+        self._control.close()
+        self._process.kill()
+
+    def _broken(self, reason: str) -> _Broken:
+        tail = self._process.stderr_tail()
+        said = (tail.decode("utf-8", "replace") if isinstance(tail, bytes) else tail).strip()
+        return _Broken(self.module.replace("_", "'s ").replace("python", "program"), f"{reason}{': ' if said else ''}{said[-500:]}")
+
+
+@dataclass(slots=True)
+class _Pair:
+    """A program's server and a judge, each started when it is first needed."""
+
+    program: _Server | None = None
+    judge: _Server | None = None
+
+    def close(self) -> None:
+        for server in (self.program, self.judge):
+            if server is not None:
+                server.close()
+        self.program = self.judge = None
+
+
+class PythonSandbox:
+    """Warm servers for Python programs; a context manager, usable from several threads.
+
+    jail: where they run. interpreter: the Python of the programs; the judge always runs on this process's own. pairs: how many programs run at
+    once, one a core at best. memory_bytes: the most that `Limits` of a check may allow.
+    """
+
+    def __init__(self, jail: Jail, interpreter: str | Path = sys.executable, *, pairs: int = 1, memory_bytes: int = 4 << 30) -> None:
+        self._jail = jail
+        self._interpreter = str(interpreter)
+        self._memory_bytes = memory_bytes
+        self._idle: queue.SimpleQueue[_Pair] = queue.SimpleQueue()
+        self._pairs = [_Pair() for _ in range(pairs)]
+        self._lock = threading.Lock()
+        for pair in self._pairs:
+            self._idle.put(pair)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process of the sandbox."""
+        with self._lock:
+            for pair in self._pairs:
+                pair.close()
+
+    def check(self, program: str, test: str, entry_point: str | None = None, *, limits: Limits = Limits()) -> Result:
+        """Run a program's test and say how it ended.
+
+        test: trusted Python code, which passes by ending without an exception. The names that it uses and does not define are the program's,
+        but for builtins and modules of the standard library; entry_point is the program's in any case. Statements before the first use
+        of such a name run once for all programs with this test: inputs and expected values belong there.
+
+        A server that dies is replaced and the program tried once more. One that ends its server twice, where a sound program does not, has
+        crashed. Raises ValueError for limits above the sandbox's own.
+        """
+        if limits.memory_bytes > self._memory_bytes:
+            raise ValueError(f"memory limit of {limits.memory_bytes} bytes in a sandbox of {self._memory_bytes}: make it with more")
+        with self._pair() as pair:
+            for last in (False, True):
+                try:
+                    return self._checked(pair, program, test, entry_point, limits)
+                except _Broken as error:
+                    pair.close()
+                    if last:
+                        return self._blamed(pair, error)
+        raise AssertionError("the loop returns")
+
+    @contextlib.contextmanager
+    def _pair(self) -> Iterator[_Pair]:
+        pair = self._idle.get()
+        try:
+            yield pair
+        except BaseException:
+            pair.close()  # in the middle of something: its next answer would be another program's
+            raise
+        finally:
+            self._idle.put(pair)
+
+    def _blamed(self, pair: _Pair, error: _Broken) -> Result:
+        """The program's doing or the sandbox's: what a sound program shows."""
+        try:
+            sound = self._checked(pair, *_SOUND, Limits())
+        except _Broken as broken:
+            pair.close()
+            return Result(Ending.INFRASTRUCTURE, str(broken))
+        if sound.ending is not Ending.PASSED:
+            return Result(Ending.INFRASTRUCTURE, sound.reason)
+        return Result(Ending.CRASHED, f"ended the sandbox twice: {error}")
+
+    def _checked(self, pair: _Pair, program: str, test: str, entry_point: str | None, limits: Limits) -> Result:
+        judge = pair.judge = pair.judge or self._started("judge")
+        server = pair.program = pair.program or self._started("python_server")
+        key = hashlib.sha256(f"{entry_point}\n{test}".encode("utf-8", "surrogatepass")).hexdigest()
+        judge.tell({"do": "prepare", "key": key})
+        if not (ready := judge.hear(_PREPARE_S))["known"]:
+            judge.tell({"do": "prepare", "key": key, "test": test, "entry_point": entry_point})
+            ready = judge.hear(_PREPARE_S)
+        if ready["broken"]:
+            return Result(Ending.INFRASTRUCTURE, f"the test can't be run: {ready['broken']}")
+        confine = self._jail.isolation is not Isolation.NONE
+        judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, self._memory_bytes)
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            server.tell({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
+            judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": confine}, ours.fileno())
+        judged = judge.hear(judges.wall_s + _ANSWER_S)
+        server.tell({"do": "stop"})
+        return _result(judged, server.hear(_ANSWER_S), limits)
+
+    def _started(self, module: Literal["python_server", "judge"]) -> _Server:
+        return _Server(self._jail, sys.executable if module == "judge" else self._interpreter, module, self._memory_bytes)
+
+
+def _result(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> Result:
+    """Both reports as one result. judged: the report on the judge's process, whose output is the verdict; ran: that on the program's."""
+    ending, reason = _ending(judged, ran, limits)
+    return Result(ending, reason, ran["output"], ran["cpu_s"], ran["wall_s"])
+
+
+def _ending(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> tuple[Ending, str]:
+    if ran["killed"] == "wall" or (judged["killed"] == "wall" and not judged["output"]):
+        return Ending.TIMED_OUT, f"took more than {limits.wall_s:g} s"
+    if judged["killed"] == "cpu":
+        return Ending.TIMED_OUT, f"the test took more than {limits.cpu_s + _JUDGE_CPU_S:g} s of CPU time on what the program returned"
+    if judged["status"] != 0:
+        return Ending.INFRASTRUCTURE, f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": ")
+    verdict = json.loads(judged["output"])
+    if verdict["passed"]:
+        return Ending.PASSED, ""
+    match verdict["kind"]:
+        case "sandbox":
+            return Ending.INFRASTRUCTURE, f"{verdict['reason']}: {ran['output']}".rstrip(": ")
+        case "test":
+            return Ending.INFRASTRUCTURE, f"the test can't be run: {verdict['reason']}"
+        case "memory":
+            return Ending.OUT_OF_MEMORY, verdict["reason"]
+        case "gone":
+            return _gone(ran, limits)
+    return Ending.FAILED, verdict["reason"]
+
+
+def _gone(ran: dict[str, Any], limits: Limits) -> tuple[Ending, str]:
+    """How a program ended that did not wait for the end of its tests."""
+    status = ran["status"]
+    if ran["killed"] == "cpu" or status == -signal.SIGXCPU or (status == -signal.SIGKILL and ran["cpu_s"] >= limits.cpu_s):
+        return Ending.TIMED_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
+    if status >= 0:
+        return Ending.FAILED, f"ended before its tests did, with status {status}"
+    if status != -signal.SIGKILL:
+        return Ending.CRASHED, f"died of {signal.Signals(-status).name}"
+    if ran["killed"] == "stop":
+        return Ending.FAILED, "cut itself off from its tests"
+    return Ending.OUT_OF_MEMORY, "was killed for its memory"

@@ -1,0 +1,204 @@
+"""The program's side: a warm Python that forks, confines itself, runs the program and answers what the judge asks of it.
+
+Nothing here decides anything: after the program's first statement this process belongs to the program, and the judge takes what comes from
+it as a claim.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import random
+import socket
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .confine import confine
+from .forkserver import serve
+from .limits import Limits
+from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, decode, encode
+from .wire import Closed, Wire
+
+# The first frame each way: nothing of the program runs before the second.
+CONFINED = b"confined"
+BEGIN = b"begin"
+# What small programs import, once for all of them.
+WARM = (
+    *("array", "bisect", "calendar", "cmath", "collections", "collections.abc", "copy", "dataclasses", "datetime", "decimal", "enum"),
+    *("fractions", "functools", "hashlib", "heapq", "inspect", "io", "itertools", "json", "math", "operator", "queue", "random", "re"),
+    *("statistics", "string", "textwrap", "time", "traceback", "typing", "unicodedata"),
+)
+
+_END = object()
+
+
+def _next(iterator: Any) -> tuple[Any, ...]:
+    item = next(iterator, _END)
+    return () if item is _END else (item,)
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "call": lambda called, *args, **kwargs: called(*args, **kwargs),
+    "getattr": getattr,
+    "setattr": setattr,
+    "delattr": delattr,
+    "len": len,
+    "getitem": operator.getitem,
+    "setitem": operator.setitem,
+    "delitem": operator.delitem,
+    "iter": iter,
+    "next": _next,
+    "str": str,
+    "repr": repr,
+}
+
+
+class Conversation:
+    """The program's objects that the judge knows by number, and the message that is being answered."""
+
+    def __init__(self, wire: Wire, namespace: dict[str, Any]) -> None:
+        self._wire = wire
+        self._namespace = namespace
+        self._objects: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._table: list[Any] = []
+
+    def answer(self, request: bytes) -> bytes:
+        """What to send for one request."""
+        outer, self._table = self._table, []
+        try:
+            _, operation, args, kwargs = decode(request, self._table, self._resolve)
+            before = [(number, held, _shallow(held)) for number, held in enumerate(self._table) if type(held) in MUTABLE]
+            try:
+                result: tuple[Any, ...] = ("value", self._done(operation, args, kwargs))
+            except BaseException as error:
+                result = ("raise", *_described(error))
+            changes = tuple((number, content(held)) for number, held, was in before if not _same(held, was))
+            return self._encoded((*result, changes))
+        except (Unencodable, Malformed) as error:
+            return encode(("refuse", str(error)), [], self._refer)
+        finally:
+            self._table = outer
+
+    def _done(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if operation == "name":
+            return self._namespace[args[0]]
+        if operation == "defined":
+            return tuple(name for name in args if name in self._namespace)
+        return OPERATIONS[operation](*args, **kwargs)
+
+    def _encoded(self, message: tuple[Any, ...]) -> bytes:
+        return encode(message, list(self._table), self._refer)
+
+    def _refer(self, value: object) -> Reference:
+        if type(value) is types.FunctionType and (number := getattr(value, "_number_at_the_judge", None)) is not None:
+            return b"J", number, ""
+        if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+            raise Unencodable(f"a numpy {type(value).__name__}: only values of Python's own types are compared")
+        if (known := self._numbers.get(id(value))) is None:
+            known = self._numbers[id(value)] = len(self._objects)
+            self._objects.append(value)
+        return b"P", known, type(value).__name__
+
+    def _resolve(self, owner: bytes, number: int, name: str) -> object:
+        if owner == b"P":
+            return self._objects[number]
+
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            return self._ask(ask, args, kwargs)
+
+        ask.__name__ = ask.__qualname__ = name
+        ask.__dict__["_number_at_the_judge"] = number
+        return ask
+
+    def _ask(self, function: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function of the test's that was handed over."""
+        self._wire.send(self._encoded(("callback", function, args, kwargs)))
+        while True:
+            message = self._wire.receive()
+            kind, *rest = decode(message, [], self._resolve)
+            if kind == "do":
+                self._wire.send(self.answer(message))
+            elif kind == "value":
+                return rest[0]
+            else:
+                raise RuntimeError(rest[0])
+
+
+def _shallow(container: Any) -> Any:
+    return dict(container) if isinstance(container, dict) else content(container)
+
+
+def _same(container: Any, was: Any) -> bool:
+    """Whether a container holds the very same objects, in the same order, as when `_shallow` was taken."""
+    if isinstance(container, bytearray):
+        return bool(container == was)
+    if len(container) != len(was):
+        return False
+    if isinstance(container, dict):
+        pairs = zip(dict.items(container), dict.items(was), strict=True)
+        return all(key is old_key and value is old for (key, value), (old_key, old) in pairs)
+    return all(map(operator.is_, container, was))
+
+
+def _described(error: BaseException) -> tuple[tuple[str, ...], Any, str]:
+    """Names of the classes of an exception, its arguments where they are plain, and what it says, with the program's line."""
+    names = tuple(kind.__name__ for kind in type(error).__mro__ if issubclass(kind, BaseException))
+    plain = all(type(arg) in (str, int, float, bool, type(None)) for arg in error.args)
+    try:
+        text = str(error)
+    except BaseException:
+        text = ""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<program>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        line, plain = line or error.lineno or 0, False
+    return names, error.args if plain else (text,), f"{text[:500]} (line {line} of the program)" if line else text[:500]
+
+
+def run(request: dict[str, Any], limits: Limits, fd: int) -> None:
+    """In the forked child: confine it, say so, run the program, and answer until the judge closes the wire."""
+    if request["confine"]:
+        confine(limits, readable=[Path(path) for path in sys.path if path])
+    wire = Wire(fd, MAX_BYTES)
+    wire.send(CONFINED)
+    wire.receive()
+    random.seed()
+    sys.argv = ["program"]
+    module = types.ModuleType("program")
+    sys.modules["program"] = module
+    conversation = Conversation(wire, vars(module))
+    try:
+        exec(compile(request["program"], "<program>", "exec"), vars(module))
+        outcome: tuple[Any, ...] = ("value", None, ())
+    except BaseException as error:
+        outcome = ("raise", *_described(error), ())
+    try:
+        answer = encode(outcome, [], conversation._refer)
+        while True:
+            _flush()
+            wire.send(answer)
+            answer = conversation.answer(wire.receive())
+    except Closed:
+        return
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:  # the streams are the program's by now
+        return
+
+
+def main(control: int) -> None:
+    """The server: its orders come on the socket with this descriptor."""
+    for name in WARM:
+        importlib.import_module(name)
+    serve(socket.socket(fileno=control), lambda _: {}, run)

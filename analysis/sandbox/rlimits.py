@@ -1,0 +1,31 @@
+"""The kernel's own limits on one process and what it starts (setrlimit). Nothing is imported that costs time."""
+
+from __future__ import annotations
+
+import math
+import resource
+
+GRACE_S = 1
+
+
+def lower(kind: int, value: float) -> None:
+    """Set the soft and the hard limit to value, or to what the hard one is where that is less."""
+    hard = resource.getrlimit(kind)[1]
+    wanted = hard if math.isinf(value) else int(value)
+    bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(kind, (bound, bound))
+
+
+def bound_process(*, cpu_s: float, memory_bytes: int, file_bytes: int, open_files: int, address_bytes: int | None = None) -> None:
+    """Limit the calling process: CPU (rounded up, and a second more than the watch allows, which is finer), private memory, files, no core.
+
+    memory_bytes counts private writable memory; address_bytes all of the address space, for programs that reserve no more than they use.
+    """
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_CPU, math.ceil(cpu_s) + GRACE_S if not math.isinf(cpu_s) else cpu_s)
+    lower(resource.RLIMIT_FSIZE, file_bytes)
+    lower(resource.RLIMIT_NOFILE, open_files)
+    if hasattr(resource, "RLIMIT_DATA"):
+        lower(resource.RLIMIT_DATA, memory_bytes)
+    if address_bytes is not None:
+        lower(resource.RLIMIT_AS, address_bytes)

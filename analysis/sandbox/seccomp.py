@@ -1,0 +1,334 @@
+"""Which system calls a program may make: filters for the kernel's seccomp, put together as BPF by hand (x86_64 and aarch64).
+
+A filter is a list of instructions over (number, architecture, arguments) of a call: linux/seccomp.h, linux/filter.h. Nothing is imported
+that costs time, since a launcher reads this at each start.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+from collections.abc import Iterable, Sequence
+
+ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+X32_BIT = 0x40000000
+
+# number of the call on x86_64, on aarch64; None where it has no such call
+CALLS: dict[str, tuple[int | None, int | None]] = {
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "adjtimex": (159, 171),
+    "bpf": (321, 280),
+    "chmod": (90, None),
+    "chown": (92, None),
+    "chroot": (161, 51),
+    "clock_adjtime": (305, 266),
+    "clock_settime": (227, 112),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "delete_module": (176, 106),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "fanotify_init": (300, 262),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "file_setattr": (469, 469),
+    "finit_module": (313, 273),
+    "fork": (57, None),
+    "fremovexattr": (199, 16),
+    "fsconfig": (431, 431),
+    "fsetxattr": (190, 7),
+    "fsmount": (432, 432),
+    "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "futimesat": (261, None),
+    "init_module": (175, 105),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425),
+    "ioctl": (16, 29),
+    "ioperm": (173, None),
+    "iopl": (172, None),
+    "ioprio_set": (251, 30),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "kill": (62, 129),
+    "lchown": (94, None),
+    "lookup_dcookie": (212, 18),
+    "lremovexattr": (198, 15),
+    "lsetxattr": (189, 6),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "migrate_pages": (256, 238),
+    "mmap": (9, 222),
+    "modify_ldt": (154, None),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "move_mount": (429, 429),
+    "move_pages": (279, 239),
+    "mq_open": (240, 180),
+    "msgget": (68, 186),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "perf_event_open": (298, 241),
+    "personality": (135, 92),
+    "pidfd_getfd": (438, 438),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "pivot_root": (155, 41),
+    "prctl": (157, 167),
+    "prlimit64": (302, 261),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "removexattr": (197, 14),
+    "removexattrat": (466, 466),
+    "request_key": (249, 218),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "semget": (64, 190),
+    "setdomainname": (171, 162),
+    "sethostname": (170, 161),
+    "setns": (308, 268),
+    "setpriority": (141, 140),
+    "settimeofday": (164, 170),
+    "setxattr": (188, 5),
+    "setxattrat": (463, 463),
+    "shmat": (30, 196),
+    "shmget": (29, 194),
+    "socket": (41, 198),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "syslog": (103, 116),
+    "tgkill": (234, 131),
+    "tkill": (200, 130),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "uselib": (134, None),
+    "userfaultfd": (323, 282),
+    "ustat": (136, None),
+    "utime": (132, None),
+    "utimensat": (280, 88),
+    "utimes": (235, None),
+    "vfork": (58, None),
+    "vhangup": (153, 58),
+}
+# other processes' memory and descriptors; the machine; doors to the kernel that programs of this kind never need; memory that no limit counts
+NEVER = (
+    (
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "process_madvise",
+        "process_mrelease",
+        "kcmp",
+        "pidfd_getfd",
+        "move_pages",
+        "migrate_pages",
+    ),
+    (
+        "mount",
+        "umount2",
+        "pivot_root",
+        "chroot",
+        "open_tree",
+        "move_mount",
+        "fsopen",
+        "fsconfig",
+        "fsmount",
+        "fspick",
+        "mount_setattr",
+        "unshare",
+        "setns",
+    ),
+    (
+        "acct",
+        "quotactl",
+        "quotactl_fd",
+        "reboot",
+        "swapon",
+        "swapoff",
+        "sethostname",
+        "setdomainname",
+        "syslog",
+        "vhangup",
+        "ustat",
+        "uselib",
+    ),
+    (
+        "settimeofday",
+        "clock_settime",
+        "clock_adjtime",
+        "adjtimex",
+        "kexec_load",
+        "kexec_file_load",
+        "init_module",
+        "finit_module",
+        "delete_module",
+    ),
+    ("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register"),
+    ("name_to_handle_at", "open_by_handle_at", "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "personality"),
+    ("memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open"),
+)
+FORKS = ("fork", "vfork")
+RUNS = ("execve", "execveat")
+SIGNALS_BY_ID = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
+OTHER_SIGNALS = ("tkill", "pidfd_open", "pidfd_send_signal")
+
+# what Landlock leaves open: modes, owners, times and attributes of files
+ATTRIBUTES = (
+    ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat", "utimensat"),
+    ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"),
+)
+# limits and priorities of the process whose id is the argument of that number
+OF_A_PROCESS = {
+    "prlimit64": 0,
+    "sched_setaffinity": 0,
+    "sched_setattr": 0,
+    "sched_setparam": 0,
+    "sched_setscheduler": 0,
+    "setpriority": 1,
+    "ioprio_set": 1,
+}
+
+CLONE_THREAD = 0x00010000
+CLONE_NAMESPACES = 0x7E020080
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+SIGKILL_PROCESS, ALLOW, ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
+
+_LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
+
+
+class UnsupportedArchitecture(Exception):
+    """No filter is known for this machine's processor; the message names it."""
+
+
+def _instruction(code: int, constant: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, if_true, if_false, constant & 0xFFFFFFFF)
+
+
+def _argument(index: int) -> bytes:
+    return _instruction(_LOAD, 16 + 8 * index)
+
+
+_NUMBER = _instruction(_LOAD, 0)
+_PERMITTED = _instruction(_RETURN, ALLOW)
+
+
+def _refusal(error: int) -> bytes:
+    return _instruction(_RETURN, ERRNO | error)
+
+
+def _when(number: int, *body: bytes) -> bytes:
+    """The body, run for the call of that number; the body has to return in every case."""
+    joined = b"".join(body)
+    return _instruction(_EQUAL, number, 0, len(joined) // 8) + joined
+
+
+def _column() -> tuple[int, int]:
+    machine = platform.machine()
+    if machine not in ARCHITECTURES:
+        raise UnsupportedArchitecture(f"no filter of system calls for the processor {machine}: there is one for x86_64 and for aarch64")
+    return ARCHITECTURES[machine]
+
+
+def _filter(refused: Iterable[str], rules: Sequence[tuple[str, Sequence[bytes]]]) -> bytes:
+    """A filter that refuses some calls, applies rules to others, allows the rest, and kills what calls through another architecture."""
+    column, architecture = _column()
+    parts = [_instruction(_LOAD, 4), _instruction(_EQUAL, architecture, 1, 0), _instruction(_RETURN, SIGKILL_PROCESS), _NUMBER]
+    if column == 0:
+        parts += [_instruction(_AT_LEAST, X32_BIT, 0, 1), _instruction(_RETURN, SIGKILL_PROCESS)]
+    for name in refused:
+        number = CALLS[name][column]
+        parts += [] if number is None else [_when(number, _refusal(errno.EPERM))]
+    for name, body in rules:
+        number = CALLS[name][column]
+        parts += [] if number is None else [_when(number, *body)]
+    return b"".join([*parts, _PERMITTED])
+
+
+def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
+    """What depends on a call's arguments: namespaces, processes, shared memory without a file, typing into a terminal."""
+    clone = [_argument(0), _instruction(_ANY_BIT, CLONE_NAMESPACES, 0, 1), _refusal(errno.EPERM)]
+    if not fork:
+        clone += [_instruction(_ANY_BIT, CLONE_THREAD, 1, 0), _refusal(errno.EPERM)]
+    shared = [
+        _argument(3),
+        _instruction(_AND, MAP_SHARED | MAP_ANONYMOUS),
+        _instruction(_EQUAL, MAP_SHARED | MAP_ANONYMOUS, 0, 1),
+        _refusal(errno.EPERM),
+    ]
+    typing = [_argument(1), _instruction(_EQUAL, TIOCSTI, 1, 0), _instruction(_EQUAL, TIOCLINUX, 0, 1), _refusal(errno.EPERM)]
+    return [
+        ("clone", [*clone, _PERMITTED]),
+        # its flags lie in memory, where no filter sees them; without it the C library uses clone
+        ("clone3", [_refusal(errno.ENOSYS)]),
+        ("mmap", [*shared, _PERMITTED]),
+        ("ioctl", [*typing, _PERMITTED]),
+    ]
+
+
+def jail_filter() -> bytes:
+    """For a program in namespaces of its own, which may start processes and runs other programs."""
+    return _filter([name for names in NEVER for name in names], _rules(fork=True))
+
+
+def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int | None) -> bytes:
+    """For a process that shares its namespaces with others: no socket either, and no way out of the watch of its parent.
+
+    fork, execute, attributes: whether it may start processes, run other programs, change modes, owners and times of files (which Landlock
+    does not keep it from). own_id: its process id where it may signal no other one, or None where something else keeps it from that.
+    """
+    refused = [name for names in NEVER for name in names] + ["socket"]
+    refused += [] if attributes else [name for names in ATTRIBUTES for name in names]
+    refused += [] if fork else list(FORKS)
+    refused += [] if execute else list(RUNS)
+    rules = _rules(fork)
+    stays = [
+        _argument(0),
+        _instruction(_EQUAL, PR_SET_PDEATHSIG, 1, 0),
+        _instruction(_EQUAL, PR_SET_CHILD_SUBREAPER, 0, 1),
+        _refusal(errno.EPERM),
+    ]
+    rules.append(("prctl", [*stays, _PERMITTED]))
+    for name, index in OF_A_PROCESS.items():
+        rules.append((name, [_argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))
+    if own_id is not None:
+        refused += OTHER_SIGNALS
+        itself = [_argument(0), _instruction(_EQUAL, own_id, 1, 0), _refusal(errno.EPERM), _PERMITTED]
+        rules += [(name, itself) for name in SIGNALS_BY_ID]
+    return _filter(refused, rules)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def install(filter_: bytes) -> None:
+    """Put the filter on the calling thread, and what it starts, for good. Raises OSError where the kernel refuses."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, mode_filter = 38, 2
+    program = _Program(len(filter_) // 8, filter_)
+    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.prctl(22, mode_filter, ctypes.byref(program), 0, 0):
+        error = ctypes.get_errno()
+        raise OSError(error, f"the kernel took no filter of system calls: {os.strerror(error)}")

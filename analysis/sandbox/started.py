@@ -1,0 +1,148 @@
+"""A long-lived jailed process: a server that programs are handed to, one after the other."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Self
+
+from .bubblewrap import READY, Bubble, Unjailed
+from .limits import Limits
+from .processes import usage
+from .supervision import POLL_S, Watch
+
+KEPT_OF_STDERR = 1 << 14
+
+
+class Started:
+    """A running jail. stdin, stdout: its pipes, binary and buffered. Ends with `kill`, with the `with` block, and with this process.
+
+    One thread belongs to it: it starts the jail, since the kernel ends a jail together with the thread that started it, keeps the end of
+    what it writes to stderr, holds it to its limits, and reaps it.
+    """
+
+    def __init__(self, begin: Callable[[], Bubble], limits: Limits, writable: Sequence[Path]) -> None:
+        """Wait until the jail stands. Raises Unjailed."""
+        self._begin, self._limits, self._writable = begin, limits, writable
+        self._stderr = bytearray()
+        self._failure: Exception | None = None
+        self._reason = ""
+        self._standing = threading.Event()
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._keep, name="jail", daemon=True)
+        self._thread.start()
+        self._standing.wait()
+        if self._failure is not None:
+            self._thread.join()
+            raise self._failure
+        process = self._contained.process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.stdin: IO[bytes] = process.stdin
+        self.stdout: IO[bytes] = process.stdout
+        self.pid = self._contained.root
+
+    def _keep(self) -> None:
+        try:
+            self._contained = self._begin()
+        except Exception as error:
+            self._failure = error
+            self._standing.set()
+            return
+        try:
+            self._failure = self._handshake()
+            self._standing.set()
+            if self._failure is None:
+                self._serve()
+        finally:
+            self._end()
+
+    def _handshake(self) -> Unjailed | None:
+        process = self._contained.process
+        assert process.stdout is not None
+        assert process.stderr is not None
+        deadline, said = time.monotonic() + self._limits.wall_s, b""
+        while said != READY:
+            ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            more = os.read(process.stdout.fileno(), len(READY) - len(said)) if ready else b""
+            if not more:
+                self._contained.kill()
+                complaint = process.stderr.read().decode(errors="replace").strip()
+                return Unjailed(complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
+            said += more
+        return None
+
+    def _serve(self) -> None:
+        process = self._contained.process
+        assert process.stderr is not None
+        watch = Watch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable, None)
+        poll = select.poll()
+        poll.register(process.stderr, select.POLLIN)
+        poll.register(self._contained.ended, select.POLLIN)
+        next_look = 0.0
+        while True:
+            events = {fd for fd, _ in poll.poll(max(1, round(1000 * POLL_S)))}
+            if process.stderr.fileno() in events:
+                data = os.read(process.stderr.fileno(), KEPT_OF_STDERR)
+                if not data:
+                    poll.unregister(process.stderr)
+                self._stderr += data
+                del self._stderr[:-KEPT_OF_STDERR]
+            elif self._contained.ended in events:
+                return
+            if time.monotonic() >= next_look:
+                stopped = watch.exceeded()
+                if stopped is not None:
+                    self._reason = stopped[1]
+                    return
+                next_look = time.monotonic() + POLL_S
+
+    def _end(self) -> None:
+        with self._lock:
+            self._contained.kill()
+            self._contained.reap()
+            self._over.set()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return not self._over.is_set()
+
+    @property
+    def stopped_for(self) -> str:
+        """The limit that it was stopped for, or nothing."""
+        return self._reason
+
+    def cpu_s(self) -> float:
+        """CPU seconds of all processes inside up to now; 0 once it has ended."""
+        return usage(self.pid).cpu_s if self.running else 0.0
+
+    def stderr_tail(self) -> str:
+        """The end of what it wrote to stderr."""
+        return bytes(self._stderr).decode(errors="replace")
+
+    def kill(self) -> None:
+        """End every process inside, and wait until they are gone. Its stdout can still be read to its end."""
+        with self._lock:
+            if not self._over.is_set():
+                self._contained.kill()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        for pipe in (self.stdin, self.stdout, self._contained.process.stderr):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    continue

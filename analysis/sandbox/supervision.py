@@ -1,0 +1,169 @@
+"""Watching a jailed process from outside: its output is read and cut, its use is measured, and it is stopped at its limits."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Protocol
+
+from . import view
+from .limits import FILES, Limits
+from .processes import Usage, proportional_bytes, usage
+
+Stopped = Literal["timed_out", "out_of_memory", "signalled"]
+POLL_S = 0.04
+CHUNK = 1 << 16
+
+
+class Contained(Protocol):
+    """A running jail: its first process, a descriptor that can be read once that has ended, and the root of the tree of processes inside."""
+
+    process: subprocess.Popen[bytes]
+    ended: int
+    root: int
+
+    def kill(self) -> None:
+        """End every process inside."""
+
+    def reap(self) -> tuple[int, float]:
+        """Wait for the end: exit status (negative for a signal) and CPU seconds."""
+
+
+class Watch:
+    """Compares what a jail uses with its limits."""
+
+    def __init__(self, contained: Contained, limits: Limits, writable: Sequence[Path], private: Path | None) -> None:
+        """private: the folder outside that serves as /tmp, or None where the jail has a file system of its own for it."""
+        self.limits = limits
+        self.began = time.monotonic()
+        self.cpu_s = 0.0
+        self._root = contained.root
+        self._folders = [*writable, *([private] if private else [])]
+        self._tmp = None if private else Path(f"/proc/{contained.root}/root{view.PRIVATE}")
+        self._before = view.space_used(self._folders)
+        self._next_walk = 0.0
+
+    def exceeded(self) -> tuple[Stopped, str] | None:
+        """The limit that has been passed, as a way to end and its reason."""
+        limits, now = self.limits, time.monotonic()
+        if now - self.began > limits.wall_s:
+            return "timed_out", f"it was not done after {limits.wall_s:g} s on the clock"
+        used = usage(self._root)
+        self.cpu_s = max(self.cpu_s, used.cpu_s)
+        if self.cpu_s > limits.cpu_s:
+            return "timed_out", f"it used more than {limits.cpu_s:g} s of CPU time"
+        if self._memory(used) > limits.memory_bytes:
+            return "out_of_memory", f"its processes together used more than {limits.memory_bytes >> 20} MiB"
+        return self._files(now)
+
+    def _memory(self, used: Usage) -> int:
+        if used.memory_bytes <= self.limits.memory_bytes:
+            return used.memory_bytes
+        return proportional_bytes(used.pids) or used.memory_bytes
+
+    def _files(self, now: float) -> tuple[Stopped, str] | None:
+        if self._tmp is not None:
+            try:
+                system = os.statvfs(self._tmp)
+            except OSError:
+                return None
+            if system.f_files - system.f_ffree > FILES:
+                return "signalled", f"it made more than {FILES} files"
+        if self._folders and now >= self._next_walk:
+            size, count = view.space_used(self._folders)
+            # a walk never takes more than a tenth of the time
+            self._next_walk = now + max(POLL_S, 10 * (time.monotonic() - now))
+            if size - self._before[0] > self.limits.file_bytes:
+                return "signalled", f"it wrote more than {self.limits.file_bytes} bytes of files"
+            if count - self._before[1] > FILES:
+                return "signalled", f"it made more than {FILES} files"
+        return None
+
+
+class Streams:
+    """The input that is fed to a process, and what is kept of its output: the first bytes of stdout, the last ones of stderr."""
+
+    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, keep: int) -> None:
+        self.stdout, self.stderr = bytearray(), bytearray()
+        self._keep = keep
+        self._input = memoryview(stdin)
+        self._process = process
+        self.selector = selectors.DefaultSelector()
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            self.selector.register(pipe, selectors.EVENT_READ)
+        if process.stdin is not None:
+            if stdin:
+                os.set_blocking(process.stdin.fileno(), False)
+                self.selector.register(process.stdin, selectors.EVENT_WRITE)
+            else:
+                process.stdin.close()
+
+    def move(self, timeout: float, ended: int) -> bool:
+        """Wait for at most timeout seconds until something can be read or written, and do so; whether the descriptor `ended` can be read."""
+        over = False
+        for key, _ in self.selector.select(timeout):
+            over |= key.fd == ended
+            if key.fileobj is self._process.stdin:
+                self._feed()
+            elif key.fileobj in (self._process.stdout, self._process.stderr):
+                self._take(key)
+        return over
+
+    def _feed(self) -> None:
+        pipe = self._process.stdin
+        assert pipe is not None
+        try:
+            self._input = self._input[os.write(pipe.fileno(), self._input[:CHUNK]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._input = self._input[:0]
+        if not self._input:
+            self.selector.unregister(pipe)
+            pipe.close()
+
+    def _take(self, key: selectors.SelectorKey) -> None:
+        try:
+            data = os.read(key.fd, CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self.selector.unregister(key.fileobj)
+        elif key.fileobj is self._process.stdout:
+            self.stdout += data[: max(0, self._keep - len(self.stdout))]
+        else:
+            self.stderr += data
+            del self.stderr[: max(0, len(self.stderr) - self._keep)]
+
+    def close(self) -> None:
+        """Read what is left without waiting for more, and close the pipes."""
+        for key in list(self.selector.get_map().values()):
+            if key.fileobj in (self._process.stdout, self._process.stderr):
+                for _ in range(64):
+                    self._take(key)
+                    if key.fd not in self.selector.get_map():
+                        break
+        self.selector.close()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def until_end(contained: Contained, streams: Streams, watch: Watch) -> tuple[Stopped, str] | None:
+    """Serve the streams until the jail has ended or has to be, which it then is; the limit that it passed, if it did."""
+    streams.selector.register(contained.ended, selectors.EVENT_READ)
+    next_look = time.monotonic() + POLL_S
+    while not streams.move(max(0.0, next_look - time.monotonic()), contained.ended):
+        if time.monotonic() >= next_look:
+            stopped = watch.exceeded()
+            if stopped is not None:
+                contained.kill()
+                return stopped
+            next_look = time.monotonic() + POLL_S
+    return None

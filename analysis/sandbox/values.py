@@ -1,0 +1,470 @@
+"""Values as tagged bytes, and back into exact builtins: all that passes between a program and the judge of it.
+
+What arrives is made anew from the types below and from nothing else: no pickles, no classes or code of the other side, no `__eq__` but that
+of the builtins. A subclass of a builtin travels as its base. Shared references and cycles through lists, dicts, sets and deques survive.
+Objects of other classes stay where they are and travel as references.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import datetime
+import decimal
+import fractions
+import struct
+from collections.abc import Callable, Iterable
+from types import EllipsisType, NoneType, NotImplementedType
+from typing import Any
+
+# Two Python frames a level on either side: well inside the default limit of recursion.
+MAX_DEPTH = 200
+MAX_BYTES = 1 << 24
+# Shorter lists are not worth the look at their types.
+_PACKED_FROM = 8
+
+
+class Unencodable(ValueError):
+    """A value that can't travel: nested too deep, too large, or inside itself by way of a tuple."""
+
+
+class Malformed(ValueError):
+    """Bytes that are no value."""
+
+
+# (owner, number, name): owner b"P" for the program's objects, b"J" for the judge's
+Reference = tuple[bytes, int, str]
+Refer = Callable[[object], Reference]
+Resolve = Callable[[bytes, int, str], object]
+
+
+def encode(value: object, table: list[Any], refer: Refer) -> bytes:
+    """The bytes of a value.
+
+    table: the containers that both sides know already, in the same order; those of the value are appended. refer: the reference for an
+    object that is no data. Raises Unencodable, and what refer raises.
+    """
+    writer = _Writer(table, refer)
+    writer.put(value)
+    return b"".join(writer.parts)
+
+
+def decode(data: bytes, table: list[Any], resolve: Resolve) -> Any:
+    """The value of bytes that may be anything; table as in `encode`; resolve: the object of a reference. Raises Malformed, nothing else."""
+    reader = _Reader(data, table, resolve)
+    try:
+        value = reader.value()
+    except Malformed:
+        raise
+    except (ValueError, TypeError, IndexError, KeyError, OverflowError, ArithmeticError, RecursionError, struct.error) as error:
+        raise Malformed(f"no value: {error}") from None
+    if reader.at != len(data):
+        raise Malformed("bytes after the value")
+    return value
+
+
+def content(container: Any) -> object:
+    """What a mutable container holds, as an immutable value that travels; see `refill`."""
+    if isinstance(container, dict):
+        return tuple(dict.items(container))
+    return bytes(container) if isinstance(container, bytearray) else tuple(container)
+
+
+def refill(container: Any, held: Any) -> None:
+    """Put into a mutable container, in place, what `content` gave. Raises Malformed where that does not fit."""
+    try:
+        if type(held) is not (bytes if isinstance(container, bytearray) else tuple):
+            raise TypeError("not a container's content")
+        if isinstance(container, list | bytearray):
+            container[:] = held
+        elif isinstance(container, dict):
+            pairs = [(key, value) for key, value in held]
+            container.clear()
+            container.update(pairs)
+        elif isinstance(container, set | collections.deque):
+            container.clear()
+            (container.update if isinstance(container, set) else container.extend)(held)
+        else:
+            raise TypeError("not a mutable container")
+    except (TypeError, ValueError) as error:
+        raise Malformed(f"no content of a {type(container).__name__}: {error}") from None
+
+
+MUTABLE: tuple[type, ...] = (list, dict, set, bytearray, collections.deque)
+
+
+class _Writer:
+    """Parts of the message so far, with the numbers of the containers in it."""
+
+    __slots__ = ("depth", "numbers", "parts", "refer", "size", "table")
+
+    def __init__(self, table: list[Any], refer: Refer) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.depth = 0
+        self.table = table
+        self.numbers = {id(known): number for number, known in enumerate(table)}
+        self.refer = refer
+
+    def put(self, value: Any) -> None:
+        kind = type(value)
+        writer = _WRITERS.get(kind)
+        if writer is None:
+            bases = kind.__mro__
+            writer = next((_WRITERS[base] for base in _BASES if base in bases), _write_reference)
+        writer(self, value)
+
+    def raw(self, part: bytes) -> None:
+        self.size += len(part)
+        if self.size > MAX_BYTES:
+            raise Unencodable(f"a value of more than {MAX_BYTES >> 20} MiB")
+        self.parts.append(part)
+
+    def sized(self, tag: bytes, payload: bytes) -> None:
+        self.raw(tag + _SIZE.pack(len(payload)) + payload)
+
+    def known(self, value: object) -> bool:
+        """Whether the container has been written; then a reference to it is."""
+        number = self.numbers.get(id(value))
+        if number is None:
+            return False
+        self.raw(b"R" + _SIZE.pack(number))
+        return True
+
+    def items(self, tag: bytes, value: Any, items: Iterable[object], count: int, *, early: bool) -> None:
+        """early: others inside may refer to it, which only what is filled after it was made allows."""
+        number = len(self.table)
+        self.table.append(value)
+        if early:
+            self.numbers[id(value)] = number
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Unencodable(f"a value nested more than {MAX_DEPTH} deep")
+        self.raw(tag + _SIZE.pack(count))
+        for item in items:
+            self.put(item)
+        self.depth -= 1
+        self.numbers[id(value)] = number
+
+
+_SIZE = struct.Struct(">I")
+_INT = struct.Struct(">q")
+_FLOAT = struct.Struct(">d")
+_COMPLEX = struct.Struct(">dd")
+
+
+def _write_int(writer: _Writer, value: int) -> None:
+    if -(1 << 63) <= int.__pos__(value) < 1 << 63:
+        writer.raw(b"i" + _INT.pack(value))
+    else:
+        writer.sized(b"I", int.to_bytes(value, int.bit_length(value) // 8 + 1, "big", signed=True))
+
+
+def _write_list(writer: _Writer, value: list[Any]) -> None:
+    if writer.known(value):
+        return
+    count = list.__len__(value)
+    if count >= _PACKED_FROM:
+        kinds = set(map(type, list.__iter__(value)))
+        code = "q" if kinds == {int} else "d" if kinds == {float} else ""
+        if code:
+            try:
+                packed = struct.pack(f">{count}{code}", *list.__iter__(value))
+            except struct.error:  # an int of more than 64 bits
+                pass
+            else:
+                writer.numbers[id(value)] = len(writer.table)
+                writer.table.append(value)
+                writer.sized(code.upper().encode(), packed)
+                return
+    writer.items(b"l", value, list.__iter__(value), count, early=True)
+
+
+def _flat(pairs: Iterable[tuple[object, object]]) -> Iterable[object]:
+    for key, value in pairs:
+        yield key
+        yield value
+
+
+def _mapping(tag: bytes) -> Callable[[_Writer, Any], None]:
+    def write(writer: _Writer, value: Any) -> None:
+        if not writer.known(value):
+            writer.items(tag, value, _flat(dict.items(value)), dict.__len__(value), early=True)
+
+    return write
+
+
+def _collection(tag: bytes, kind: Any, *, early: bool) -> Callable[[_Writer, Any], None]:
+    def write(writer: _Writer, value: Any) -> None:
+        if not writer.known(value):
+            writer.items(tag, value, kind.__iter__(value), kind.__len__(value), early=early)
+
+    return write
+
+
+def _write_ordered(writer: _Writer, value: Any) -> None:
+    if not writer.known(value):
+        pairs = collections.OrderedDict.items(value)
+        writer.items(b"O", value, _flat(pairs), dict.__len__(value), early=True)
+
+
+def _write_reference(writer: _Writer, value: object) -> None:
+    if isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
+        writer.sized(b"t", value.__name__.encode())
+        return
+    owner, number, name = writer.refer(value)
+    writer.raw(owner + _SIZE.pack(number))
+    writer.sized(b"", name.encode("utf-8", "replace")[:200])
+
+
+def _write_text(tag: bytes, text: Callable[[Any], str]) -> Callable[[_Writer, Any], None]:
+    return lambda writer, value: writer.sized(tag, text(value).encode("utf-8", "surrogatepass"))
+
+
+def _tupled(tag: bytes, parts: Callable[[Any], tuple[Any, ...]]) -> Callable[[_Writer, Any], None]:
+    def write(writer: _Writer, value: Any) -> None:
+        writer.raw(tag)
+        writer.put(parts(value))
+
+    return write
+
+
+_WRITERS: dict[type, Callable[[_Writer, Any], None]] = {
+    NoneType: lambda writer, _: writer.raw(b"N"),
+    bool: lambda writer, value: writer.raw(b"T" if value else b"F"),
+    int: _write_int,
+    float: lambda writer, value: writer.raw(b"f" + _FLOAT.pack(value)),
+    complex: lambda writer, value: writer.raw(b"c" + _COMPLEX.pack(complex.__pos__(value).real, complex.__pos__(value).imag)),
+    str: _write_text(b"s", str.__str__),
+    bytes: lambda writer, value: writer.sized(b"b", bytes.__getitem__(value, slice(None))),
+    list: _write_list,
+    tuple: _collection(b"u", tuple, early=False),
+    dict: _mapping(b"m"),
+    set: _collection(b"e", set, early=True),
+    frozenset: _collection(b"z", frozenset, early=False),
+    EllipsisType: lambda writer, _: writer.raw(b"."),
+    NotImplementedType: lambda writer, _: writer.raw(b"!"),
+    range: _tupled(b"g", lambda value: (value.start, value.stop, value.step)),
+    slice: _tupled(b"k", lambda value: (value.start, value.stop, value.step)),
+    collections.OrderedDict: _write_ordered,
+    collections.Counter: _mapping(b"C"),
+    collections.defaultdict: _mapping(b"A"),
+    collections.deque: _collection(b"q", collections.deque, early=True),
+    type({}.keys()): _tupled(b"1", tuple),
+    type({}.values()): _tupled(b"2", tuple),
+    type({}.items()): _tupled(b"3", tuple),
+    decimal.Decimal: _write_text(b"x", str),
+    fractions.Fraction: _tupled(b"y", lambda value: (value.numerator, value.denominator)),
+    datetime.date: _write_text(b"4", datetime.date.isoformat),
+    datetime.time: _write_text(b"5", datetime.time.isoformat),
+    datetime.datetime: _write_text(b"6", datetime.datetime.isoformat),
+    datetime.timedelta: _tupled(b"7", lambda value: (value.days, value.seconds, value.microseconds)),
+}
+
+
+def _write_bytearray(writer: _Writer, value: bytearray) -> None:
+    if not writer.known(value):
+        writer.numbers[id(value)] = len(writer.table)
+        writer.table.append(value)
+        writer.sized(b"B", bytes(value))
+
+
+_WRITERS[bytearray] = _write_bytearray
+# the first of these that a class descends from is what its objects travel as
+_BASES = (
+    *(int, float, complex, str, bytes, bytearray, tuple, list),
+    *(collections.OrderedDict, collections.Counter, collections.defaultdict, dict, set, frozenset, collections.deque),
+)
+_TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and not name.startswith("_")}
+
+
+class _Reader:
+    """Where in the bytes we are, and the containers so far. A container that is not whole yet is _UNFINISHED in the table."""
+
+    __slots__ = ("at", "data", "depth", "resolve", "table")
+
+    def __init__(self, data: bytes, table: list[Any], resolve: Resolve) -> None:
+        self.data = data
+        self.at = 0
+        self.depth = 0
+        self.table = table
+        self.resolve = resolve
+
+    def value(self) -> Any:
+        tag = self.data[self.at]
+        self.at += 1
+        reader = _READERS.get(tag)
+        if reader is None:
+            raise Malformed(f"unknown tag {tag}")
+        return reader(self)
+
+    def take(self, size: int) -> bytes:
+        part = self.data[self.at : self.at + size]
+        if len(part) != size:
+            raise Malformed("cut short")
+        self.at += size
+        return part
+
+    def sized(self) -> bytes:
+        return self.take(self.number())
+
+    def number(self) -> int:
+        number: int = _SIZE.unpack_from(self.data, self.at)[0]
+        self.at += 4
+        return number
+
+    def items(self, each: int = 1) -> list[Any]:
+        count = self.number() * each
+        if count > len(self.data) - self.at:  # an item takes a byte at least
+            raise Malformed("cut short")
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Malformed(f"nested more than {MAX_DEPTH} deep")
+        value = self.value
+        items = [value() for _ in range(count)]
+        self.depth -= 1
+        return items
+
+    def parts(self, kind: type, count: int, kinds: tuple[type, ...] = (int,)) -> Any:
+        parts = self.value()
+        if type(parts) is not tuple or len(parts) != count or any(type(part) not in kinds for part in parts):
+            raise Malformed(f"no parts of a {kind.__name__}")
+        return kind(*parts)
+
+
+_UNFINISHED = object()
+
+
+def _read_int(reader: _Reader) -> int:
+    value: int = _INT.unpack_from(reader.data, reader.at)[0]
+    reader.at += 8
+    return value
+
+
+def _read_float(reader: _Reader) -> float:
+    value: float = _FLOAT.unpack_from(reader.data, reader.at)[0]
+    reader.at += 8
+    return value
+
+
+def _read_known(reader: _Reader) -> Any:
+    found = reader.table[reader.number()]
+    if found is _UNFINISHED:
+        raise Malformed("a tuple inside itself")
+    return found
+
+
+def _filled(make: Callable[[], Any], fill: Callable[[Any, list[Any]], None], each: int = 1) -> Callable[[_Reader], Any]:
+    """Reads a container that exists before what is in it."""
+
+    def read(reader: _Reader) -> Any:
+        made = make()
+        reader.table.append(made)
+        fill(made, reader.items(each))
+        return made
+
+    return read
+
+
+def _built(make: Callable[[list[Any]], Any]) -> Callable[[_Reader], Any]:
+    """Reads a container that is made of what is in it."""
+
+    def read(reader: _Reader) -> Any:
+        number = len(reader.table)
+        reader.table.append(_UNFINISHED)
+        made = reader.table[number] = make(reader.items())
+        return made
+
+    return read
+
+
+def _noted(make: Callable[[_Reader], Any]) -> Callable[[_Reader], Any]:
+    def read(reader: _Reader) -> Any:
+        made = make(reader)
+        reader.table.append(made)
+        return made
+
+    return read
+
+
+def _pairs(items: list[Any]) -> Iterable[tuple[Any, Any]]:
+    return zip(items[::2], items[1::2], strict=True)
+
+
+def _packed(code: str) -> Callable[[_Reader], list[Any]]:
+    def read(reader: _Reader) -> list[Any]:
+        part = reader.sized()
+        return list(struct.unpack(f">{len(part) // 8}{code}", part))
+
+    return read
+
+
+def _read_view(method: str) -> Callable[[_Reader], Any]:
+    """The view of a dict, made of a dict with the same in it."""
+
+    def read(reader: _Reader) -> Any:
+        parts = reader.value()
+        if type(parts) is not tuple:
+            raise Malformed("no view of a dict")
+        held = dict.fromkeys(parts) if method == "keys" else dict(enumerate(parts)) if method == "values" else dict(parts)
+        return getattr(held, method)()
+
+    return read
+
+
+def _read_object(owner: bytes) -> Callable[[_Reader], Any]:
+    def read(reader: _Reader) -> Any:
+        number = reader.number()
+        return reader.resolve(owner, number, reader.sized().decode("utf-8", "replace"))
+
+    return read
+
+
+def _text(reader: _Reader) -> str:
+    return reader.sized().decode("utf-8", "surrogatepass")
+
+
+_INDICES = (int, NoneType)
+_READERS: dict[int, Callable[[_Reader], Any]] = {
+    ord(tag): read
+    for tag, read in {
+        "N": lambda _: None,
+        "T": lambda _: True,
+        "F": lambda _: False,
+        ".": lambda _: ...,
+        "!": lambda _: NotImplemented,
+        "i": _read_int,
+        "I": lambda reader: int.from_bytes(reader.sized(), "big", signed=True),
+        "f": _read_float,
+        "c": lambda reader: complex(*_COMPLEX.unpack(reader.take(16))),
+        "s": _text,
+        "b": lambda reader: reader.sized(),
+        "B": _noted(lambda reader: bytearray(reader.sized())),
+        "Q": _noted(_packed("q")),
+        "D": _noted(_packed("d")),
+        "R": _read_known,
+        "l": _filled(list, list.extend),
+        "m": _filled(dict, lambda made, items: made.update(_pairs(items)), 2),
+        "e": _filled(set, set.update),
+        "q": _filled(collections.deque, collections.deque.extend),
+        "O": _filled(collections.OrderedDict, lambda made, items: made.update(_pairs(items)), 2),
+        "C": _filled(collections.Counter, lambda made, items: dict.update(made, _pairs(items)), 2),
+        "A": _filled(collections.defaultdict, lambda made, items: made.update(_pairs(items)), 2),
+        "u": _built(tuple),
+        "z": _built(frozenset),
+        "g": lambda reader: reader.parts(range, 3),
+        "k": lambda reader: reader.parts(slice, 3, _INDICES),
+        "1": _read_view("keys"),
+        "2": _read_view("values"),
+        "3": _read_view("items"),
+        "x": lambda reader: decimal.Decimal(_text(reader)),
+        "y": lambda reader: reader.parts(fractions.Fraction, 2),
+        "4": lambda reader: datetime.date.fromisoformat(_text(reader)),
+        "5": lambda reader: datetime.time.fromisoformat(_text(reader)),
+        "6": lambda reader: datetime.datetime.fromisoformat(_text(reader)),
+        "7": lambda reader: reader.parts(datetime.timedelta, 3),
+        "t": lambda reader: _TYPES[_text(reader)],
+        "P": _read_object(b"P"),
+        "J": _read_object(b"J"),
+    }.items()
+}
