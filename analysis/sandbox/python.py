@@ -63,7 +63,7 @@ class _Server:
                 cwd=Path("/"),
                 mounts=[Mount(_FOLDER, _FOLDER)],
                 environment=_ENVIRONMENT,
-                limits=Limits(cpu_s=math.inf, wall_s=math.inf, memory_bytes=memory_bytes, processes=8),
+                limits=Limits(cpu_s=math.inf, wall_s=_START_S, memory_bytes=memory_bytes, processes=8),
                 pass_fds=(other.fileno(),),
             )
 

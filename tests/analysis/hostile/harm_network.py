@@ -96,11 +96,17 @@ os.kill(os.getppid(), signal.SIGSTOP)
 import signal
 def parent_of(pid):
     return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
-for pid in [os.getppid(), *VICTIMS, *(int(name) for name in os.listdir("/proc") if name.isdigit())]:
+parent, family = os.getppid(), []
+for pid in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
     try:
-        if pid in (os.getppid(), *VICTIMS) or parent_of(pid) in (os.getppid(), parent_of(os.getppid())) and pid != os.getpid():
-            os.kill(pid, signal.SIGKILL)
+        if parent_of(pid) in (parent, parent_of(parent)) and pid != os.getpid():
+            family.append(pid)
     except (OSError, ValueError):
+        pass
+for pid in (parent, *VICTIMS, *family):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
         pass
 """, rough=True),
     harm("debugs_others", "attaches itself as the debugger of other processes", """

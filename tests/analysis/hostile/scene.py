@@ -47,7 +47,11 @@ class Outcome:
 
 
 VICTIM = """
-import os, signal, time
+import ctypes, os, signal, sys, time
+if sys.argv[1:]:
+    os.setresgid(*[int(sys.argv[1])] * 3)
+    os.setresuid(*[int(sys.argv[1])] * 3)
+    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # as open to its user's other processes as one that did not change its user
 secret = os.environ["ASSAY_HOSTILE_SECRET"]
 signal.signal(signal.SIGURG, lambda *_: os.write(1, b"signalled"))
 os.write(1, b"ready")
@@ -162,7 +166,8 @@ class Scene:
         stack.callback(waker.close)
 
     def _victim(self, stack: ExitStack, uid: int | None) -> subprocess.Popen[bytes]:
-        victim = subprocess.Popen([sys.executable, "-I", "-S", "-c", VICTIM], stdout=subprocess.PIPE, user=uid, start_new_session=True)
+        user = [] if uid is None else [str(uid)]
+        victim = subprocess.Popen([sys.executable, "-I", "-S", "-c", VICTIM, *user], stdout=subprocess.PIPE, start_new_session=True)
         assert victim.stdout is not None
         assert victim.stdout.read(5) == b"ready"
         os.set_blocking(victim.stdout.fileno(), False)
