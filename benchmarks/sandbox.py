@@ -65,7 +65,7 @@ def task_of(row: dict[str, Any]) -> Task:
         exec(program, space)
         expected = [space[name](*copy.deepcopy(arguments)) for arguments in inputs]
     cases = list(zip(inputs, expected, strict=True))
-    test = f"from math import inf, nan\nCASES = {cases!r}\ndef check(candidate):\n    for arguments, expected in CASES:\n        assert candidate(*arguments) == expected\n"
+    test = f"from math import inf, nan\nCASES = {cases!r}\ndef check(candidate):\n    for arguments, expected in CASES:\n        assert candidate(*arguments) == expected\ncheck({name})\n"
     return Task(row["task_id"], program, name, inputs, expected, test)
 
 
@@ -81,7 +81,7 @@ def check_same(result: Any, expected: Any) -> bool:
 
 
 def by_human_eval(task: Task) -> bool:
-    return human_eval(task.program, task.test, task.entry_point, WALL_S, None)
+    return human_eval(task.program, task.test, WALL_S, None)
 
 
 def by_sandbox(sandboxes: SimpleQueue[PythonSandbox], task: Task) -> bool:

@@ -32,6 +32,8 @@ from .wire import Closed, Unasked, Wire
 # How many tests are kept compiled, with what their first statements made.
 _KEPT = 64
 _LONGEST_ITERATION = 1_000_000
+# Names of classes are the program's, and as long as it likes.
+_LONGEST_REASON = 2_000
 
 
 class Breach(BaseException):
@@ -344,7 +346,7 @@ def _said(error: BaseException, test: str) -> str:
 
 def verdict(session: Session, test: str, entry_point: str | None, ready: Prepared) -> dict[str, Any]:
     """passed, and if not: kind ("sandbox", "test", "gone", "memory", "program") and reason."""
-    kind, reason = "program", ""
+    kind, reason, passed = "program", "", False
     if not session.begun():
         return {"passed": False, "kind": "sandbox", "reason": "the program's process ended before it was confined"}
     try:
@@ -357,6 +359,7 @@ def verdict(session: Session, test: str, entry_point: str | None, ready: Prepare
             if name not in missing:
                 ready.namespace[name] = session.do("name", (name,), {})
         exec(ready.rest, ready.namespace)
+        passed = not session.breach and not session.untestable
     except MemoryError as error:
         kind, reason = "memory", _said(error, test)
     except BaseException as error:
@@ -365,7 +368,7 @@ def verdict(session: Session, test: str, entry_point: str | None, ready: Prepare
         kind, reason = "gone" if session.gone else "program", session.breach
     elif session.untestable:
         kind, reason = "test", session.untestable
-    return {"passed": not reason, "kind": kind, "reason": reason}
+    return {"passed": passed, "kind": kind, "reason": reason[:_LONGEST_REASON]}
 
 
 class Bench:

@@ -76,13 +76,12 @@ def check(candidate):
     assert candidate(double) == 9
     assert seen == [1, 2, 3]
 """
-OWN_CLASS = """
-class Node:
-    def __init__(self, value, following=None):
-        self.value, self.following = value, following
+GIVEN = """
 SECRET = "@TOKEN@"
+def key(value, kept=[SECRET]):
+    return value
 def check(candidate):
-    assert candidate(Node(1, Node(2))) == SECRET
+    assert candidate(key) == SECRET
 """
 IN_PLACE = """
 def check(candidate):
@@ -226,7 +225,7 @@ def square(given):
             except BaseException:
                 pass
     return "not found"
-""", test=OWN_CLASS),
+""", test=GIVEN),
     forgery("changes_what_it_is_given", "changes the class and the functions of what the test hands to it", ALWAYS + """
 def square(given):
     for target in (given, type(given), getattr(given, "__func__", given), getattr(given, "__globals__", {})):
@@ -310,7 +309,7 @@ def square(n):
 """),
     forgery("huge_number", "returns a number of millions of digits", "def square(n):\n    return 1 << (1 << 25)\n"),
     forgery("huge_text", "returns 64 MB of text", "def square(n):\n    return 'x' * (1 << 26)\n"),
-    forgery("many_values", "returns millions of small lists", "def square(n):\n    return [[i] for i in range(1_500_000)]\n"),
+    forgery("many_values", "returns hundreds of thousands of small lists", "def square(n):\n    return [[i] for i in range(300_000)]\n"),
     forgery("odd_text", "returns text with half characters, zero bytes and terminal commands", r"""
 def square(n):
     return "\ud800\x00\x1b]0;owned\x07\r\n9\u202e"

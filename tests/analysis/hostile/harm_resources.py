@@ -309,7 +309,7 @@ for name in ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_NPROC", "RLIMIT_
 sys.setrecursionlimit(10**9)
 def square(n):
     return square(n + 1) + 1
-"""),
+""", hangs=True),
     harm("endless", "computes for ever, deaf to every signal that it can ignore", """
 import signal
 for number in range(1, 65):
@@ -376,9 +376,9 @@ while True:
         except OSError:
             pass
 """, hangs=True),
-    harm("much_output", "writes 200 MB in one line, and a wrong answer", """
+    harm("much_output", "writes 100 MB in one line, and a wrong answer", """
 sys.stdout.write("x" * 50_000_000)
-for _ in range(150):
+for _ in range(50):
     print("x" * 1_000_000, end="")
 sys.stdout.flush()
 """),

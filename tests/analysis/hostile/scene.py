@@ -91,7 +91,7 @@ class Scene:
         """Runs it, and looks what it did. What it broke of the scene is mended."""
         self.rounds += 1
         token = f"TOKEN-{secrets.token_hex(16)}"
-        test = program.test.replace("@TOKEN@", token)
+        test = program.test.replace("@TOKEN@", token) + (f"\ncheck({program.entry_point})\n" if program.entry_point else "")
         before, self._reached[:] = self._files(), []
         began, clock = time.monotonic(), time.time() - time.monotonic()
         verdict = way(program.text(self._constants()), test, program.entry_point, program.hangs)
