@@ -15,6 +15,7 @@ import secrets
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import weakref
@@ -23,10 +24,11 @@ from functools import cache
 from pathlib import Path
 
 from . import view
+from .containment import READY, End, Unjailed
 from .limits import OPEN_FILES, Limits
+from .rlimits import GRACE_S
 from .seccomp import jail_filter
 
-READY = b"ok\n"
 # what runs inside, before the program: limits (RLIMIT_NPROC counts per user namespace, so it is set in it), and a word that the jail stands
 ENTER = """if [ "$BASH_VERSION" ]; then ulimit -u $1; else ulimit -p $1; fi
 ulimit -c 0 && ulimit -d $2 && ulimit -f $3 && ulimit -n $4 && ulimit -t $5 || exit 1
@@ -38,10 +40,6 @@ esac || { echo "$1 is not in the jail, or can't be run there" >&2; exit 1; }
 echo ok
 exec "$@"
 """
-
-
-class Unjailed(Exception):
-    """The jail could not be made; the message says why. It says nothing about the program."""
 
 
 def jail_user() -> int:
@@ -60,12 +58,12 @@ def options(program: str) -> frozenset[str]:
     return frozenset(word for word in (shown.stdout + shown.stderr).split() if word.startswith("--"))
 
 
-def shown_system(sources: Mapping[Path, Path]) -> list[str]:
-    """The arguments that show the system and the interpreter, read-only; sources names another way to some of them."""
+def shown_system() -> list[str]:
+    """The arguments that show the system, read-only, with /proc and /dev of the jail's own."""
     arguments: list[str] = []
     for path in view.system_paths():
         if path.is_symlink() and path.parent == Path("/"):
-            arguments += ["--symlink", os.readlink(path), str(path)]
+            arguments += ["--symlink", str(path.readlink()), str(path)]
         else:
             arguments += ["--ro-bind", str(path), str(path)]
     arguments += ["--proc", "/proc", "--dev", "/dev"]
@@ -78,7 +76,6 @@ def command(
     *,
     cwd: Path,
     mounts: Sequence[view.Mount],
-    sources: Mapping[Path, Path],
     limits: Limits,
     fds: tuple[int, int, int],
 ) -> list[str]:
@@ -88,52 +85,60 @@ def command(
     arguments += ["--disable-userns"] if "--disable-userns" in options(program) else []
     arguments += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "jail"]
     arguments += ["--info-fd", str(fds[0]), "--block-fd", str(fds[1]), "--seccomp", str(fds[2])]
-    arguments += shown_system(sources)
+    arguments += shown_system()
     arguments += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", str(view.PRIVATE)]
     interpreter = [view.Mount(path, path) for path in view.interpreter_folders()]
     for mount in sorted([*interpreter, *mounts], key=lambda mount: len(mount.target.parts)):
-        arguments += ["--bind" if mount.writable else "--ro-bind", str(sources.get(mount.source, mount.source)), str(mount.target)]
+        arguments += ["--bind" if mount.writable else "--ro-bind", str(mount.source), str(mount.target)]
     arguments += ["--remount-ro", "/", "--chdir", str(cwd), "--", "/bin/sh", "-c", ENTER, "sh"]
     return [*arguments, *resource_limits(limits), *argv]
 
 
 def resource_limits(limits: Limits) -> list[str]:
-    """The arguments of ENTER (CPU a second more than the watch's, which is finer): processes (one more for bubblewrap's own), KiB of data, blocks of 512 bytes per file, files, CPU seconds."""
+    """The arguments of ENTER: processes (with bubblewrap's own), KiB of data, blocks of 512 bytes per file, open files, CPU seconds."""
     open_files = min(OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1] % (1 << 63))
-    cpu = "unlimited" if math.isinf(limits.cpu_s) else str(math.ceil(limits.cpu_s) + 1)
+    cpu = "unlimited" if math.isinf(limits.cpu_s) else str(math.ceil(limits.cpu_s) + GRACE_S)
     return [str(limits.processes + 1), str(limits.memory_bytes >> 10), str(-(-limits.file_bytes // 512)), str(open_files), cpu]
 
 
 class Stage:
-    """A mount namespace in which any user can get to folders that only root can: `sources` says where they are in it.
+    """A mount namespace in which any user can get to folders that only root can, and to nothing else that lies beside them.
 
-    Made by root once per jail; `enter` is the start of a command line that runs what follows in it as uid.
+    Made by root, once for each set of folders; `enter` is the start of a command line that runs what follows in it.
     """
 
     def __init__(self, hidden: Sequence[Path]) -> None:
-        place = Path(tempfile.mkdtemp(prefix="assay-stage-"))
-        self.sources = {source: place / str(number) for number, source in enumerate(hidden)}
-        script = [f"mount -t tmpfs -o mode=755,size=64k tmpfs {shlex.quote(str(place))}"]
-        for source, shown in self.sources.items():
-            made, quoted = "mkdir" if source.is_dir() else "touch", shlex.quote(str(shown))
-            script += [f"{made} {quoted}", f"mount --rbind {shlex.quote(str(source))} {quoted}"]
-        argv = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", "\n".join([*script, "echo ok", "read -r _ || :"])]
-        with subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-        ) as holder:
+        place = Path(tempfile.mkdtemp(prefix="assay-stage-", dir=view.PRIVATE))
+        argv = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", _staging(hidden, place)]
+        paths = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=paths) as holder:
             assert holder.stdout is not None
             if holder.stdout.readline() != READY:
                 _, complaint = holder.communicate()
-                raise Unjailed(
-                    f"{', '.join(map(str, hidden))} can't be shown to an unprivileged user: {complaint.decode(errors='replace').strip()}"
-                )
+                place.rmdir()
+                shown, why = ", ".join(map(str, hidden)), complaint.decode(errors="replace").strip()
+                raise Unjailed(f"{shown} can't be reached by an unprivileged user (chmod o+x the folders above), nor shown to one: {why}")
             self._namespace = os.open(f"/proc/{holder.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             holder.communicate()
         weakref.finalize(self, _leave, self._namespace, place)
 
-    def enter(self, uid: int) -> list[str]:
-        """The start of a command line: into the namespace, then down to uid."""
-        return ["nsenter", f"--mount=/proc/{os.getpid()}/fd/{self._namespace}", f"--setgid={uid}", f"--setuid={uid}", "--"]
+    def enter(self, uid: int | None) -> list[str]:
+        """The start of a command line: into the namespace, then down to uid, unless that is None."""
+        down = [] if uid is None else [f"--setgid={uid}", f"--setuid={uid}"]
+        return ["nsenter", f"--mount=/proc/{os.getpid()}/fd/{self._namespace}", *down, "--"]
+
+
+def _staging(hidden: Sequence[Path], place: Path) -> str:
+    """The commands that lay an open, empty folder over each that is closed, with nothing in it but what is to be shown."""
+    quoted = [(shlex.quote(str(source)), shlex.quote(str(place / str(number)))) for number, source in enumerate(hidden)]
+    made = ["mkdir" if source.is_dir() else "touch" for source in hidden]
+    lines = [f"mount -t tmpfs -o mode=755,size=1m tmpfs {shlex.quote(str(place))}"]
+    lines += [f"{make} {kept}; mount --rbind {source} {kept}" for make, (source, kept) in zip(made, quoted, strict=True)]
+    closed = sorted({next(p for p in reversed(source.parents) if not view.open_to_others(p, stat.S_IXOTH)) for source in hidden})
+    lines += [f"mount -t tmpfs -o mode=755,size=1m tmpfs {shlex.quote(str(folder))}" for folder in closed]
+    for source, make, (shown, kept) in zip(hidden, made, quoted, strict=True):
+        lines.append(f"mkdir -p {shlex.quote(str(source.parent))}; [ -e {shown} ] || {make} {shown}; mount --rbind {kept} {shown}")
+    return "\n".join([*lines, "echo ok", "read -r _ || :"])
 
 
 def _leave(namespace: int, place: Path) -> None:
@@ -149,12 +154,11 @@ def begin(
     mounts: Sequence[view.Mount],
     environment: Mapping[str, str],
     limits: Limits,
-    stage: Stage | None,
-    uid: int | None,
+    enter: Sequence[str],
     stdin: int,
     pass_fds: Sequence[int] = (),
 ) -> Bubble:
-    """Start argv in a jail of its own. uid: whom root drops to, None for an ordinary user. Raises Unjailed."""
+    """Start argv in a jail of its own. enter: the start of the command line, by which root becomes another. Raises Unjailed."""
     program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
     if program is None:
         raise Unjailed("bubblewrap (bwrap) is not installed")
@@ -165,10 +169,7 @@ def begin(
     try:
         os.write(write_filter, jail_filter())
         os.close(write_filter)
-        sources = stage.sources if stage else {}
-        line = command(program, argv, cwd=cwd, mounts=mounts, sources=sources, limits=limits, fds=inside)
-        if uid is not None:
-            line = [*(stage.enter(uid) if stage else become(uid)), *line]
+        line = [*enter, *command(program, argv, cwd=cwd, mounts=mounts, limits=limits, fds=inside)]
         try:
             process = subprocess.Popen(
                 line,
@@ -205,6 +206,7 @@ class Bubble:
     def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int) -> None:
         """Learn from `told` which processes there are, and let them go on by a byte through `gate`. Raises Unjailed."""
         self.process = process
+        self.private: str | None = None
         self.ended = os.pidfd_open(process.pid)
         said = b""
         while b"}" not in said and (more := os.read(told, 4096)):
@@ -225,19 +227,20 @@ class Bubble:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGKILL)
 
-    def reap(self) -> tuple[int, float]:
-        """Wait until all inside is gone: the exit status (negative for a signal), and the CPU seconds of all that was reaped inside.
+    def reap(self) -> End:
+        """Wait until all inside is gone, and say how it went.
 
         bubblewrap leaves its pid 1 to whoever adopts orphans, which is this process (`adopt_orphans`): so it never stays as a zombie.
         """
         _, status, used = os.wait4(self.process.pid, 0)
-        self.process.returncode = os.waitstatus_to_exitcode(status)
-        cpu = used.ru_utime + used.ru_stime
+        code = self.process.returncode = os.waitstatus_to_exitcode(status)
+        cpu_s = used.ru_utime + used.ru_stime
         self.kill()
         with contextlib.suppress(ChildProcessError):
             _, _, used = os.wait4(self.root, 0)
-            cpu += used.ru_utime + used.ru_stime
+            cpu_s += used.ru_utime + used.ru_stime
         os.close(self._fd)
         os.close(self.ended)
-        code = self.process.returncode
-        return (128 - code if code > 128 else code), cpu
+        # bubblewrap says of a signal what a shell says
+        failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
+        return End(128 - code if code > 128 else code, cpu_s, failure)

@@ -80,7 +80,7 @@ def _filter(allow_fork: bool, own_id: int | None) -> bytes:
 
 def _threads() -> int:
     try:
-        return len(os.listdir("/proc/self/task"))
+        return len(list(Path("/proc/self/task").iterdir()))
     except OSError:
         raise Unconfined("/proc can't be read, so the threads of this process can't be counted") from None
 

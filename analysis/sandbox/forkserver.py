@@ -13,24 +13,32 @@ import os
 import select
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from .limits import Limits
+from . import rlimits, view
+from .confine import Confinement
+from .confine import prepare as confinement
+from .limits import OPEN_FILES, Limits
 from .wire import Closed, receive_message, send_message
 
 Prepare = Callable[[dict[str, Any]], dict[str, Any]]
-Run = Callable[[dict[str, Any], Limits, int], None]
+Run = Callable[[dict[str, Any], int], None]
 
-# The wire of a child, after its standard streams.
+# A child's files after its standard streams: its wire, and its confinement until that is closed.
 _WIRE = 3
+_RULES = 4
 # Processes with several threads use CPU time faster than the clock goes.
 _LONGEST_LOOK = 0.25
 
 
 def serve(control: socket.socket, prepare: Prepare, run: Run) -> None:
-    """Until the other end of control is closed. run(request, limits, wire) is called in the child, which ends when it returns."""
+    """Until the other end of control is closed. run(request, wire) is called in the child, which ends when it returns."""
     gc.collect()
     gc.freeze()
     while True:
@@ -47,17 +55,12 @@ def serve(control: socket.socket, prepare: Prepare, run: Run) -> None:
 def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int) -> dict[str, Any]:
     """The report on one child: status (below 0: the signal), killed ("", "cpu", "wall", "stop"), cpu_s, wall_s, output."""
     limits = Limits(**request["limits"])
+    confined = _confinement(limits) if request["confine"] else None
     read, write = os.pipe()
     began = time.monotonic()
-    try:
-        pid = os.fork()
-    except OSError:
-        os.close(read)
-        os.close(write)
-        os.close(wire)
-        raise
+    pid = os.fork()
     if pid == 0:
-        _child(request, limits, run, wire, write)
+        _child(request, limits, confined, run, wire, write)
     os.close(write)
     os.close(wire)
     try:
@@ -66,19 +69,34 @@ def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int
         os.close(read)
 
 
-def _child(request: dict[str, Any], limits: Limits, run: Run, wire: int, output: int) -> None:
+@lru_cache(maxsize=1)
+def _confinement(limits: Limits) -> Confinement:
+    """Only what Python itself needs can be read, and nothing written; made once for all programs with the same limits."""
+    readable = [*view.system_paths(), *view.interpreter_folders(), *map(Path, filter(None, sys.path))]
+    return confinement(limits, readable=readable)
+
+
+def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None, run: Run, wire: int, output: int) -> None:
     """Never returns. The child has its streams, its wire, and no other file of the server's."""
     status = 70
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDWR)
-        kept = [os.dup(fd) for fd in (nothing, output, output, wire)]
-        high = max(kept) + 1
-        moved = [os.dup2(fd, high + place) for place, fd in enumerate(kept)]
-        for place, fd in enumerate(moved):
-            os.dup2(fd, place)
-        os.closerange(_WIRE + 1, os.sysconf("SC_OPEN_MAX"))
-        run(request, limits, _WIRE)
+        kept = [nothing, output, output, wire, confined.rules if confined else nothing]
+        # out of the way first: one of them may have another's number
+        aside = [os.dup(fd) for fd in kept]
+        high = max(*aside, _RULES) + 1
+        for place, fd in enumerate(aside):
+            os.dup2(fd, high + place)
+        for place in range(len(aside)):
+            os.dup2(high + place, place)
+        os.closerange(_RULES + 1, os.sysconf("SC_OPEN_MAX"))
+        if confined is not None:
+            replace(confined, rules=_RULES).apply()
+        else:
+            os.close(_RULES)
+            rlimits.bound_process(cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, open_files=OPEN_FILES)
+        run(request, _WIRE)
         status = 0
     except BaseException as error:
         os.write(1, f"{type(error).__name__}: {error}".encode())

@@ -1,7 +1,7 @@
 """Run a program where it can do no harm: the one way in which Assay starts code that it does not trust.
 
-A jail shows the program the system (/usr, /lib, the interpreter that runs) and what it is given, read-only; a private, bounded /tmp; a clean
-environment; no network; no other process. See docs/sandbox.md for what each level of isolation holds.
+A jail shows the program the system (/usr, /lib, the interpreter that runs) and what it is given, read-only; a private, bounded /tmp; a
+clean environment; no network; no other process. See docs/sandbox.md for what each level of isolation holds.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
-from . import bubblewrap, view
+from . import bubblewrap, launched, view
+from .containment import READY, Contained, Unjailed
 from .isolation import Isolation
 from .limits import Limits
 from .started import Started as Started
@@ -28,6 +30,9 @@ from .supervision import Streams, Watch, until_end
 from .view import Mount as Mount
 
 How = Literal["exited", "signalled", "timed_out", "out_of_memory", "infrastructure"]
+USUAL = Limits()
+NOTHING: Mapping[str, str] = MappingProxyType({})
+# what the runtimes say when an allocation fails
 NO_MEMORY = (b"\nMemoryError", b"java.lang.OutOfMemoryError", b"JavaScript heap out of memory", b"std::bad_alloc")
 
 
@@ -35,10 +40,10 @@ NO_MEMORY = (b"\nMemoryError", b"java.lang.OutOfMemoryError", b"JavaScript heap 
 class Ran:
     """How a run ended.
 
-    ending: exited (by itself; status is its exit status), signalled (killed by a signal, its number is the status; also for files beyond the
-    limit), timed_out, out_of_memory, or infrastructure: the jail failed, which says nothing about the program. reason: one line for people,
-    empty where it exited with 0. stdout: its first bytes, stderr: its last bytes, to the limit. cpu_s: CPU seconds of all processes inside
-    and of the jail's own start.
+    ending: exited (by itself; status is its exit status), signalled (killed by a signal, its number is the status; also for files beyond
+    the limit), timed_out, out_of_memory, or infrastructure: the jail failed, which says nothing about the program. reason: one line for
+    people, empty where it exited with 0. stdout: its first bytes, stderr: its last bytes, to the limit. cpu_s: CPU seconds of all
+    processes inside, and of bubblewrap's own start (some 10 ms).
     """
 
     ending: How
@@ -78,34 +83,35 @@ class Jail:
         *,
         cwd: Path,
         mounts: Sequence[Mount] = (),
-        environment: Mapping[str, str] = {},
-        limits: Limits = Limits(),
+        environment: Mapping[str, str] = NOTHING,
+        limits: Limits = USUAL,
         stdin: bytes = b"",
     ) -> Ran:
         """Run argv to its end, or to its limits. cwd is a folder as the program sees it; /tmp is its own.
 
-        As root, the folders of writable mounts are given to the jail's user, and stay so. Whatever the program does, no exception comes of it;
-        ValueError is raised for arguments that make no sense.
+        As root, the folders of writable mounts are given to the jail's user, and stay so. Whatever the program does, no exception comes
+        of it; ValueError is raised for arguments that make no sense.
         """
         try:
             contained = self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE if stdin else subprocess.DEVNULL, ())
-        except bubblewrap.Unjailed as error:
+        except Unjailed as error:
             return failed(str(error))
         killed_before = oom_kills()
-        streams = Streams(contained.process, stdin, limits.output_bytes + len(bubblewrap.READY))
-        watch = Watch(contained, limits, [mount.source for mount in mounts if mount.writable], None)
+        streams = Streams(contained.process, stdin, limits.output_bytes + len(READY))
+        watch = Watch(contained, limits, [mount.source for mount in mounts if mount.writable])
         try:
             stopped = until_end(contained, streams, watch)
         finally:
             contained.kill()
-            status, cpu_s = contained.reap()
+            end = contained.reap()
             streams.close()
         stdout, stderr = bytes(streams.stdout), bytes(streams.stderr)[-limits.output_bytes :]
-        wall_s, cpu_s = time.monotonic() - watch.began, max(cpu_s, watch.cpu_s)
-        if not stdout.startswith(bubblewrap.READY) and stopped is None:
-            return failed(stderr.decode(errors="replace").strip() or f"the jail ended with status {status} before the program began")
-        how, reason = stopped or judged(status, cpu_s, stderr, limits, oom_kills() > killed_before)
-        return Ran(how, abs(status), reason, stdout.removeprefix(bubblewrap.READY), stderr, cpu_s, wall_s)
+        wall_s, cpu_s = time.monotonic() - watch.began, max(end.cpu_s, watch.cpu_s)
+        if stopped is None and (end.failure or not stdout.startswith(READY)):
+            complaint = stderr.decode(errors="replace").strip()
+            return failed(end.failure or complaint or f"the jail ended with status {end.status} before the program began")
+        how, reason = stopped or judged(end.status, cpu_s, stderr, limits, oom_kills() > killed_before)
+        return Ran(how, abs(end.status), reason, stdout.removeprefix(READY), stderr, cpu_s, wall_s)
 
     def start(
         self,
@@ -113,8 +119,8 @@ class Jail:
         *,
         cwd: Path,
         mounts: Sequence[Mount] = (),
-        environment: Mapping[str, str] = {},
-        limits: Limits = Limits(),
+        environment: Mapping[str, str] = NOTHING,
+        limits: Limits = USUAL,
         pass_fds: Sequence[int] = (),
     ) -> Started:
         """Start argv and leave it running: a server that programs are handed to. See `run`; pass_fds are open files that it inherits.
@@ -141,19 +147,32 @@ class Jail:
         limits: Limits,
         stdin: int,
         pass_fds: Sequence[int],
-    ) -> bubblewrap.Bubble:
+    ) -> Contained:
         if not argv or not cwd.is_absolute():
             raise ValueError("a program and an absolute working folder are needed")
         for mount in mounts:
             if defect := view.unusable(mount):
-                raise bubblewrap.Unjailed(defect)
-        if self.isolation is not Isolation.BUBBLEWRAP:
-            raise bubblewrap.Unjailed(f"{self.isolation} is not there yet")
+                raise Unjailed(defect)
         variables = view.clean_environment(environment)
-        uid = bubblewrap.jail_user() if os.geteuid() == 0 else None
+        drops = os.geteuid() == 0 and self.isolation is not Isolation.NONE
+        uid = bubblewrap.jail_user() if drops else None
         stage = self._admit(mounts, uid) if uid is not None else None
-        return bubblewrap.begin(
-            argv, cwd=cwd, mounts=mounts, environment=variables, limits=limits, stage=stage, uid=uid, stdin=stdin, pass_fds=pass_fds
+        if self.isolation is Isolation.BUBBLEWRAP:
+            enter = [] if uid is None else stage.enter(uid) if stage else bubblewrap.become(uid)
+            return bubblewrap.begin(
+                argv, cwd=cwd, mounts=mounts, environment=variables, limits=limits, enter=enter, stdin=stdin, pass_fds=pass_fds
+            )
+        return launched.begin(
+            argv,
+            cwd=cwd,
+            mounts=mounts,
+            environment=variables,
+            limits=limits,
+            confined=self.isolation is Isolation.LANDLOCK,
+            enter=stage.enter(None) if stage else [],
+            uid=uid,
+            stdin=stdin,
+            pass_fds=pass_fds,
         )
 
     def _admit(self, mounts: Sequence[Mount], uid: int) -> bubblewrap.Stage | None:
@@ -162,7 +181,7 @@ class Jail:
             if mount.writable:
                 view.give(mount.source, uid)
             elif defect := view.refused_to_others(mount):
-                raise bubblewrap.Unjailed(defect)
+                raise Unjailed(defect)
         sources = dict.fromkeys([*view.interpreter_folders(), *(mount.source for mount in mounts)])
         hidden = tuple(source for source in sources if not view.reachable(source))
         if not hidden:

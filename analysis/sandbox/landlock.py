@@ -36,13 +36,13 @@ def _checked(result: int, doing: str) -> int:
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"Landlock could not {doing}: {os.strerror(error)}")
-    return result
+    return int(result)
 
 
 def abi() -> int:
     """The version of Landlock that the kernel has; 0 where there is none, or it is off."""
     try:
-        return max(0, _libc().syscall(ctypes.c_long(CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG)))
+        return max(0, int(_libc().syscall(ctypes.c_long(CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG))))
     except (OSError, AttributeError):
         return 0
 

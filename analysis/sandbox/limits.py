@@ -16,8 +16,8 @@ class Limits:
     cpu_s: CPU seconds of user and system time, math.inf for no bound; what decides whether a program is too slow, since it does not depend
     on what else the machine does. wall_s: seconds on the clock, for programs that wait; generous. memory_bytes: private memory of each
     process, and of all together. processes: processes and threads together (Linux counts both): 1 allows no fork and no thread; a JVM needs
-    some 40, Node some 20. output_bytes: how much is kept of each output stream (the rest is read and dropped). file_bytes: size of any file,
-    of the private /tmp, and of what is added to the writable folders.
+    some 40, Node some 20. output_bytes: how much is kept of each output stream (the rest is read and dropped). file_bytes: the size of
+    any file, of the private /tmp, and of what is added to the writable folders.
 
     Raises ValueError where a bound is not positive.
     """

@@ -20,19 +20,21 @@ class Usage:
 
 
 def usage(root: int) -> Usage:
-    """What the process root and all under it use. Processes that end meanwhile are not counted."""
+    """What all processes below root use, and those that root has reaped; not root itself. Who ends meanwhile is not counted."""
     cpu, resident, todo, seen = 0, 0, [root], []
     while todo:
         pid = todo.pop()
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            for task in os.listdir(f"/proc/{pid}/task"):
-                todo.extend(map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split()))
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                todo.extend(map(int, (task / "children").read_text().split()))
         except OSError:
             continue
-        seen.append(pid)
-        cpu += sum(map(int, fields[11:15]))
-        resident += int(fields[21])
+        # fields 14 to 17 of proc_pid_stat(5): user and system time of its own, then of the children that it reaped
+        cpu += sum(map(int, fields[13:15] if pid == root else fields[11:15]))
+        if pid != root:
+            seen.append(pid)
+            resident += int(fields[21])
     return Usage(cpu / TICKS, resident * PAGE, tuple(seen))
 
 

@@ -16,12 +16,13 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from .containment import Unjailed
 from .isolation import Isolation
 from .jail import Jail, Mount, Started
 from .limits import Limits
@@ -43,29 +44,32 @@ _SOUND = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound"
 
 
 class _Broken(Exception):
-    """A server is gone or does not answer; message: which, and what it said last."""
-
-    def __init__(self, module: str, reason: str) -> None:
-        super().__init__(f"the {module} {reason}")
-        self.module = module
+    """A server is gone or does not answer; the message says which, and what it said last."""
 
 
 class _Server:
     """One fork server in a jail of its own. Raises _Broken where it does not start or is lost."""
 
-    def __init__(self, jail: Jail, interpreter: str, module: Literal["python_server", "judge"], memory_bytes: int) -> None:
+    def __init__(
+        self, jail: Jail, interpreter: str, module: Literal["python_server", "judge"], memory_bytes: int, mounts: Sequence[Mount]
+    ) -> None:
         self.module = module
         self._control, other = socket.socketpair()
         boot = _BOOT.format(folder=str(_FOLDER.parent), package=_FOLDER.name, module=module, fd=other.fileno())
-        with other:
+        try:
             self._process: Started = jail.start(
                 [interpreter, "-s", "-P", "-B", "-c", boot],
                 cwd=Path("/"),
-                mounts=[Mount(_FOLDER, _FOLDER)],
+                mounts=[Mount(_FOLDER, _FOLDER), *mounts],
                 environment=_ENVIRONMENT,
                 limits=Limits(cpu_s=math.inf, wall_s=_START_S, memory_bytes=memory_bytes, processes=8),
                 pass_fds=(other.fileno(),),
             )
+        except Unjailed as error:
+            self._control.close()
+            raise _Broken(f"{module} does not start: {error}") from None
+        finally:
+            other.close()
 
     def tell(self, message: dict[str, Any], fd: int | None = None) -> None:
         """Send an order."""
@@ -89,12 +93,12 @@ class _Server:
     def close(self) -> None:
         """End it and all that it started."""
         self._control.close()
-        self._process.kill()
+        with self._process:
+            self._process.kill()
 
     def _broken(self, reason: str) -> _Broken:
-        tail = self._process.stderr_tail()
-        said = (tail.decode("utf-8", "replace") if isinstance(tail, bytes) else tail).strip()
-        return _Broken(self.module.replace("_", "'s ").replace("python", "program"), f"{reason}{': ' if said else ''}{said[-500:]}")
+        said = self._process.stopped_for or self._process.stderr_tail().strip()[-500:]
+        return _Broken(f"{self.module} {reason}{': ' if said else ''}{said}")
 
 
 @dataclass(slots=True)
@@ -114,13 +118,23 @@ class _Pair:
 class PythonSandbox:
     """Warm servers for Python programs; a context manager, usable from several threads.
 
-    jail: where they run. interpreter: the Python of the programs; the judge always runs on this process's own. pairs: how many programs run at
+    jail: where they run. interpreter: the Python of the programs, 3.11 or newer; the judge always runs on this process's own.
+    mounts: what else the programs see: an interpreter that is not this process's own needs its folders. pairs: how many programs run at
     once, one a core at best. memory_bytes: the most that `Limits` of a check may allow.
     """
 
-    def __init__(self, jail: Jail, interpreter: str | Path = sys.executable, *, pairs: int = 1, memory_bytes: int = 4 << 30) -> None:
+    def __init__(
+        self,
+        jail: Jail,
+        interpreter: str | Path = sys.executable,
+        *,
+        mounts: Sequence[Mount] = (),
+        pairs: int = 1,
+        memory_bytes: int = 4 << 30,
+    ) -> None:
         self._jail = jail
         self._interpreter = str(interpreter)
+        self._mounts = mounts
         self._memory_bytes = memory_bytes
         self._idle: queue.SimpleQueue[_Pair] = queue.SimpleQueue()
         self._pairs = [_Pair() for _ in range(pairs)]
@@ -205,7 +219,9 @@ class PythonSandbox:
         return _result(judged, server.hear(_ANSWER_S), limits)
 
     def _started(self, module: Literal["python_server", "judge"]) -> _Server:
-        return _Server(self._jail, sys.executable if module == "judge" else self._interpreter, module, self._memory_bytes)
+        if module == "judge":
+            return _Server(self._jail, sys.executable, module, self._memory_bytes, ())
+        return _Server(self._jail, self._interpreter, module, self._memory_bytes, self._mounts)
 
 
 def _result(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> Result:

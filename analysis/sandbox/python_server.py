@@ -13,12 +13,9 @@ import socket
 import sys
 import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from .confine import confine
 from .forkserver import serve
-from .limits import Limits
 from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, decode, encode
 from .wire import Closed, Wire
 
@@ -162,10 +159,8 @@ def _described(error: BaseException) -> tuple[tuple[str, ...], Any, str]:
     return names, error.args if plain else (text,), f"{text[:500]} (line {line} of the program)" if line else text[:500]
 
 
-def run(request: dict[str, Any], limits: Limits, fd: int) -> None:
-    """In the forked child: confine it, say so, run the program, and answer until the judge closes the wire."""
-    if request["confine"]:
-        confine(limits, readable=[Path(path) for path in sys.path if path])
+def run(request: dict[str, Any], fd: int) -> None:
+    """In the forked child, which is confined: say so, run the program, and answer until the judge closes the wire."""
     wire = Wire(fd, MAX_BYTES)
     wire.send(CONFINED)
     wire.receive()

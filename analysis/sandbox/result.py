@@ -19,7 +19,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict on one program. reason: one line for people. output: what it printed, cut to the limit. cpu_s, wall_s: seconds it took."""
+    """The verdict on one program. reason: one line for people. output: what it printed, cut to the limit. cpu_s, wall_s: its seconds."""
 
     ending: Ending
     reason: str = ""

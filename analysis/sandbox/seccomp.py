@@ -131,7 +131,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "vfork": (58, None),
     "vhangup": (153, 58),
 }
-# other processes' memory and descriptors; the machine; doors to the kernel that programs of this kind never need; memory that no limit counts
+# other processes' memory and descriptors; the machine; doors to the kernel that such programs never need; memory that no limit counts
 NEVER = (
     (
         "ptrace",

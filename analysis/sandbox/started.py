@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .bubblewrap import READY, Bubble, Unjailed
+from .containment import READY, Contained, Unjailed
 from .limits import Limits
 from .processes import usage
 from .supervision import POLL_S, Watch
@@ -26,7 +26,7 @@ class Started:
     what it writes to stderr, holds it to its limits, and reaps it.
     """
 
-    def __init__(self, begin: Callable[[], Bubble], limits: Limits, writable: Sequence[Path]) -> None:
+    def __init__(self, begin: Callable[[], Contained], limits: Limits, writable: Sequence[Path]) -> None:
         """Wait until the jail stands. Raises Unjailed."""
         self._begin, self._limits, self._writable = begin, limits, writable
         self._stderr = bytearray()
@@ -55,33 +55,39 @@ class Started:
             self._failure = error
             self._standing.set()
             return
+        stands = False
         try:
-            self._failure = self._handshake()
-            self._standing.set()
-            if self._failure is None:
+            stands = self._handshake()
+            if stands:
+                self._standing.set()
                 self._serve()
         finally:
-            self._end()
+            with self._lock:
+                self._contained.kill()
+                end = self._contained.reap()
+                self._over.set()
+            if not stands:
+                complaint = self._contained.process.stderr.read().decode(errors="replace").strip() if self._contained.process.stderr else ""
+                self._failure = Unjailed(end.failure or complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
+                self._standing.set()
 
-    def _handshake(self) -> Unjailed | None:
+    def _handshake(self) -> bool:
+        """Whether the word comes that the jail stands."""
         process = self._contained.process
         assert process.stdout is not None
-        assert process.stderr is not None
         deadline, said = time.monotonic() + self._limits.wall_s, b""
         while said != READY:
             ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
             more = os.read(process.stdout.fileno(), len(READY) - len(said)) if ready else b""
             if not more:
-                self._contained.kill()
-                complaint = process.stderr.read().decode(errors="replace").strip()
-                return Unjailed(complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
+                return False
             said += more
-        return None
+        return True
 
     def _serve(self) -> None:
         process = self._contained.process
         assert process.stderr is not None
-        watch = Watch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable, None)
+        watch = Watch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable)
         poll = select.poll()
         poll.register(process.stderr, select.POLLIN)
         poll.register(self._contained.ended, select.POLLIN)
@@ -102,12 +108,6 @@ class Started:
                     self._reason = stopped[1]
                     return
                 next_look = time.monotonic() + POLL_S
-
-    def _end(self) -> None:
-        with self._lock:
-            self._contained.kill()
-            self._contained.reap()
-            self._over.set()
 
     @property
     def running(self) -> bool:

@@ -8,9 +8,10 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from . import view
+from .containment import Contained
 from .limits import FILES, Limits
 from .processes import Usage, proportional_bytes, usage
 
@@ -19,31 +20,16 @@ POLL_S = 0.04
 CHUNK = 1 << 16
 
 
-class Contained(Protocol):
-    """A running jail: its first process, a descriptor that can be read once that has ended, and the root of the tree of processes inside."""
-
-    process: subprocess.Popen[bytes]
-    ended: int
-    root: int
-
-    def kill(self) -> None:
-        """End every process inside."""
-
-    def reap(self) -> tuple[int, float]:
-        """Wait for the end: exit status (negative for a signal) and CPU seconds."""
-
-
 class Watch:
     """Compares what a jail uses with its limits."""
 
-    def __init__(self, contained: Contained, limits: Limits, writable: Sequence[Path], private: Path | None) -> None:
-        """private: the folder outside that serves as /tmp, or None where the jail has a file system of its own for it."""
+    def __init__(self, contained: Contained, limits: Limits, writable: Sequence[Path]) -> None:
         self.limits = limits
         self.began = time.monotonic()
         self.cpu_s = 0.0
         self._root = contained.root
-        self._folders = [*writable, *([private] if private else [])]
-        self._tmp = None if private else Path(f"/proc/{contained.root}/root{view.PRIVATE}")
+        self._folders = [*writable, *([Path(contained.private)] if contained.private else [])]
+        self._tmp = None if contained.private else Path(f"/proc/{contained.root}/root{view.PRIVATE}")
         self._before = view.space_used(self._folders)
         self._next_walk = 0.0
 
@@ -74,9 +60,9 @@ class Watch:
             if system.f_files - system.f_ffree > FILES:
                 return "signalled", f"it made more than {FILES} files"
         if self._folders and now >= self._next_walk:
-            size, count = view.space_used(self._folders)
-            # a walk never takes more than a tenth of the time
-            self._next_walk = now + max(POLL_S, 10 * (time.monotonic() - now))
+            size, count = view.space_used(self._folders, self._before[1] + FILES)
+            # walks never take more than a fifth of the time
+            self._next_walk = now + max(POLL_S, 4 * (time.monotonic() - now))
             if size - self._before[0] > self.limits.file_bytes:
                 return "signalled", f"it wrote more than {self.limits.file_bytes} bytes of files"
             if count - self._before[1] > FILES:
@@ -105,7 +91,7 @@ class Streams:
                 process.stdin.close()
 
     def move(self, timeout: float, ended: int) -> bool:
-        """Wait for at most timeout seconds until something can be read or written, and do so; whether the descriptor `ended` can be read."""
+        """Wait for at most timeout seconds until something can be read or written, and do so; whether `ended` can be read."""
         over = False
         for key, _ in self.selector.select(timeout):
             over |= key.fd == ended

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import sys
@@ -96,15 +97,20 @@ def give(folder: Path, uid: int) -> None:
             os.chown(Path(parent, name), uid, uid, follow_symlinks=False)
 
 
-def space_used(folders: Sequence[Path]) -> tuple[int, int]:
-    """Bytes on disk of, and number of, the files in folders. What vanishes meanwhile is not counted."""
+def space_used(folders: Sequence[Path], enough: float = math.inf) -> tuple[int, int]:
+    """Bytes on disk of, and number of, the files in folders, or of the first of them where there are more than enough.
+
+    What vanishes meanwhile is not counted.
+    """
     size = count = 0
     todo = [str(folder) for folder in folders]
-    while todo:
+    while todo and count <= enough:
         try:
             with os.scandir(todo.pop()) as entries:
                 for entry in entries:
                     count += 1
+                    if count > enough:
+                        break
                     if entry.is_dir(follow_symlinks=False):
                         todo.append(entry.path)
                     else:

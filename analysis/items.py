@@ -1,0 +1,279 @@
+"""Items of code benchmarks, from their own files: a prompt, a solution that is right, and a test that the sandbox runs.
+
+HumanEval (arXiv 2107.03374), HumanEval-X (2303.17568), MBPP (2108.07732), HumanEval+ and MBPP+ (2305.01210), as published: JSON lines, plain
+or gzip. A test for Python is one piece of trusted code that has from the program what it does not define itself; helpers that it takes
+from the prompt come from the prompt as published, not from the program, which could have changed them.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gzip
+import json
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Language = Literal["python", "java", "javascript"]
+
+
+class NotItems(ValueError):
+    """A file that holds no items of a benchmark known here; the message says which line, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One task: prompt + solution is a whole program. entry_point: the function that the test calls, None where it has no one name."""
+
+    id: str
+    language: Language
+    prompt: str
+    canonical_solution: str
+    test: str
+    entry_point: str | None
+
+    def program(self, solution: str | None = None) -> str:
+        """The whole program with a solution, the canonical one by default."""
+        return self.prompt + (self.canonical_solution if solution is None else solution)
+
+
+def read_items(path: Path) -> list[Item]:
+    """The items of a file, in its order; which benchmark it is shows in its records. Raises NotItems, and OSError where it can't be read."""
+    items = []
+    for number, line in _lines(path):
+        try:
+            items.append(_item(json.loads(line)))
+        except json.JSONDecodeError as error:
+            raise NotItems(f"{path}, line {number}: no JSON: {error}") from None
+        except KeyError as error:
+            raise NotItems(f"{path}, line {number}: no field {error} as HumanEval, HumanEval-X, MBPP and their plus versions have") from None
+        except (SyntaxError, ValueError, TypeError, AttributeError) as error:
+            raise NotItems(f"{path}, line {number}: {error}") from None
+    return items
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+    try:
+        with opened as file:
+            yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
+        raise NotItems(f"{path}: {error}") from None
+
+
+def _item(record: dict[str, Any]) -> Item:
+    if "test_list" in record:
+        return _mbpp(record)
+    benchmark = str(record["task_id"]).partition("/")[0]
+    match benchmark:
+        case "HumanEval" if "plus_input" in record:
+            return _human_eval_plus(record)
+        case "HumanEval":
+            entry = record["entry_point"]
+            return _python(record, _helpers(record["prompt"], record["test"], entry) + f"{record['test']}\ncheck({entry})\n", entry)
+        case "Mbpp":
+            return _mbpp_plus(record)
+        case "Python":
+            entry = _checked_name(record["test"])
+            return _python(record, _helpers(record["prompt"], record["test"], entry) + record["test"], entry)
+        case "Java":
+            return Item(record["task_id"], "java", record["prompt"], record["canonical_solution"], record["test"], None)
+        case "JavaScript":
+            return Item(record["task_id"], "javascript", record["prompt"], record["canonical_solution"], record["test"], None)
+    raise ValueError(f"an item of {benchmark!r}, which is no benchmark known here")
+
+
+def _python(record: dict[str, Any], test: str, entry_point: str) -> Item:
+    return Item(record["task_id"], "python", record["prompt"], record["canonical_solution"], test, entry_point)
+
+
+def _checked_name(test: str) -> str:
+    """HumanEval-X's tests end in `check(name)`."""
+    match ast.parse(test).body[-1]:
+        case ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)])):
+            return name
+    raise ValueError("the test does not end in a call of check")
+
+
+def _mbpp(record: dict[str, Any]) -> Item:
+    """MBPP's own prompt: the text with the first assertion. The entry point is the solution's function that the assertions call first."""
+    defined = {node.name for node in ast.parse(record["code"]).body if isinstance(node, ast.FunctionDef)}
+    asserts = [node for text in record["test_list"] for node in ast.walk(ast.parse(text))]
+    called = [node.func.id for node in asserts if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    entry = next((name for name in called if name in defined), None)
+    test = "\n".join([record["test_setup_code"], *record["test_list"], ""]).replace("\r\n", "\n")
+    return Item(f"MBPP/{record['task_id']}", "python", _docstring(f"{record['text']}\n{record['test_list'][0]}"), record["code"], test, entry)
+
+
+def _docstring(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return f'"""\n{escaped}\n"""\n'
+
+
+def _helpers(prompt: str, test: str, entry_point: str) -> str:
+    """The functions of the prompt that a test calls besides the entry point, with the prompt's imports; usually nothing."""
+    body = ast.parse(f"{prompt}\n    pass\n").body
+    functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name != entry_point and node.name in _names(test)]
+    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return "".join(ast.unparse(node) + "\n" for node in [*imports, *functions]) if functions else ""
+
+
+def _names(code: str) -> set[str]:
+    """Every global name that code uses."""
+    tables, found = [symtable.symtable(code, "<test>", "exec")], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        found |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+    return found
+
+
+# The differential tests of the plus benchmarks: the reference solution's answers to all inputs, within their tolerance.
+_DIFFERENTIAL = '''\
+import copy
+import math
+
+inf, nan = math.inf, math.nan
+oracle_inputs = {inputs}
+oracle = {{"__name__": "oracle"}}
+exec({reference!r}, oracle)
+oracle_answers = [oracle[{entry!r}](*copy.deepcopy(arguments)) for arguments in oracle_inputs]
+
+
+def oracle_floats(value):
+    return isinstance(value, float) or (isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value))
+
+
+def oracle_near(value, answer, tolerance):
+    if isinstance(answer, (list, tuple)):
+        return type(value) is type(answer) and len(value) == len(answer) and all(map(oracle_near, value, answer, [tolerance] * len(answer)))
+    if isinstance(answer, (int, float, complex)) and isinstance(value, (int, float, complex)):
+        return value == answer or abs(value - answer) <= tolerance + 1e-7 * abs(answer) or (value != value and answer != answer)
+    return value == answer
+
+
+def oracle_truth(value):
+    return bool(value) if type(value).__module__ == "builtins" else True
+
+
+def oracle_same(arguments, value, answer):
+    return {same}
+
+
+for arguments, answer in zip(oracle_inputs, oracle_answers):
+    value = {entry}(*copy.deepcopy(arguments))
+    assert oracle_same(arguments, value, answer), f"{entry}{{tuple(arguments)!r:.200}} is {{value!r:.200}}, not {{answer!r:.200}}"
+'''
+
+
+def _differential(record: dict[str, Any], inputs: list[Any], same: str, helpers: str = "") -> str:
+    reference = record["prompt"] + record["canonical_solution"]
+    return helpers + _DIFFERENTIAL.format(inputs=repr(inputs), reference=reference, entry=record["entry_point"], same=same)
+
+
+def _within(atol: float) -> str:
+    """The published comparison: equal, or near where a tolerance is given or all of the answer is floats, of which 1e-6 is asked."""
+    near = f"(type(value) is type(answer) and oracle_near(value, answer, {atol or 1e-6}))"
+    return f"value == answer or {near}" if atol else f"value == answer or (oracle_floats(answer) and {near})"
+
+
+def _human_eval_plus(record: dict[str, Any]) -> Item:
+    inputs, atol = record["base_input"] + record["plus_input"], record["atol"]
+    entry = record["entry_point"]
+    if entry == "find_zero":
+        # any zero of the polynomial will do: the published oracle puts the answer in
+        helpers = _helpers(record["prompt"], "poly", entry)
+        return _python(record, _differential(record, inputs, f"abs(poly(*arguments, value)) <= {atol}", helpers), entry)
+    return _python(record, _differential(record, inputs, _within(atol)), entry)
+
+
+def _mbpp_plus(record: dict[str, Any]) -> Item:
+    """The assertions say what JSON does not: which lists are tuples, sets or complex numbers, and what of an answer counts."""
+    entry = record["entry_point"]
+    asserts = [node.test for node in ast.parse(record["assertion"]).body if isinstance(node, ast.Assert)]
+    calls = [node for test in asserts for node in ast.walk(test) if _calls(node, entry)]
+    shapes: list[_Shape] = []
+    for call in calls:
+        assert isinstance(call, ast.Call)
+        for place, argument in enumerate(call.args):
+            if place == len(shapes):
+                shapes.append(_Shape())
+            try:
+                shapes[place].see(ast.literal_eval(argument))
+            except ValueError:  # an expression: the other assertions have to tell
+                continue
+    plain = record["base_input"] + list(record["plus_input"])
+    for arguments in plain:
+        for shape, value in zip(shapes, arguments, strict=True):
+            shape.see_text(value)
+    inputs = [[shape.shaped(value) for shape, value in zip(shapes, arguments, strict=True)] for arguments in plain]
+    if all(_calls(test, entry) or (isinstance(test, ast.UnaryOp) and _calls(test.operand, entry)) for test in asserts):
+        same = "oracle_truth(value) == oracle_truth(answer)"
+    elif all(isinstance(test, ast.Compare) and _of_set(test.left, entry) for test in asserts):
+        same = "set(value) == set(answer)"
+    else:
+        same = _within(record["atol"])
+    return _python(record, _differential(record, inputs, same), entry)
+
+
+def _calls(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def _of_set(node: ast.AST, name: str) -> bool:
+    return _calls(node, "set") and isinstance(node, ast.Call) and len(node.args) == 1 and _calls(node.args[0], name)
+
+
+@dataclass(slots=True)
+class _Shape:
+    """What stands at one place of the arguments: kinds of scalars and of containers, and the shape of what these hold (none or one)."""
+
+    scalars: set[type] = field(default_factory=set)
+    containers: set[type] = field(default_factory=set)
+    inside: list[_Shape] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    def see(self, value: Any) -> None:
+        """Take an example in."""
+        if not isinstance(value, list | tuple | set | frozenset | dict):
+            self.scalars.add(type(value))
+            return
+        self.containers.add(type(value))
+        for item in value.values() if isinstance(value, dict) else value:
+            if not self.inside:
+                self.inside.append(_Shape())
+            self.inside[0].see(item)
+
+    def see_text(self, value: Any) -> None:
+        """Take in the text at this place, which stands for numbers that JSON can't write if no example has text and all of it reads so."""
+        if isinstance(value, str):
+            self.texts.append(value)
+        elif isinstance(value, list | dict) and self.inside:
+            for item in value.values() if isinstance(value, dict) else value:
+                self.inside[0].see_text(item)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether text at this place is a number."""
+        return bool(self.scalars) and str not in self.scalars and None not in map(_number, self.texts)
+
+    def shaped(self, value: Any, around: type = list) -> Any:
+        """The value that JSON stands for; around: the kind of the container that it is in, which is its own where no example had one."""
+        inside = self.inside[0] if self.inside else _Shape()
+        if isinstance(value, dict):
+            return {key: inside.shaped(item) for key, item in value.items()}
+        if isinstance(value, list):
+            kinds = self.containers - {dict} or {around}
+            kind = next(iter(kinds)) if len(kinds) == 1 else list
+            return kind(inside.shaped(item, kind) for item in value)
+        return _number(value) if isinstance(value, str) and self.numeric else value
+
+
+def _number(text: str) -> complex | None:
+    for kind in (int, float, complex):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return None

@@ -1,0 +1,42 @@
+"""What every level of isolation has in common: how a running jail is seen from outside."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from typing import Protocol
+
+# the first thing on stdout, before the program's own: the jail stands
+READY = b"ok\n"
+
+
+class Unjailed(Exception):
+    """The jail could not be made; the message says why. It says nothing about the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a jail ended: the program's exit status (negative for a signal), CPU seconds of all inside, how the jail failed if it did."""
+
+    status: int
+    cpu_s: float
+    failure: str
+
+
+class Contained(Protocol):
+    """A running jail.
+
+    process: its first one; ended: a descriptor that can be read once that has ended; root: the process below which all inside are;
+    private: the folder outside that serves as its /tmp, or None where it has a file system of its own for it.
+    """
+
+    process: subprocess.Popen[bytes]
+    ended: int
+    root: int
+    private: str | None
+
+    def kill(self) -> None:
+        """End every process inside."""
+
+    def reap(self) -> End:
+        """Wait for the end."""

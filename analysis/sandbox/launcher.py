@@ -1,0 +1,182 @@
+"""The parent of a jailed process where there are no namespaces: run as a program of its own by `launched`, never imported by others.
+
+It starts the program under its limits (and, at the level landlock, its confinement), adopts every orphan that comes of it, and when the
+program has ended, or the watcher has gone or asks for it, kills and reaps all that is left. Only light modules are imported.
+"""
+
+# pathlib, json and signal (for its enumerations) would each cost more than the rest of the start
+# ruff: noqa: PTH113, PTH116, PTH118, PTH123, PTH208
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]
+import _thread
+import os
+import resource
+import sys
+import time
+from typing import Any
+
+from . import landlock, rlimits, seccomp
+
+SIGKILL = 9
+LINUX = sys.platform == "linux"
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# what runtimes read about themselves and the machine
+FACTS = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu", "/proc/sys/vm/overcommit_memory")
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def prctl(option: int, value: int) -> None:
+    """One setting of the calling process (Linux)."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def tasks_of(uid: int) -> int:
+    """How many processes and threads a user has: RLIMIT_NPROC counts them all."""
+    count = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                if os.stat(f"/proc/{name}").st_uid == uid:
+                    count += len(os.listdir(f"/proc/{name}/task"))
+            except OSError:
+                continue
+    return count
+
+
+def bound(order: dict[str, Any]) -> None:
+    """Put the limits on the calling process."""
+    cpu_s = order["cpu_s"] if order["cpu_s"] is not None else float("inf")
+    rlimits.bound_process(cpu_s=cpu_s, memory_bytes=order["memory_bytes"], file_bytes=order["file_bytes"], open_files=order["open_files"])
+    if LINUX and (order["uid"] is not None or os.geteuid() != 0):
+        # a user made for this jail has no other task
+        others = 0 if order["uid"] is not None else tasks_of(os.geteuid()) - 1
+        rlimits.lower(resource.RLIMIT_NPROC, others + order["processes"])
+
+
+def confine(order: dict[str, Any]) -> None:
+    """Files, user and system calls: all that keeps the program in."""
+    rules = landlock.ruleset(readable=[*order["readable"], *DEVICES, *FACTS], writable=[*order["writable"], "/dev/null"], execute=True)
+    uid = order["uid"]
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    prctl(PR_SET_PDEATHSIG, SIGKILL)
+    landlock.restrict(rules)
+    os.close(rules)
+    # a user of its own can signal nobody and owns no other file
+    alone = uid is not None
+    own_id = None if alone or landlock.abi() >= landlock.SCOPED_SIGNALS_ABI else os.getpid()
+    seccomp.install(seccomp.process_filter(fork=order["processes"] > 1, execute=True, attributes=alone, own_id=own_id))
+
+
+def find(name: str, path: str) -> str:
+    """The file that the command stands for. Raises OSError where there is none that may be run."""
+    for candidate in [name] if "/" in name else [os.path.join(folder, name) for folder in path.split(":")]:
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    raise OSError(f"{name} is not in the jail, or can't be run there")
+
+
+def become(order: dict[str, Any], failure: int) -> None:
+    """Turn the calling process into the program; what goes wrong is written to `failure`. Never returns."""
+    try:
+        os.setsid()
+        os.umask(0o077)
+        # Python ignores it, and the program would inherit that
+        _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
+        bound(order)
+        if order["confined"]:
+            confine(order)
+        os.chdir(order["cwd"])
+        program = find(order["argv"][0], order["environment"].get("PATH", ""))
+        os.write(1, b"ok\n")
+        os.execve(program, order["argv"], order["environment"])
+    except Exception as error:
+        os.write(failure, str(error).encode()[:1000] or b"it can't be run")
+    finally:
+        os._exit(126)
+
+
+def descendants(pid: int) -> list[int]:
+    """The ids of all processes below pid (Linux)."""
+    found, todo = [], [pid]
+    while todo:
+        try:
+            folder = f"/proc/{todo.pop()}/task"
+            for task in os.listdir(folder):
+                with open(f"{folder}/{task}/children") as file:
+                    children = list(map(int, file.read().split()))
+                found += children
+                todo += children
+        except OSError:
+            continue
+    return found
+
+
+def kill_all(uid: int | None, program: int) -> None:
+    """Send SIGKILL to every process of the jail: at once where it has a user of its own, else to each, which is to be repeated.
+
+    Without /proc (macOS) only the program's session is found.
+    """
+    if uid is not None:
+        killer = os.fork()
+        if killer == 0:
+            try:
+                os.setresuid(uid, uid, uid)
+                os.kill(-1, SIGKILL)
+            finally:
+                os._exit(0)
+    for pid in descendants(os.getpid()) if LINUX else [-program]:
+        try:
+            os.kill(pid, SIGKILL)
+        except OSError:
+            continue
+
+
+def wait_for_word(control: int, uid: int | None, program: int) -> None:
+    """Kill the program when the other end of control is closed: by the watcher, or by its death."""
+    while os.read(control, 1):
+        continue
+    kill_all(uid, program)
+
+
+def reap(program: int, uid: int | None) -> tuple[int, float]:
+    """Wait for the program, then end and reap all that it left: its exit status (negative for a signal), CPU seconds of all."""
+    status, cpu_s, over = 0, 0.0, False
+    while True:
+        try:
+            pid, ended, used = os.wait4(-1, os.WNOHANG if over else 0)
+        except ChildProcessError:
+            return status, cpu_s
+        if pid == 0:
+            kill_all(uid, program)
+            time.sleep(0.001)
+            continue
+        cpu_s += used.ru_utime + used.ru_stime
+        if pid == program:
+            status, over = os.waitstatus_to_exitcode(ended), True
+
+
+def main(order: dict[str, Any]) -> None:
+    """Carry the order out, and report on the descriptor that it names: exit status, CPU seconds, what kept the program from starting."""
+    control, report, uid = order["control"], order["report"], order["uid"]
+    os.set_inheritable(control, False)
+    os.set_inheritable(report, False)
+    if LINUX:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    broken, failure = os.pipe()
+    program = os.fork()
+    if program == 0:
+        become(order, failure)
+    os.close(failure)
+    nothing = os.open("/dev/null", os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nothing, fd)
+    _thread.start_new_thread(wait_for_word, (control, uid, program))
+    status, cpu_s = reap(program, uid)
+    complaint = os.read(broken, 1000).decode(errors="replace")
+    os.write(report, f"{status} {cpu_s} {complaint}".encode())
