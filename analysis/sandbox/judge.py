@@ -34,6 +34,11 @@ _LONGEST_ITERATION = 1_000_000
 _LONGEST_REASON = 2_000
 
 
+# What a test asks of texts, sets and numbers to have a yes or no: an object in their place would say yes.
+_YES_OR_NO = {name for kind in (str, bytes, float) for name in dir(kind) if name.startswith(("is", "startswith", "endswith"))}
+_YES_OR_NO |= {name for name in dir(frozenset) if name.startswith("is")}
+
+
 class Breach(BaseException):
     """The program did what no right program does, or the test needs its word: failed, whatever the test catches."""
 
@@ -230,6 +235,8 @@ class Handle:
         if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__dict__"):
             raise AttributeError(name)
         session: Session = object.__getattribute__(self, "_session")
+        if name in _YES_OR_NO:
+            session.refuse(f"the test needs {name}() of an object of the program's own class, on which the program's word does not count")
         return session.do("getattr", (self, name), {})
 
     def __iter__(self) -> Iterator[Any]:

@@ -326,16 +326,16 @@ def square(n):
     time.sleep(0.3)
 """),
     forgery("deep_key", "answers with a dict whose key is 500,000 tuples in one another, made of references", BY_HAND + """
-def square(n):
+# number 0 is the answer (to being loaded), 1 the tuple of all pieces
+if True:
     pieces = [many(b"u")]
-    # the tables on both sides begin with what was in the question: nothing
-    pieces += [many(b"u", b"R" + struct.pack(">I", number)) for number in range(500_000)]
-    value(many(b"u", *pieces, many(b"m", b"R" + struct.pack(">I", 500_000)) + b"N"))
+    pieces += [many(b"u", b"R" + struct.pack(">I", number)) for number in range(2, 500_002)]
+    value(many(b"u", *pieces, many(b"m", b"R" + struct.pack(">I", 500_002)) + b"N"))
     time.sleep(0.3)
 """),
     forgery("deep_value", "answers with 500,000 lists in one another, made of references", BY_HAND + """
-def square(n):
-    pieces = [many(b"l")] + [many(b"l", b"R" + struct.pack(">I", number)) for number in range(500_000)]
+if True:
+    pieces = [many(b"l")] + [many(b"l", b"R" + struct.pack(">I", number)) for number in range(2, 500_002)]
     value(many(b"u", *pieces))
     time.sleep(0.3)
 """, test="""
