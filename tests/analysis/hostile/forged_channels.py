@@ -367,13 +367,13 @@ def square(given):
 def check(candidate):
     assert candidate(lambda x: x()) == 9
 """),
-    forgery("hash_collisions", "returns a set of 200,000 numbers that all have the same hash", """
+    forgery("hash_collisions", "returns 30,000 numbers that all have the same hash", """
 def square(n):
-    return [(2**61 - 1) * i for i in range(1, 200_000)]
+    return [(2**61 - 1) * i for i in range(1, 30_000)]
 """, test="""
 def check(candidate):
     assert set(candidate(3)) == {9}
-""", hangs=True),
+"""),
     forgery("hoard", "has the checker keep more than the program itself may", """
 def square(n):
     def texts():

@@ -309,7 +309,7 @@ def square(n):
 """),
     forgery("huge_number", "returns a number of millions of digits", "def square(n):\n    return 1 << (1 << 25)\n"),
     forgery("huge_text", "returns 64 MB of text", "def square(n):\n    return 'x' * (1 << 26)\n"),
-    forgery("many_values", "returns hundreds of thousands of small lists", "def square(n):\n    return [[i] for i in range(300_000)]\n"),
+    forgery("many_values", "returns tens of thousands of small lists", "def square(n):\n    return [[i] for i in range(50_000)]\n"),
     forgery("odd_text", "returns text with half characters, zero bytes and terminal commands", r"""
 def square(n):
     return "\ud800\x00\x1b]0;owned\x07\r\n9\u202e"
