@@ -1,8 +1,8 @@
 """Items of code benchmarks, from their own files: a prompt, a solution that is right, and a test that the sandbox runs.
 
-HumanEval (arXiv 2107.03374), HumanEval-X (2303.17568), MBPP (2108.07732), HumanEval+ and MBPP+ (2305.01210), as published: JSON lines, plain
-or gzip. A test for Python is one piece of trusted code that has from the program what it does not define itself; helpers that it takes
-from the prompt come from the prompt as published, not from the program, which could have changed them.
+HumanEval (arXiv 2107.03374), HumanEval-X (2303.17568), MBPP (2108.07732), HumanEval+ and MBPP+ (2305.01210), as published: JSON lines,
+plain or gzip. A test for Python is one piece of trusted code that has from the program what it does not define itself; helpers that it
+takes from the prompt come from the prompt as published, not from the program, which could have changed them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Item:
 
 
 def read_items(path: Path) -> list[Item]:
-    """The items of a file, in its order; which benchmark it is shows in its records. Raises NotItems, and OSError where it can't be read."""
+    """The items of a file, in its order; its records show which benchmark it is. Raises NotItems, and OSError for what can't be read."""
     items = []
     for number, line in _lines(path):
         try:
@@ -49,16 +49,17 @@ def read_items(path: Path) -> list[Item]:
         except json.JSONDecodeError as error:
             raise NotItems(f"{path}, line {number}: no JSON: {error}") from None
         except KeyError as error:
-            raise NotItems(f"{path}, line {number}: no field {error} as HumanEval, HumanEval-X, MBPP and their plus versions have") from None
+            raise NotItems(
+                f"{path}, line {number}: no field {error} as HumanEval, HumanEval-X, MBPP and their plus versions have"
+            ) from None
         except (SyntaxError, ValueError, TypeError, AttributeError) as error:
             raise NotItems(f"{path}, line {number}: {error}") from None
     return items
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
     try:
-        with opened as file:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
     except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
         raise NotItems(f"{path}: {error}") from None
@@ -105,7 +106,9 @@ def _mbpp(record: dict[str, Any]) -> Item:
     called = [node.func.id for node in asserts if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     entry = next((name for name in called if name in defined), None)
     test = "\n".join([record["test_setup_code"], *record["test_list"], ""]).replace("\r\n", "\n")
-    return Item(f"MBPP/{record['task_id']}", "python", _docstring(f"{record['text']}\n{record['test_list'][0]}"), record["code"], test, entry)
+    return Item(
+        f"MBPP/{record['task_id']}", "python", _docstring(f"{record['text']}\n{record['test_list'][0]}"), record["code"], test, entry
+    )
 
 
 def _docstring(text: str) -> str:
@@ -132,7 +135,7 @@ def _names(code: str) -> set[str]:
 
 
 # The differential tests of the plus benchmarks: the reference solution's answers to all inputs, within their tolerance.
-_DIFFERENTIAL = '''\
+_DIFFERENTIAL = """\
 import copy
 import math
 
@@ -166,7 +169,7 @@ def oracle_same(arguments, value, answer):
 for arguments, answer in zip(oracle_inputs, oracle_answers):
     value = {entry}(*copy.deepcopy(arguments))
     assert oracle_same(arguments, value, answer), f"{entry}{{tuple(arguments)!r:.200}} is {{value!r:.200}}, not {{answer!r:.200}}"
-'''
+"""
 
 
 def _differential(record: dict[str, Any], inputs: list[Any], same: str, helpers: str = "") -> str:

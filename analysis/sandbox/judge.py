@@ -59,10 +59,10 @@ class Session:
         self.untestable = ""
         self.gone = False
 
-    def refuse(self, reason: str) -> NoReturn:
-        """End the matter."""
+    def refused(self, reason: str) -> Breach:
+        """Note that the program can't pass any more; what to raise."""
         self.breach = self.breach or reason
-        raise Breach(reason)
+        return Breach(self.breach)
 
     def do(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Have the program do one operation, and give what came of it; raises what it raised."""
@@ -89,7 +89,7 @@ class Session:
         try:
             self._wire.send(request)
         except Closed:
-            self._lost()
+            raise self._lost() from None
         while (message := self._received(table))[0] == "callback":
             self._call_back(message)
         return self._answered(message, table)
@@ -98,28 +98,29 @@ class Session:
         try:
             message = decode(self._wire.receive(), list(table), self._resolve)
         except Closed:
-            self._lost()
+            raise self._lost() from None
         except (Malformed, Unasked) as error:
-            self.refuse(f"the program did not answer as it must: {error}")
+            raise self.refused(f"the program did not answer as it must: {error}") from None
         if type(message) is not tuple or not message or type(message[0]) is not str:
-            self.refuse("the program did not answer as it must")
+            raise self.refused("the program did not answer as it must")
         return message
 
-    def _lost(self) -> NoReturn:
+    def _lost(self) -> Breach:
         self.gone = True
-        self.refuse("the program ended before its tests did")
+        return self.refused("the program ended before its tests did")
 
     def _answered(self, message: tuple[Any, ...], table: list[Any]) -> Any:
         match message:
             case ("refuse", str(reason)):
-                self.refuse(f"the program returned {reason[:500]}")
+                raise self.refused(f"the program returned {reason[:500]}")
             case ("value", result, tuple(changes)):
                 self._change(changes, table)
                 return result
             case ("raise", tuple(names), tuple(args), str(text), tuple(changes)):
                 self._change(changes, table)
                 raise self._exception(names, args, text)
-        self.refuse("the program did not answer as it must")
+            case _:
+                raise self.refused("the program did not answer as it must")
 
     def _change(self, changes: tuple[Any, ...], table: list[Any]) -> None:
         """Do to the test's own arguments what the program did to its copies of them."""
@@ -129,9 +130,9 @@ class Session:
                     try:
                         refill(table[number], held)
                     except Malformed as error:
-                        self.refuse(f"the program did not answer as it must: {error}")
+                        raise self.refused(f"the program did not answer as it must: {error}") from None
                 case _:
-                    self.refuse("the program did not answer as it must")
+                    raise self.refused("the program did not answer as it must")
 
     def _call_back(self, message: tuple[Any, ...]) -> None:
         match message:
@@ -141,23 +142,23 @@ class Session:
                 except Exception as error:
                     answer = ("error", f"{type(error).__name__}: {error}")
             case _:
-                self.refuse("the program did not answer as it must")
+                raise self.refused("the program did not answer as it must")
         try:
             self._wire.send(self._encoded(answer, []))
         except Closed:
-            self._lost()
+            raise self._lost() from None
 
     def _encoded(self, message: tuple[Any, ...], table: list[Any]) -> bytes:
         try:
             return encode(message, table, self._refer)
         except Unencodable as error:
-            self.refuse(f"the program would get {error}")
+            raise self.refused(f"the program would get {error}") from None
 
     def _exception(self, names: tuple[Any, ...], args: tuple[Any, ...], text: str) -> Exception:
         """The exception to raise here: the nearest builtin class, or a stand-in derived from it by the name of the program's own class."""
         names = tuple(name for name in names if type(name) is str)
         if "Exception" not in names:
-            self.refuse(f"the program raised {names[0][:100] if names else 'nothing'}: {text}"[:600])
+            raise self.refused(f"the program raised {names[0][:100] if names else 'nothing'}: {text}"[:600])
         found = [kind for name in names if isinstance(kind := getattr(builtins, name, None), type) and issubclass(kind, Exception)]
         base = found[0]
         if issubclass(base, StopIteration | StopAsyncIteration):
@@ -206,7 +207,7 @@ def _exactly(operation: str, kind: type) -> Callable[..., Any]:
     def operate(self: Handle) -> Any:
         session: Session = object.__getattribute__(self, "_session")
         if type(result := session.do(operation, (self,), {})) is not kind:
-            session.refuse(f"the program's {operation}() is no {kind.__name__}")
+            raise session.refused(f"the program's {operation}() is no {kind.__name__}")
         return result
 
     return operate
@@ -216,7 +217,9 @@ def _refused(what: str) -> Callable[..., Any]:
     def operate(self: Handle, *_: object) -> NoReturn:
         session: Session = object.__getattribute__(self, "_session")
         name = object.__getattribute__(self, "_name")
-        session.refuse(f"the test needs the {what} of an object of the program's class {name}, on which the program's word does not count")
+        raise session.refused(
+            f"the test needs the {what} of an object of the program's class {name}, on which the program's word does not count"
+        )
 
     return operate
 
@@ -245,17 +248,17 @@ class Handle:
         for _ in range(_LONGEST_ITERATION):
             item = session.do("next", (iterator,), {})
             if type(item) is not tuple or len(item) > 1:
-                session.refuse("the program did not answer as it must")
+                raise session.refused("the program did not answer as it must")
             if not item:
                 return
             yield item[0]
-        session.refuse(f"the program gave more than {_LONGEST_ITERATION:,} items")
+        raise session.refused(f"the program gave more than {_LONGEST_ITERATION:,} items")
 
     def __next__(self) -> Any:
         session: Session = object.__getattribute__(self, "_session")
         item = session.do("next", (self,), {})
         if type(item) is not tuple or len(item) > 1:
-            session.refuse("the program did not answer as it must")
+            raise session.refused("the program did not answer as it must")
         if not item:
             raise StopIteration
         return item[0]
@@ -275,7 +278,7 @@ class Handle:
     __le__ = _refused("order")
     __gt__ = _refused("order")
     __ge__ = _refused("order")
-    __hash__ = _refused("hash")  # type: ignore[assignment]
+    __hash__ = _refused("hash")
     __bool__ = _refused("truth")
     __contains__ = _refused("contents")
 
@@ -359,7 +362,7 @@ def verdict(session: Session, test: str, entry_point: str | None, ready: Prepare
         defined = session.do("defined", ready.names, {})
         missing = [name for name in ready.names if type(defined) is not tuple or name not in defined]
         if entry_point in missing:
-            session.refuse(f"the program does not define {entry_point}")
+            raise session.refused(f"the program does not define {entry_point}")
         for name in ready.names:
             if name not in missing:
                 ready.namespace[name] = session.do("name", (name,), {})

@@ -24,7 +24,7 @@ from typing import Any, Literal, Self
 
 from .containment import Unjailed
 from .isolation import Isolation
-from .jail import Jail, Mount, Started
+from .jail import USUAL, Jail, Mount, Started
 from .limits import Limits
 from .result import Ending, Result
 from .wire import Closed, receive_message, send_message
@@ -158,12 +158,12 @@ class PythonSandbox:
             for pair in self._pairs:
                 pair.close()
 
-    def check(self, program: str, test: str, entry_point: str | None = None, *, limits: Limits = Limits()) -> Result:
+    def check(self, program: str, test: str, entry_point: str | None = None, *, limits: Limits = USUAL) -> Result:
         """Run a program's test and say how it ended.
 
-        test: trusted Python code, which passes by ending without an exception. The names that it uses and does not define are the program's,
-        but for builtins and modules of the standard library; entry_point is the program's in any case. Statements before the first use
-        of such a name run once for all programs with this test: inputs and expected values belong there.
+        test: trusted Python code, which passes by ending without an exception. The names that it uses and does not define are the
+        program's, but for builtins and modules of the standard library; entry_point is the program's in any case. Statements before the
+        first use of such a name run once for all programs with this test: inputs and expected values belong there.
 
         A server that dies is replaced and the program tried once more. One that ends its server twice, where a sound program does not, has
         crashed. Raises ValueError for limits above the sandbox's own.
@@ -194,7 +194,7 @@ class PythonSandbox:
     def _blamed(self, pair: _Pair, error: _Broken) -> Result:
         """The program's doing or the sandbox's: what a sound program shows."""
         try:
-            sound = self._checked(pair, *_SOUND, Limits())
+            sound = self._checked(pair, *_SOUND, USUAL)
         except _Broken as broken:
             pair.close()
             return Result(Ending.INFRASTRUCTURE, str(broken))

@@ -78,9 +78,12 @@ def refill(container: Any, held: Any) -> None:
         if isinstance(container, list | bytearray):
             container[:] = held
         elif isinstance(container, dict):
-            pairs = [(key, value) for key, value in held]
+            if any(type(pair) is not tuple for pair in held):
+                raise TypeError("not pairs")
+            pairs: Any = held
+            new = dict(pairs)
             container.clear()
-            container.update(pairs)
+            container.update(new)
         elif isinstance(container, set | collections.deque):
             container.clear()
             (container.update if isinstance(container, set) else container.extend)(held)
@@ -110,7 +113,7 @@ class _Writer:
         kind = type(value)
         writer = _WRITERS.get(kind)
         if writer is None:
-            bases = kind.__mro__
+            bases: tuple[type, ...] = kind.__mro__
             writer = next((_WRITERS[base] for base in _BASES if base in bases), _write_reference)
         writer(self, value)
 
@@ -209,7 +212,7 @@ def _write_ordered(writer: _Writer, value: Any) -> None:
 
 
 def _write_reference(writer: _Writer, value: object) -> None:
-    if isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
+    if isinstance(value, type) and _TYPES.get(value.__name__) is value:
         writer.sized(b"t", value.__name__.encode())
         return
     owner, number, name = writer.refer(value)
@@ -271,7 +274,7 @@ def _write_bytearray(writer: _Writer, value: bytearray) -> None:
 
 _WRITERS[bytearray] = _write_bytearray
 # the first of these that a class descends from is what its objects travel as
-_BASES = (
+_BASES: tuple[type, ...] = (
     *(int, float, complex, str, bytes, bytearray, tuple, list),
     *(collections.OrderedDict, collections.Counter, collections.defaultdict, dict, set, frozenset, collections.deque),
 )

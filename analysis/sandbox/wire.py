@@ -25,7 +25,7 @@ class Unasked(Exception):
 
 
 class Wire:
-    """Frames over one file descriptor, each way in turn. Raises Closed where the other end is gone, Unasked where it does not keep turns."""
+    """Frames over one file descriptor, each way in turn. Raises Closed where the other end is gone, Unasked where it keeps no turns."""
 
     __slots__ = ("_largest", "fd")
 

@@ -357,7 +357,7 @@ def test_the_cpu_time_of_children_counts(level: Isolation) -> None:
 
 @every_level
 def test_nothing_outlives_the_program(level: Isolation) -> None:
-    marker = f"assay-outlives-{level}-{os.getpid()}"
+    marker, before = f"assay-outlives-{level}-{os.getpid()}", zombies()
     daemon = """
 import os, signal, sys, time
 for number in range(1, 64):
@@ -375,7 +375,7 @@ time.sleep(SLEEP)
         ran = Jail(level).run([sys.executable, "-I", "-S", "-c", daemon.replace("SLEEP", sleep), marker], cwd=TMP, limits=limits)
         assert ran.ending == ("exited" if sleep == "0.1" else "timed_out")
         assert gone(marker)
-    assert not zombies()
+    assert zombies() <= before
 
 
 @every_level
@@ -400,6 +400,9 @@ with Jail(Isolation({level.value!r})).start([sys.executable, "-I", "-S", "-u", "
         assert any(marker in line for line in command_lines())
         process.kill()
     assert gone(marker)
+    # those orphans came to us: no jail of ours waits for them
+    for pid in zombies():
+        os.waitpid(pid, 0)
 
 
 def our_environment() -> dict[str, str]:
@@ -455,9 +458,10 @@ def test_a_started_process_is_held_to_its_memory(level: Isolation) -> None:
 
 @every_level
 def test_what_can_not_be_started_says_why(level: Isolation) -> None:
+    before = zombies()
     with pytest.raises(Unjailed, match="is not in the jail, or can't be run there"):
         Jail(level).start(["/no/such/program"], cwd=TMP)
-    assert not zombies()
+    assert zombies() <= before
 
 
 @isolating
@@ -481,7 +485,7 @@ def test_inherited_files_reach_a_started_process_and_no_others_do(level: Isolati
 def test_root_is_never_root_inside_and_closed_mounts_are_refused(level: Isolation, shared: Path) -> None:
     uids = {python(level, "import os; print(os.getuid(), os.getgid(), os.geteuid(), *os.getgroups())").stdout for _ in range(2)}
     assert len(uids) == 2
-    assert all((not line.startswith(b"0") and b"[]" in line.replace(line.split()[1], b"")) or b"65534" in line for line in uids)
+    assert all(int(number) >= 61184 for line in uids for number in line.split())
     (shared / "closed").mkdir(mode=0o700)
     refused = python(level, "", mounts=(Mount(shared / "closed", shared / "closed"),))
     assert refused.ending == "infrastructure"
