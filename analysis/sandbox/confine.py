@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,8 +83,14 @@ def _threads() -> int:
     try:
         return len(list(Path("/proc/self/task").iterdir()))
     except OSError:
-        raise Unconfined("/proc can't be read, so the threads of this process can't be counted") from None
+        return threading.active_count()  # a process forked in a jail of Landlock's can't find itself in /proc
 
 
 def _address_space() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    """Bytes of this process's, which just after a fork are those of the process that forked it."""
+    for pid in (os.getpid(), os.getppid()):
+        try:
+            return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        except OSError:
+            continue
+    raise Unconfined("neither this process nor the one that forked it can be found in /proc, so its memory can't be bounded")
