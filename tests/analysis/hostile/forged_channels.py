@@ -72,6 +72,8 @@ def square(n):
 def square(n):
     for pid in sorted((name for name in os.listdir("/proc") if name.isdigit()), key=lambda pid: -int(pid)):
         try:
+            if b"python" not in open(f"/proc/{pid}/cmdline", "rb").read():
+                continue
             memory = open(f"/proc/{pid}/mem", "rb", 0)
             for line in open(f"/proc/{pid}/maps"):
                 start, end = (int(part, 16) for part in line.split()[0].split("-"))
@@ -81,7 +83,7 @@ def square(n):
                         return found
         except (OSError, OverflowError, ValueError):
             pass
-""", test=TOKEN),
+""", test=TOKEN, rough=True),
     forgery("reads_files", "looks for it in files, command lines and environments", FIND + """
 import glob
 def square(n):
@@ -92,7 +94,7 @@ def square(n):
                 return found
         except OSError:
             pass
-""", test=TOKEN),
+""", test=TOKEN, rough=True),
     forgery("reads_descriptors", "reads all that can be read from every descriptor", FIND + """
 def square(n):
     for fd in range(256):
@@ -193,17 +195,17 @@ def square(n):
     forgery("answers_as_the_server", "answers in the name of the process that started it", WRITE_ALL + """
 import glob
 def square(n):
-    for path in glob.glob(f"/proc/{os.getppid()}/fd/*") + glob.glob("/proc/1/fd/*"):
+    for path in glob.glob(f"/proc/{os.getppid()}/fd/*"):
         try:
             fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
             write_all(fds=[fd])
         except OSError:
             pass
     return n + 1
-"""),
+""", rough=True),
     forgery("takes_descriptors", "copies the descriptors of the process that started it", WRITE_ALL + """
 def square(n):
-    for pid in (os.getppid(), 1):
+    for pid in (os.getppid(), *VICTIMS):
         pidfd = syscall(434, pid, 0)
         for number in range(3, 40):
             fd = syscall(438, pidfd, number, 0)
@@ -211,7 +213,7 @@ def square(n):
                 harm("took a descriptor of another process")
                 write_all(fds=[fd])
     return n + 1
-"""),
+""", rough=True),
     forgery("answers_at_exit", "writes a verdict as the very last thing", WRITE_ALL + """
 import atexit
 atexit.register(write_all)
@@ -466,7 +468,7 @@ def square(n):
 """),
     forgery("poisons_the_parent", "writes into the memory of the process that starts the next", """
 import ctypes
-for pid in (os.getppid(), 1):
+for pid in (os.getppid(),):
     try:
         memory = open(f"/proc/{pid}/mem", "r+b", 0)
         for line in open(f"/proc/{pid}/maps"):
@@ -483,7 +485,7 @@ for pid in (os.getppid(), 1):
                         at = held.find(wrong, at + 1)
     except (OSError, ValueError, OverflowError):
         pass
-""", then="def square(n):\n    return n + 2\n"),
+""", then="def square(n):\n    return n + 2\n", rough=True),
     forgery("poisons_modules", "changes modules, builtins and hooks for the program after it", """
 import builtins, importlib, math
 builtins.AssertionError = Warning

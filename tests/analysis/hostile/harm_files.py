@@ -26,21 +26,20 @@ if open("/etc/shadow").read():
     harm("read /etc/shadow")
 """),
     harm("read_environment", "looks for a secret in its own environment", """
-print(dict(os.environ), flush=True)
-print(open("/proc/self/environ").read(), flush=True)
+import re
+print(re.findall("SECRET-[0-9a-f]{32}", str(dict(os.environ)) + open("/proc/self/environ").read()), flush=True)
 """),
     harm("read_other_environments", "looks for a secret in the environment of every process", """
-for pid in ["1", str(os.getppid()), *map(str, VICTIMS), *(name for name in os.listdir("/proc") if name.isdigit())]:
+import re
+for pid in [str(os.getppid()), *map(str, VICTIMS), *(name for name in os.listdir("/proc") if name.isdigit())]:
     try:
-        print(open(f"/proc/{pid}/environ").read(), flush=True)
+        print(re.findall("SECRET-[0-9a-f]{32}", open(f"/proc/{pid}/environ", errors="replace").read()), flush=True)
     except OSError:
         pass
 """),
-    harm("read_other_memory", "looks for a secret in the memory of every process", """
+    harm("read_other_memory", "looks for a secret in the memory of other processes", """
 import re
-for pid in [*map(str, VICTIMS), str(os.getppid()), *(name for name in os.listdir("/proc") if name.isdigit())]:
-    if pid == str(os.getpid()):
-        continue
+for pid in (*VICTIMS, os.getppid()):
     try:
         memory = open(f"/proc/{pid}/mem", "rb", 0)
         for line in open(f"/proc/{pid}/maps"):

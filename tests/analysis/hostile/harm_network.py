@@ -111,7 +111,7 @@ for pid in (parent, *VICTIMS, *family):
 """, rough=True),
     harm("debugs_others", "attaches itself as the debugger of other processes", """
 import ctypes
-for pid in [*VICTIMS, os.getppid(), 1]:
+for pid in [*VICTIMS, os.getppid()]:
     for request in (16, 0x4206):
         if syscall(101, request, pid, 0, 0) == 0:
             harm("traces another process")

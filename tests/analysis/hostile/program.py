@@ -67,7 +67,8 @@ class Hostile:
     then: str = field(default="", repr=False)
     # It does not end by itself.
     hangs: bool = False
-    # Where nothing contains it, it hurts processes that are not its own.
+    # Where nothing contains it, it hurts processes or files that are not its own. What it aims at is of the scene or its own forebears even so:
+    # this list is run on machines with other work on them, by root, too.
     rough: bool = False
 
     def text(self, constants: str) -> str:
