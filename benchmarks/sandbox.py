@@ -72,7 +72,9 @@ def task_of(row: dict[str, Any]) -> Task:
 def by_evalplus(task: Task) -> bool:
     """As its pool's worker does it: the task comes pickled, the child is forked from the worker."""
     given = {id(arguments): expected for arguments, expected in zip(task.inputs, task.expected, strict=True)}
-    return evalplus_values(task.program, task.entry_point, task.inputs, lambda arguments, result: check_same(result, given[id(arguments)]), WALL_S, MEMORY)
+    return evalplus_values(
+        task.program, task.entry_point, task.inputs, lambda arguments, result: check_same(result, given[id(arguments)]), WALL_S, MEMORY
+    )
 
 
 def check_same(result: Any, expected: Any) -> bool:
@@ -152,7 +154,9 @@ def main() -> None:
     tasks, ways = [task_of(row) for row in rows], usable()
     calls = sum(len(task.inputs) for task in tasks)
     print(f"{described()}\n\n{len(tasks)} programs, {calls:,} calls, {arguments.rounds} rounds\n")
-    print("| way | workers | programs/s, median (lowest to highest) | to evalplus's, median of rounds (lowest to highest) |\n|---|---|---|---|")
+    print(
+        "| way | workers | programs/s, median (lowest to highest) | to evalplus's, median of rounds (lowest to highest) |\n|---|---|---|---|"
+    )
     for workers in map(int, arguments.workers.split(",")):
         speeds: dict[str, list[float]] = {way: [] for way in ways}
         for number in range(arguments.rounds):

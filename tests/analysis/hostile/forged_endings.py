@@ -1,5 +1,6 @@
 """Wrong solutions that try to pass by how they end, by what they print, or by what they change."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from .program import TOKEN, forgery

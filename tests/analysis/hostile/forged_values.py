@@ -1,5 +1,6 @@
 """Wrong solutions that try to pass by what they return: values that are equal to everything, values that harm who reads them."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from .program import TOKEN, forgery

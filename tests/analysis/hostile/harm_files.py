@@ -1,5 +1,6 @@
 """Programs that read, write and remove what is not theirs."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from .program import harm

@@ -1,5 +1,6 @@
 """Programs that talk to others: over the network, by sockets, by signals, by tracing."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from .program import harm

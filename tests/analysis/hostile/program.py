@@ -53,9 +53,9 @@ def syscall(*arguments):
 class Hostile:
     """A wrong solution that tries to do harm, or to be counted as a pass.
 
-    `source` follows PRELUDE and the scene's constants: OUTSIDE (a folder that is not its own), HOME, PORT (of TCP and UDP on the loopback),
-    ABSTRACT (a socket's name), VICTIMS (process ids), MARK (a name for files and processes), MEMORY and DISK (bytes that it may have), ROUND
-    (which run of the scene it is). `then` is a second program, run right after it.
+    `source` follows PRELUDE and the scene's constants: OUTSIDE (a folder that is not its own), HOME, PORT (of TCP and UDP on the
+    loopback), ABSTRACT (a socket's name), VICTIMS (process ids), MARK (a name for files and processes), MEMORY and DISK (bytes that it may
+    have), ROUND (which run of the scene it is). `then` is a second program, run right after it.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Hostile:
     then: str = field(default="", repr=False)
     # It does not end by itself.
     hangs: bool = False
-    # Where nothing contains it, it hurts processes or files that are not its own. What it aims at is of the scene or its own forebears even so:
-    # this list is run on machines with other work on them, by root, too.
+    # Where nothing contains it, it hurts processes or files that are not its own. Even so it aims at the scene and its own forebears
+    # only: the list is run on machines with other work on them, by root, too.
     rough: bool = False
 
     def text(self, constants: str) -> str:

@@ -60,14 +60,14 @@ while True:
 """
 MIB = 2**20
 # What the ways are to allow, and more than any start of an interpreter takes.
-MEMORY, DISK, CPU_S, WALL_S, HANG_S, PATIENCE_S = 256 * MIB, 4 * MIB, 2.0, 10.0, 0.6, 8.0
+MEMORY, DISK, CPU_S, WALL_S, HANG_S, PATIENCE_S = 256 * MIB, 4 * MIB, 2.0, 10.0, 0.6, 25.0
 SETTLE_S = 1.0
 
 
 class Scene:
-    """Files, listening sockets, victims and secrets. `uid` is the programs' user, who owns a part of it: what only ownership protects is open."""
+    """Files, listening sockets, victims and secrets. uid: the programs' user, who owns a part of them, so that ownership does not protect it."""
 
-    def __init__(self, folder: Path, uid: int | None = None):
+    def __init__(self, folder: Path, uid: int | None = None) -> None:
         self.folder, self.uid, self.mark = folder, uid, f"hostile{secrets.token_hex(3)}"
         self.outside, self.home = folder / "outside", folder / "home"
         self.secret = f"SECRET-{secrets.token_hex(16)}"
