@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from . import view
+from . import cgroup, view
 from .containment import READY, End, Unjailed
 from .limits import OPEN_FILES, Limits
 from .rlimits import GRACE_S
@@ -186,7 +186,7 @@ def begin(
         for fd in inside:
             os.close(fd)
     try:
-        return Bubble(process, told, open_gate)
+        return Bubble(process, told, open_gate, cgroup.make(limits, own_processes=1))
     finally:
         os.close(told)
         os.close(open_gate)
@@ -203,10 +203,11 @@ class Bubble:
     process: bubblewrap; ended: a descriptor that can be read once it has ended; root: the id of pid 1 inside, with which all inside ends.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int) -> None:
-        """Learn from `told` which processes there are, and let them go on by a byte through `gate`. Raises Unjailed."""
+    def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int, group: cgroup.Group) -> None:
+        """Learn from `told` which processes there are, and let them go on by a byte through `gate`, in the group. Raises Unjailed."""
         self.process = process
         self.private: str | None = None
+        self._group = group
         self.ended = os.pidfd_open(process.pid)
         said = b""
         while b"}" not in said and (more := os.read(told, 4096)):
@@ -218,7 +219,9 @@ class Bubble:
             os.close(self.ended)
             process.kill()
             _, complaint = process.communicate()
+            group.remove()
             raise Unjailed(f"bubblewrap: {complaint.decode(errors='replace').strip() or 'ended at its start'}") from None
+        group.admit(self.root)
         with contextlib.suppress(BrokenPipeError):
             os.write(gate, b"x")
 
@@ -243,4 +246,6 @@ class Bubble:
         os.close(self.ended)
         # bubblewrap says of a signal what a shell says
         failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
-        return End(128 - code if code > 128 else code, cpu_s, failure)
+        killed_for_memory = self._group.out_of_memory()
+        self._group.remove()
+        return End(128 - code if code > 128 else code, cpu_s, failure, killed_for_memory)

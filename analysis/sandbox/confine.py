@@ -24,16 +24,20 @@ class Unconfined(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor."""
+    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor. address_space: in bytes, so far."""
 
     limits: Limits
     rules: int
     allow_fork: bool
     filter: bytes | None  # None where it depends on the id of the process
+    address_space: int
 
-    def apply(self) -> None:
-        """Confine the calling process, irrevocably. Raises Unconfined, and then the process must end."""
-        if _threads() > 1:
+    def apply(self, *, forked: bool = False) -> None:
+        """Confine the calling process, irrevocably. Raises Unconfined, and then the process must end.
+
+        forked: it has just been forked, and so has one thread: in a jail without namespaces a child can't look at itself in /proc.
+        """
+        if not forked and _threads() > 1:
             raise Unconfined("only a process of one thread can be confined: fork first, start threads later")
         limits, used = self.limits, resource.getrusage(resource.RUSAGE_SELF)
         try:
@@ -42,7 +46,7 @@ class Confinement:
                 memory_bytes=limits.memory_bytes,
                 file_bytes=limits.file_bytes,
                 open_files=OPEN_FILES,
-                address_bytes=None if self.allow_fork else limits.memory_bytes + _address_space(),
+                address_bytes=None if self.allow_fork else limits.memory_bytes + self.address_space,
             )
             filter_ = self.filter or _filter(self.allow_fork, os.getpid())
             landlock.restrict(self.rules)
@@ -57,7 +61,7 @@ def prepare(limits: Limits, *, readable: Sequence[Path] = (), writable: Sequence
     try:
         rules = landlock.ruleset(readable=map(str, readable), writable=map(str, writable), execute=allow_fork)
         scoped = landlock.abi() >= landlock.SCOPED_SIGNALS_ABI
-        return Confinement(limits, rules, allow_fork, _filter(allow_fork, None) if scoped else None)
+        return Confinement(limits, rules, allow_fork, _filter(allow_fork, None) if scoped else None, _address_space())
     except (OSError, seccomp.UnsupportedArchitecture) as error:
         raise Unconfined(f"this process can't be confined: {error}") from None
 

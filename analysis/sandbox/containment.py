@@ -16,11 +16,15 @@ class Unjailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a jail ended: the program's exit status (negative for a signal), CPU seconds of all inside, how the jail failed if it did."""
+    """How a jail ended: the program's exit status (negative for a signal), CPU seconds of all inside, how the jail failed if it did.
+
+    killed_for_memory: whether the kernel has ended one of its processes for that.
+    """
 
     status: int
     cpu_s: float
     failure: str
+    killed_for_memory: bool = False
 
 
 class Contained(Protocol):

@@ -92,7 +92,7 @@ def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None
             os.dup2(high + place, place)
         os.closerange(_RULES + 1, os.sysconf("SC_OPEN_MAX"))
         if confined is not None:
-            replace(confined, rules=_RULES).apply()
+            replace(confined, rules=_RULES).apply(forked=True)
         else:
             os.close(_RULES)
             rlimits.bound_process(cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, open_files=OPEN_FILES)

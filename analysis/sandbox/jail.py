@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from . import bubblewrap, launched, view
-from .containment import READY, Contained, Unjailed
+from .containment import READY, Contained, End, Unjailed
 from .isolation import Isolation
 from .limits import Limits
 from .started import Started as Started
@@ -33,7 +33,14 @@ How = Literal["exited", "signalled", "timed_out", "out_of_memory", "infrastructu
 USUAL = Limits()
 NOTHING: Mapping[str, str] = MappingProxyType({})
 # what the runtimes say when an allocation fails
-NO_MEMORY = (b"\nMemoryError", b"java.lang.OutOfMemoryError", b"JavaScript heap out of memory", b"std::bad_alloc")
+NO_MEMORY = (
+    b"\nMemoryError",
+    b"java.lang.OutOfMemoryError",
+    b"insufficient memory for the Java Runtime",
+    b"JavaScript heap out of memory",
+    b"rocess out of memory",
+    b"std::bad_alloc",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +117,7 @@ class Jail:
         if stopped is None and (end.failure or not stdout.startswith(READY)):
             complaint = stderr.decode(errors="replace").strip()
             return failed(end.failure or complaint or f"the jail ended with status {end.status} before the program began")
-        how, reason = stopped or judged(end.status, cpu_s, stderr, limits, oom_kills() > killed_before)
+        how, reason = stopped or judged(end, cpu_s, stderr, limits, oom_kills() > killed_before)
         return Ran(how, abs(end.status), reason, stdout.removeprefix(READY), stderr, cpu_s, wall_s)
 
     def start(
@@ -201,11 +208,12 @@ def oom_kills() -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
-def judged(status: int, cpu_s: float, stderr: bytes, limits: Limits, machine_out_of_memory: bool) -> tuple[How, str]:
+def judged(end: End, cpu_s: float, stderr: bytes, limits: Limits, machine_out_of_memory: bool) -> tuple[How, str]:
     """How a program that no limit of ours stopped has ended, and why."""
+    status = end.status
     if status == 0:
         return "exited", ""
-    if any(sign in b"\n" + stderr for sign in NO_MEMORY):
+    if end.killed_for_memory or any(sign in b"\n" + stderr for sign in NO_MEMORY):
         return "out_of_memory", f"it asked for more than {limits.memory_bytes >> 20} MiB"
     if status > 0:
         return "exited", f"it ended with status {status}"

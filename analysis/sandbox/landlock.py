@@ -9,7 +9,11 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable
+
+# typing and collections.abc cost more than the rest of a launcher's start
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 CREATE, ADD, RESTRICT = 444, 445, 446  # the numbers are the same on every architecture
 VERSION_FLAG = 1

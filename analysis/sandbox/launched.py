@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from . import view
+from . import cgroup, view
 from .containment import End, Unjailed
 from .limits import OPEN_FILES, Limits
 
@@ -77,16 +77,19 @@ def begin(
     finally:
         os.close(control)
         os.close(tell)
-    return Launched(process, report, hold, private)
+    group = cgroup.make(limits, own_processes=3)
+    group.admit(process.pid)
+    return Launched(process, report, hold, private, group)
 
 
 class Launched:
     """One running jail, from outside. process: the launcher, with which all inside ends; ended: its report, once it comes."""
 
-    def __init__(self, process: subprocess.Popen[bytes], report: int, hold: int, private: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], report: int, hold: int, private: str, group: cgroup.Group) -> None:
         self.process, self.root, self.ended = process, process.pid, report
         self.private: str | None = private
         self._hold: int | None = hold
+        self._group = group
 
     def kill(self) -> None:
         """End every process inside: the launcher does it when the other end of its pipe is closed."""
@@ -102,10 +105,12 @@ class Launched:
         self.kill()
         self.process.wait()
         os.close(self.ended)
+        killed_for_memory = self._group.out_of_memory()
+        self._group.remove()
         if self.private is not None:
             shutil.rmtree(self.private, ignore_errors=True)
         try:
             status, cpu_s, failure = said.decode(errors="replace").split(" ", 2)
-            return End(int(status), float(cpu_s), failure)
+            return End(int(status), float(cpu_s), failure, killed_for_memory)
         except ValueError:
             return End(-1, 0.0, "the launcher ended without a report")

@@ -14,9 +14,13 @@ import os
 import resource
 import sys
 import time
-from typing import Any
 
 from . import landlock, rlimits, seccomp
+
+# typing and collections.abc cost more than the rest of a launcher's start
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SIGKILL = 9
 LINUX = sys.platform == "linux"

@@ -30,8 +30,13 @@ from .result import Ending, Result
 from .wire import Closed, receive_message, send_message
 
 _FOLDER = Path(__file__).resolve().parent
-# The package is made of its folder alone: the folder above can't be listed at the level landlock.
-_BOOT = "import sys, types; p = sys.modules['sandbox'] = types.ModuleType('sandbox'); p.__path__ = [{folder!r}]; from sandbox.{module} import main; main({fd})"
+# By its own folder: the one above it is not there to be searched.
+_BOOT = """
+import importlib, importlib.util, sys
+spec = importlib.util.spec_from_file_location({package!r}, {folder!r} + "/__init__.py", submodule_search_locations=[{folder!r}])
+sys.modules[{package!r}] = importlib.util.module_from_spec(spec)
+importlib.import_module({module!r}).main({fd})
+"""
 # The same order of a set of strings in every run: a program that depends on it has one verdict.
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 # What the judge gets on top of the program's limits: the test's own work on what came back.
@@ -60,7 +65,7 @@ class _Server:
     ) -> None:
         self.module = module
         self._control, other = socket.socketpair()
-        boot = _BOOT.format(folder=str(_FOLDER), module=module, fd=other.fileno())
+        boot = _BOOT.format(folder=str(_FOLDER), package=_FOLDER.name, module=f"{_FOLDER.name}.{module}", fd=other.fileno())
         try:
             self._process: Started = jail.start(
                 [interpreter, "-s", "-P", "-B", "-c", boot],

@@ -9,9 +9,12 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 import struct
-from collections.abc import Iterable, Sequence
+
+# typing and collections.abc cost more than the rest of a launcher's start
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32_BIT = 0x40000000
@@ -246,7 +249,7 @@ def _when(number: int, *body: bytes) -> bytes:
 
 
 def _column() -> tuple[int, int]:
-    machine = platform.machine()
+    machine = os.uname().machine
     if machine not in ARCHITECTURES:
         raise UnsupportedArchitecture(f"no filter of system calls for the processor {machine}: there is one for x86_64 and for aarch64")
     return ARCHITECTURES[machine]

@@ -14,8 +14,16 @@ from pathlib import Path
 PRIVATE = Path("/tmp")
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-# what programs need to find their libraries, and a Debian JDK its settings (/usr/lib/jvm/*/conf points there)
-CONFIGURATION = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/java*")
+# what programs need to find their libraries, Node to start, and a Debian JDK for its settings (/usr/lib/jvm/*/conf points there)
+CONFIGURATION = (
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/java*",
+    "/etc/ssl/openssl.cnf",
+)
 
 
 @dataclass(frozen=True, slots=True)

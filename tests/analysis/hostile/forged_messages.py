@@ -1,6 +1,5 @@
 """Wrong solutions that know the sandbox's source: its messages made by hand, what its judge may choke on, what it hands out."""
 
-# ruff: noqa: E501
 from __future__ import annotations
 
 from .program import forgery

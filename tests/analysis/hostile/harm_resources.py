@@ -1,6 +1,5 @@
 """Programs that take what they can get: processes, memory, disk, time, output. All stop at a bound that a machine bears."""
 
-# ruff: noqa: E501
 from __future__ import annotations
 
 from .program import harm

@@ -65,7 +65,7 @@ SETTLE_S = 1.0
 
 
 class Scene:
-    """Files, listening sockets, victims and secrets. uid: the programs' user, who owns a part of them, so that ownership does not protect it."""
+    """Files, listening sockets, victims and secrets. uid: the programs' user, who owns a part of them."""
 
     def __init__(self, folder: Path, uid: int | None = None) -> None:
         self.folder, self.uid, self.mark = folder, uid, f"hostile{secrets.token_hex(3)}"
