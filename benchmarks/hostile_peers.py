@@ -23,11 +23,12 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "analysis")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
 from execution_ways import WAYS  # noqa: E402
-from hostile import FORGERIES, HARM, Hostile  # noqa: E402
-from hostile.scene import HANG_S, MEMORY, MIB, WALL_S, Outcome, Scene, Verdict  # noqa: E402
+
+from tests.analysis.hostile import FORGERIES, HARM, Hostile  # noqa: E402
+from tests.analysis.hostile.scene import HANG_S, MEMORY, MIB, WALL_S, Outcome, Scene, Verdict  # noqa: E402
 
 # An account that owns nothing; the inner jail's memory is bounded for each process, and its processes for all.
 NOBODY, PROCESSES, ADDRESS_SPACE, TMP = 65534, 200, 3 << 30, 256 * MIB
@@ -137,7 +138,7 @@ def ours(level: str) -> Iterator[object]:
     from assay.analysis.sandbox.isolation import Isolation
     from assay.analysis.sandbox.jail import Jail
     from assay.analysis.sandbox.python import PythonSandbox
-    from hostile.sandboxed import sandbox_uid, sandbox_way
+    from tests.analysis.hostile.sandboxed import sandbox_uid, sandbox_way
 
     with tempfile.TemporaryDirectory() as folder, PythonSandbox(Jail(Isolation(level))) as sandbox:
         Path(folder).chmod(0o755)

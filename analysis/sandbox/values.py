@@ -284,8 +284,8 @@ _TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind
 class _Reader:
     """Where in the bytes we are, and the containers so far. A container that is not whole yet is _UNFINISHED in the table.
 
-    height: how deep what has been read of the present container is nested, references followed: tuples in one another by references only would
-    else be as deep as the bytes are many, and the interpreter dies of hashing them. heights: that of each whole container, by number.
+    height: how deep what has been read of the present container is nested, references followed. Tuples in one another by references would
+    else be as deep as the bytes are many, and the interpreter dies of hashing them. heights: those of the whole containers, by number.
     """
 
     __slots__ = ("at", "data", "depth", "height", "heights", "resolve", "table")

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[3]
 HONEST = "def square(n):\n    return n * n\n"
 TEST = f"{SQUARE}\ncheck(square)\n"
 EVERY = (*HARM, *FORGERIES)
-# They have the checker work until it is ended, or hold what it may.
-LONG = ("hash_collisions", "hoard", "much_output")
+# They have the checker work, or hold what it may.
+LONG = ("hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "huge_error", "many_values")
 # What an unprivileged user in a bubblewrap jail can't do anyway, so that the scene there has nothing to see.
 PREVENTED_ANYWAY = frozenset(
     ("read_shadow", "inherited_folders", "inherited_files", "inherited_sockets", "terminal", "kernel_files", "clock", "file_handles")
@@ -75,12 +75,17 @@ LOCAL = [program for program in FORGERIES if not (program.rough or program.hangs
 
 
 def contained(where: Attacked, program: Hostile) -> None:
-    """The program fails (its label is False, not unknown), nothing is seen of it, and the sandbox is as good as before."""
+    """The program fails (its label is False, not unknown), and nothing is seen of it."""
     sandbox, scene = where
     outcome = scene.attack(program, sandbox_way(sandbox))
     assert outcome == Outcome("failed", (), outcome.output)
-    after = sandbox.check(HONEST, TEST, "square", limits=ALLOWED)
-    assert after.ending is Ending.PASSED, after
+    if program.rough or program.then:
+        honest_passes(where)
+
+
+def honest_passes(where: Attacked) -> None:
+    result = where[0].check(HONEST, TEST, "square", limits=ALLOWED)
+    assert result.ending is Ending.PASSED, result
 
 
 @each(SHORT)
@@ -109,6 +114,11 @@ def test_a_hostile_program_that_never_ends_under_landlock_is_ended(landlock: Att
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
 def test_what_a_program_makes_its_judge_do_is_bounded(request: pytest.FixtureRequest, level: str, program: Hostile) -> None:
     contained(request.getfixturevalue(level), program)
+
+
+def test_an_honest_program_passes_after_all_of_them(bubblewrap: Attacked, landlock: Attacked) -> None:
+    honest_passes(bubblewrap)
+    honest_passes(landlock)
 
 
 @each(LOCAL)
