@@ -62,14 +62,8 @@ def other_way(name: str, folder: Path) -> Way:
             str(folder / "test"),
         ]
         with output.open("wb") as stream:
-            process = subprocess.Popen(
-                [*argv, str(seconds), str(MEMORY), str(verdict)],
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
-                cwd=folder,
-                start_new_session=True,
-            )
+            streams = {"stdin": subprocess.DEVNULL, "stdout": stream, "stderr": stream}
+            process = subprocess.Popen([*argv, str(seconds), str(MEMORY), str(verdict)], cwd=folder, start_new_session=True, **streams)
             try:
                 process.wait(seconds + 20)
             except subprocess.TimeoutExpired:

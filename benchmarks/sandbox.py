@@ -160,9 +160,7 @@ def main() -> None:
     tasks, ways = [task_of(row) for row in rows], usable()
     calls = sum(len(task.inputs) for task in tasks)
     print(f"{described()}\n\n{len(tasks)} programs, {calls:,} calls, {arguments.rounds} rounds\n")
-    print(
-        "| way | workers | programs/s, median (lowest to highest) | to evalplus's, median of rounds (lowest to highest) |\n|---|---|---|---|"
-    )
+    print("| way | workers | programs/s, median (lowest to highest) | to evalplus's, median (lowest to highest) |\n|---|---|---|---|")
     for workers in map(int, arguments.workers.split(",")):
         speeds: dict[str, list[float]] = {way: [] for way in ways}
         for number in range(arguments.rounds):
