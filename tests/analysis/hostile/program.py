@@ -25,16 +25,19 @@ import os, sys
 def square(n):
     return n + 1
 
-def harm(what):
-    text = f"HARM: {what}\\n"
+def tell(text):
+    # by both ways, as either may be closed
     try:
-        os.write(1, text.encode())
+        os.write(1, f"{text}\\n".encode("utf-8", "replace"))
     except BaseException:
         pass
     try:
         print(text, flush=True)
     except BaseException:
         pass
+
+def harm(what):
+    tell(f"HARM: {what}")
 
 def marked():
     # the name that the process is found by from outside
