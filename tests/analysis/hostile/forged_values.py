@@ -206,7 +206,7 @@ def check(candidate):
 import re
 def square(given):
     seen, todo = set(), [given]
-    for _ in range(20000):
+    for _ in range(3000):
         if not todo:
             break
         thing = todo.pop()

@@ -60,7 +60,7 @@ while True:
 """
 MIB = 2**20
 # What the ways are to allow, and more than any start of an interpreter takes.
-MEMORY, DISK, CPU_S, WALL_S, HANG_S, PATIENCE_S = 256 * MIB, 4 * MIB, 2.0, 10.0, 0.6, 25.0
+MEMORY, DISK, CPU_S, WALL_S, HANG_S, PATIENCE_S = 256 * MIB, 4 * MIB, 2.0, 10.0, 0.4, 25.0
 SETTLE_S = 1.0
 
 

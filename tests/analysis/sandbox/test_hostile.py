@@ -24,7 +24,7 @@ HONEST = "def square(n):\n    return n * n\n"
 TEST = f"{SQUARE}\ncheck(square)\n"
 EVERY = (*HARM, *FORGERIES)
 # They have the checker work, or hold what it may.
-LONG = ("hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "huge_error", "many_values")
+LONG = ("hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "huge_error", "huge_text", "huge_type_name", "many_values")
 # What an unprivileged user in a bubblewrap jail can't do anyway, so that the scene there has nothing to see.
 PREVENTED_ANYWAY = frozenset(
     ("read_shadow", "inherited_folders", "inherited_files", "inherited_sockets", "terminal", "kernel_files", "clock", "file_handles")
