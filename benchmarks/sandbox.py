@@ -41,7 +41,7 @@ from assay.analysis.sandbox.python import PythonSandbox  # noqa: E402
 from assay.analysis.sandbox.result import Ending  # noqa: E402
 
 TEST = """from math import inf, nan
-CASES = {cases!r}
+CASES = {cases}
 def check(candidate):
     for arguments, expected in CASES:
         assert candidate(*arguments) == expected
@@ -64,6 +64,18 @@ class Task:
     test: str
 
 
+def literal(value: Any) -> str:
+    """A value of the data as Python reads it; numbers beyond what it reads in decimals (4,300 digits) as hexadecimals."""
+    match value:
+        case list():
+            return f"[{', '.join(map(literal, value))}]"
+        case tuple():
+            return f"({''.join(literal(item) + ', ' for item in value)})"
+        case int() if value.bit_length() > 10_000:
+            return hex(value)
+    return repr(value)
+
+
 def task_of(row: dict[str, Any]) -> Task:
     program, name = row["prompt"] + row["canonical_solution"], row["entry_point"]
     inputs = row["base_input"] + row["plus_input"]
@@ -71,7 +83,7 @@ def task_of(row: dict[str, Any]) -> Task:
     with contextlib.redirect_stdout(io.StringIO()):
         exec(program, space)
         expected = [space[name](*copy.deepcopy(arguments)) for arguments in inputs]
-    test = TEST.format(cases=list(zip(inputs, expected, strict=True)), name=name)
+    test = TEST.format(cases=literal(list(zip(inputs, expected, strict=True))), name=name)
     return Task(row["task_id"], program, name, inputs, expected, test)
 
 
