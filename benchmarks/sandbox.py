@@ -40,8 +40,12 @@ from assay.analysis.sandbox.limits import Limits  # noqa: E402
 from assay.analysis.sandbox.python import PythonSandbox  # noqa: E402
 from assay.analysis.sandbox.result import Ending  # noqa: E402
 
-TEST = """from math import inf, nan
-CASES = {cases}
+# JSON, as a parser of Python takes gigabytes for the largest of the data.
+TEST = """import json
+def made(tagged):
+    ((kind, held),) = tagged.items()
+    return {{"tuple": tuple, "dict": dict, "int": lambda digits: int(digits, 16)}}[kind](held)
+CASES = json.loads({cases!r}, object_hook=made)
 def check(candidate):
     for arguments, expected in CASES:
         assert candidate(*arguments) == expected
@@ -64,16 +68,18 @@ class Task:
     test: str
 
 
-def literal(value: Any) -> str:
-    """A value of the data as Python reads it; numbers beyond what it reads in decimals (4,300 digits) as hexadecimals."""
+def tagged(value: Any) -> Any:
+    """What JSON has no form for (tuples, dicts with any keys, numbers beyond 4,300 digits), as an object with the kind in it."""
     match value:
         case list():
-            return f"[{', '.join(map(literal, value))}]"
+            return [tagged(item) for item in value]
         case tuple():
-            return f"({''.join(literal(item) + ', ' for item in value)})"
+            return {"tuple": [tagged(item) for item in value]}
+        case dict():
+            return {"dict": [[tagged(key), tagged(item)] for key, item in value.items()]}
         case int() if value.bit_length() > 10_000:
-            return hex(value)
-    return repr(value)
+            return {"int": hex(value)}
+    return value
 
 
 def task_of(row: dict[str, Any]) -> Task:
@@ -83,7 +89,7 @@ def task_of(row: dict[str, Any]) -> Task:
     with contextlib.redirect_stdout(io.StringIO()):
         exec(program, space)
         expected = [space[name](*copy.deepcopy(arguments)) for arguments in inputs]
-    test = TEST.format(cases=literal(list(zip(inputs, expected, strict=True))), name=name)
+    test = TEST.format(cases=json.dumps(tagged([list(case) for case in zip(inputs, expected, strict=True)])), name=name)
     return Task(row["task_id"], program, name, inputs, expected, test)
 
 
