@@ -66,7 +66,8 @@ def shown_system() -> list[str]:
             arguments += ["--symlink", str(path.readlink()), str(path)]
         else:
             arguments += ["--ro-bind", str(path), str(path)]
-    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    # pid 1 is bubblewrap's own and not under the limits: a program that could write to its memory would be free of them
+    arguments += ["--proc", "/proc", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1", "--dev", "/dev"]
     return arguments
 
 
@@ -120,7 +121,8 @@ class Stage:
                 raise Unjailed(f"{shown} can't be reached by an unprivileged user (chmod o+x the folders above), nor shown to one: {why}")
             self._namespace = os.open(f"/proc/{holder.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             holder.communicate()
-        weakref.finalize(self, _leave, self._namespace, place)
+        place.rmdir()
+        weakref.finalize(self, os.close, self._namespace)
 
     def enter(self, uid: int | None) -> list[str]:
         """The start of a command line: into the namespace, then down to uid, unless that is None."""
@@ -138,13 +140,7 @@ def _staging(hidden: Sequence[Path], place: Path) -> str:
     lines += [f"mount -t tmpfs -o mode=755,size=1m tmpfs {shlex.quote(str(folder))}" for folder in closed]
     for source, make, (shown, kept) in zip(hidden, made, quoted, strict=True):
         lines.append(f"mkdir -p {shlex.quote(str(source.parent))}; [ -e {shown} ] || {make} {shown}; mount --rbind {kept} {shown}")
-    return "\n".join([*lines, "echo ok", "read -r _ || :"])
-
-
-def _leave(namespace: int, place: Path) -> None:
-    os.close(namespace)
-    with contextlib.suppress(OSError):
-        place.rmdir()
+    return "\n".join([*lines, f"umount -l {shlex.quote(str(place))}", "echo ok", "read -r _ || :"])
 
 
 def begin(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import resource
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,10 @@ class Unconfined(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor. address_space: in bytes, so far."""
+    """What `prepare` made ready; it outlives a fork, so that one serves every child. Holds a descriptor.
+
+    address_space: bytes, before the program.
+    """
 
     limits: Limits
     rules: int
@@ -87,14 +89,8 @@ def _threads() -> int:
     try:
         return len(list(Path("/proc/self/task").iterdir()))
     except OSError:
-        return threading.active_count()  # a process forked in a jail of Landlock's can't find itself in /proc
+        raise Unconfined("/proc can't be read, so the threads of this process can't be counted") from None
 
 
 def _address_space() -> int:
-    """Bytes of this process's, which just after a fork are those of the process that forked it."""
-    for pid in (os.getpid(), os.getppid()):
-        try:
-            return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        except OSError:
-            continue
-    raise Unconfined("neither this process nor the one that forked it can be found in /proc, so its memory can't be bounded")
+    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")

@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,12 @@ _LONGEST_LOOK = 0.25
 
 def serve(control: socket.socket, prepare: Prepare, run: Run) -> None:
     """Until the other end of control is closed. run(request, wire) is called in the child, which ends when it returns."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)  # nobody reads what preparations print
+    os.close(nothing)
     gc.collect()
     gc.freeze()
+    held: dict[Limits, Confinement] = {}
     while True:
         try:
             request, wire = receive_message(control)
@@ -49,13 +52,13 @@ def serve(control: socket.socket, prepare: Prepare, run: Run) -> None:
         if request["do"] == "prepare":
             send_message(control, prepare(request))
         elif request["do"] == "run" and wire is not None:
-            send_message(control, _forked(control, request, run, wire))
+            send_message(control, _forked(control, request, run, wire, held))
 
 
-def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int) -> dict[str, Any]:
+def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int, held: dict[Limits, Confinement]) -> dict[str, Any]:
     """The report on one child: status (below 0: the signal), killed ("", "cpu", "wall", "stop"), cpu_s, wall_s, output."""
     limits = Limits(**request["limits"])
-    confined = _confinement(limits) if request["confine"] else None
+    confined = _confinement(limits, held) if request["confine"] else None
     read, write = os.pipe()
     began = time.monotonic()
     pid = os.fork()
@@ -69,16 +72,20 @@ def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int
         os.close(read)
 
 
-@lru_cache(maxsize=1)
-def _confinement(limits: Limits) -> Confinement:
-    """Only what Python itself needs can be read, and nothing written; made once for all programs with the same limits."""
-    readable = [*view.system_paths(), *view.interpreter_folders(), *map(Path, filter(None, sys.path))]
-    return confinement(limits, readable=readable)
+def _confinement(limits: Limits, held: dict[Limits, Confinement]) -> Confinement:
+    """Only what Python itself needs can be read, and nothing written; made once for all programs in a row with the same limits."""
+    if limits not in held:
+        for old in held.values():
+            os.close(old.rules)
+        held.clear()
+        readable = [*view.system_paths(), *view.interpreter_folders(), *map(Path, filter(None, sys.path))]
+        held[limits] = confinement(limits, readable=readable)
+    return held[limits]
 
 
 def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None, run: Run, wire: int, output: int) -> None:
     """Never returns. The child has its streams, its wire, and no other file of the server's."""
-    status = 70
+    status, said = 70, output
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -90,6 +97,7 @@ def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None
             os.dup2(fd, high + place)
         for place in range(len(aside)):
             os.dup2(high + place, place)
+        said = 1
         os.closerange(_RULES + 1, os.sysconf("SC_OPEN_MAX"))
         if confined is not None:
             replace(confined, rules=_RULES).apply(forked=True)
@@ -99,7 +107,7 @@ def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None
         run(request, _WIRE)
         status = 0
     except BaseException as error:
-        os.write(1, f"{type(error).__name__}: {error}".encode())
+        os.write(said, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from functools import cache
 
@@ -29,9 +30,11 @@ class NoIsolation(Exception):
 @cache
 def available() -> Isolation:
     """The best isolation that works here, found by running a program in it; remembered. Raises NoIsolation."""
+    failures = []
+    if sys.platform != "linux":
+        raise NoIsolation(f"Nothing isolates untrusted programs on this system ({sys.platform}).\nHow to get it:\n  {HOW}")
     from .jail import Jail  # the jail is built on this module
 
-    failures = []
     for level in (Isolation.BUBBLEWRAP, Isolation.LANDLOCK):
         reason = Jail(level).defect()
         if not reason:

@@ -96,8 +96,8 @@ class Jail:
     ) -> Ran:
         """Run argv to its end, or to its limits. cwd is a folder as the program sees it; /tmp is its own.
 
-        As root, the folders of writable mounts are given to the jail's user, and stay so. Whatever the program does, no exception comes
-        of it; ValueError is raised for arguments that make no sense.
+        As root, the folders of writable mounts are given to the jail's user, and stay so: such a folder serves one jail at a time.
+        Whatever the program does, no exception comes of it; ValueError is raised for arguments that make no sense.
         """
         try:
             contained = self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE if stdin else subprocess.DEVNULL, ())

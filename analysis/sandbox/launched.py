@@ -46,6 +46,7 @@ def begin(
         "cwd": private if cwd == view.PRIVATE else str(cwd),
         "environment": {"HOME": private, "TMPDIR": private}
         | {name: value for name, value in environment.items() if value != str(view.PRIVATE)},
+        "private": private,
         "uid": uid,
         "confined": confined,
         "readable": [str(path) for path in (*view.system_paths(), *view.interpreter_folders(), *(mount.source for mount in mounts))],

@@ -5,7 +5,7 @@ program has ended, or the watcher has gone or asks for it, kills and reaps all t
 """
 
 # pathlib, json and signal (for its enumerations) would each cost more than the rest of the start
-# ruff: noqa: PTH113, PTH116, PTH118, PTH123, PTH208
+# ruff: noqa: PTH113, PTH106, PTH108, PTH116, PTH118, PTH123, PTH208
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
@@ -141,11 +141,12 @@ def kill_all(uid: int | None, program: int) -> None:
             continue
 
 
-def wait_for_word(control: int, uid: int | None, program: int) -> None:
+def wait_for_word(control: int, uid: int | None, program: int, lock: _thread.LockType) -> None:
     """Kill the program when the other end of control is closed: by the watcher, or by its death."""
     while os.read(control, 1):
         continue
-    kill_all(uid, program)
+    with lock:
+        kill_all(uid, program)
 
 
 def reap(program: int, uid: int | None) -> tuple[int, float]:
@@ -165,6 +166,20 @@ def reap(program: int, uid: int | None) -> tuple[int, float]:
             status, over = os.waitstatus_to_exitcode(ended), True
 
 
+def remove(folder: str) -> None:
+    """Remove the folder with all in it; what resists stays."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    remove(entry.path)
+                else:
+                    os.unlink(entry.path)
+        os.rmdir(folder)
+    except OSError:
+        return
+
+
 def main(order: dict[str, Any]) -> None:
     """Carry the order out, and report on the descriptor that it names: exit status, CPU seconds, what kept the program from starting."""
     control, report, uid = order["control"], order["report"], order["uid"]
@@ -180,7 +195,13 @@ def main(order: dict[str, Any]) -> None:
     nothing = os.open("/dev/null", os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
-    _thread.start_new_thread(wait_for_word, (control, uid, program))
+    lock = _thread.allocate_lock()
+    _thread.start_new_thread(wait_for_word, (control, uid, program, lock))
     status, cpu_s = reap(program, uid)
+    # from here on nothing is forked any more
+    lock.acquire()
+    reap(program, uid)
+    # here, since the watcher may be gone
+    remove(order["private"])
     complaint = os.read(broken, 1000).decode(errors="replace")
     os.write(report, f"{status} {cpu_s} {complaint}".encode())

@@ -20,7 +20,7 @@ class Usage:
 
 
 def usage(root: int) -> Usage:
-    """What all processes below root use, and those that root has reaped; not root itself. Who ends meanwhile is not counted."""
+    """What the process root and all below it use. Who ends meanwhile is not counted."""
     cpu, resident, todo, seen = 0, 0, [root], []
     while todo:
         pid = todo.pop()
@@ -31,10 +31,9 @@ def usage(root: int) -> Usage:
         except OSError:
             continue
         # fields 14 to 17 of proc_pid_stat(5): user and system time of its own, then of the children that it reaped
-        cpu += sum(map(int, fields[13:15] if pid == root else fields[11:15]))
-        if pid != root:
-            seen.append(pid)
-            resident += int(fields[21])
+        cpu += sum(map(int, fields[11:15]))
+        resident += int(fields[21])
+        seen.append(pid)
     return Usage(cpu / TICKS, resident * PAGE, tuple(seen))
 
 

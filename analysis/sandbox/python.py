@@ -42,10 +42,8 @@ _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "
 # What the judge gets on top of the program's limits: the test's own work on what came back.
 _JUDGE_CPU_S = 20.0
 _JUDGE_WALL_S = 20.0
-# What it may hold beyond what the program may: the test's inputs and expected values, and what comes of the answers.
-_JUDGE_MEMORY_BYTES = 512 << 20
-# Ways to die that the test of a benchmark has not in it, and answers made for that might bring about.
-_CRASHES = frozenset((-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE))
+# What a server itself takes, beside the program.
+_SERVER_BYTES = 1 << 28
 # A test's expected values are made once, by its reference solution.
 _PREPARE_S = 600.0
 _START_S = 60.0
@@ -54,7 +52,11 @@ _SOUND = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound"
 
 
 class _Broken(Exception):
-    """A server is gone or does not answer; the message says which, and what it said last."""
+    """The sandbox failed; the message says what did, and what it said last. blameless: the program can't have had a part in it."""
+
+    def __init__(self, message: str, *, blameless: bool = False) -> None:
+        super().__init__(message)
+        self.blameless = blameless
 
 
 class _Server:
@@ -72,7 +74,7 @@ class _Server:
                 cwd=Path("/"),
                 mounts=[Mount(_FOLDER, _FOLDER), *mounts],
                 environment=_ENVIRONMENT,
-                limits=Limits(cpu_s=math.inf, wall_s=_START_S, memory_bytes=memory_bytes, processes=8),
+                limits=Limits(cpu_s=math.inf, wall_s=_START_S, memory_bytes=memory_bytes + _SERVER_BYTES, processes=8),
                 pass_fds=(other.fileno(),),
             )
         except Unjailed as error:
@@ -171,8 +173,8 @@ class PythonSandbox:
         program's, but for builtins and modules of the standard library; entry_point is the program's in any case. Statements before the
         first use of such a name run once for all programs with this test: inputs and expected values belong there.
 
-        A server that dies is replaced and the program tried once more. One that ends its server twice, where a sound program does not, has
-        crashed. Raises ValueError for limits above the sandbox's own.
+        Where the sandbox fails, its servers are replaced and the program tried once more. One that ends its server twice, where a sound
+        program does not, has crashed. Raises ValueError for limits above the sandbox's own.
         """
         if limits.memory_bytes > self._memory_bytes:
             raise ValueError(f"memory limit of {limits.memory_bytes} bytes in a sandbox of {self._memory_bytes}: make it with more")
@@ -183,7 +185,7 @@ class PythonSandbox:
                 except _Broken as error:
                     pair.close()
                     if last:
-                        return self._blamed(pair, error)
+                        return Result(Ending.INFRASTRUCTURE, str(error)) if error.blameless else self._blamed(pair, error)
         raise AssertionError("the loop returns")
 
     @contextlib.contextmanager
@@ -219,11 +221,11 @@ class PythonSandbox:
         if ready["broken"]:
             return Result(Ending.INFRASTRUCTURE, f"the test can't be run: {ready['broken']}")
         confine = self._jail.isolation is not Isolation.NONE
-        judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, limits.memory_bytes + _JUDGE_MEMORY_BYTES)
+        judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, self._memory_bytes)
         ours, theirs = socket.socketpair()
         with ours, theirs:
             server.tell({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
-            judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": confine}, ours.fileno())
+            judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
         judged = judge.hear(judges.wall_s + _ANSWER_S)
         server.tell({"do": "stop"})
         return _result(judged, server.hear(_ANSWER_S), limits)
@@ -245,16 +247,14 @@ def _ending(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> tupl
         return Ending.TIMED_OUT, f"took more than {limits.wall_s:g} s"
     if judged["killed"] == "cpu":
         return Ending.TIMED_OUT, f"the test took more than {limits.cpu_s + _JUDGE_CPU_S:g} s of CPU time on what the program returned"
-    if judged["status"] in _CRASHES:
-        return Ending.CRASHED, f"its judge died of {signal.Signals(-judged['status']).name} from what it returned"
     if judged["status"] != 0:
-        return Ending.INFRASTRUCTURE, f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": ")
+        raise _Broken(f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": "), blameless=True)
     verdict = json.loads(judged["output"])
     if verdict["passed"]:
         return Ending.PASSED, ""
     match verdict["kind"]:
         case "sandbox":
-            return Ending.INFRASTRUCTURE, f"{verdict['reason']}: {ran['output']}".rstrip(": ")
+            raise _Broken(f"{verdict['reason']}, with status {ran['status']}: {ran['output']}".rstrip(": "), blameless=True)
         case "test":
             return Ending.INFRASTRUCTURE, f"the test can't be run: {verdict['reason']}"
         case "memory":

@@ -75,9 +75,11 @@ class Started:
         """Whether the word comes that the jail stands."""
         process = self._contained.process
         assert process.stdout is not None
+        poll = select.poll()
+        poll.register(process.stdout, select.POLLIN)
         deadline, said = time.monotonic() + self._limits.wall_s, b""
         while said != READY:
-            ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            ready = poll.poll(max(0, round(1000 * (deadline - time.monotonic()))))
             more = os.read(process.stdout.fileno(), len(READY) - len(said)) if ready else b""
             if not more:
                 return False

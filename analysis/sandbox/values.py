@@ -20,6 +20,10 @@ from typing import Any
 # Two Python frames a level on either side: well inside the default limit of recursion.
 MAX_DEPTH = 200
 MAX_BYTES = 1 << 24
+SIZE = struct.Struct(">I")
+INT = struct.Struct(">q")
+FLOAT = struct.Struct(">d")
+COMPLEX = struct.Struct(">dd")
 # Shorter lists are not worth the look at their types.
 _PACKED_FROM = 8
 
@@ -35,7 +39,6 @@ class Malformed(ValueError):
 # (owner, number, name): owner b"P" for the program's objects, b"J" for the judge's
 Reference = tuple[bytes, int, str]
 Refer = Callable[[object], Reference]
-Resolve = Callable[[bytes, int, str], object]
 
 
 def encode(value: object, table: list[Any], refer: Refer) -> bytes:
@@ -47,20 +50,6 @@ def encode(value: object, table: list[Any], refer: Refer) -> bytes:
     writer = _Writer(table, refer)
     writer.put(value)
     return b"".join(writer.parts)
-
-
-def decode(data: bytes, table: list[Any], resolve: Resolve) -> Any:
-    """The value of bytes that may be anything; table as in `encode`; resolve: the object of a reference. Raises Malformed, nothing else."""
-    reader = _Reader(data, table, resolve)
-    try:
-        value = reader.value()
-    except Malformed:
-        raise
-    except (ValueError, TypeError, IndexError, KeyError, OverflowError, ArithmeticError, RecursionError, struct.error) as error:
-        raise Malformed(f"no value: {error}") from None
-    if reader.at != len(data):
-        raise Malformed("bytes after the value")
-    return value
 
 
 def content(container: Any) -> object:
@@ -124,14 +113,14 @@ class _Writer:
         self.parts.append(part)
 
     def sized(self, tag: bytes, payload: bytes) -> None:
-        self.raw(tag + _SIZE.pack(len(payload)) + payload)
+        self.raw(tag + SIZE.pack(len(payload)) + payload)
 
     def known(self, value: object) -> bool:
         """Whether the container has been written; then a reference to it is."""
         number = self.numbers.get(id(value))
         if number is None:
             return False
-        self.raw(b"R" + _SIZE.pack(number))
+        self.raw(b"R" + SIZE.pack(number))
         return True
 
     def items(self, tag: bytes, value: Any, items: Iterable[object], count: int, *, early: bool) -> None:
@@ -143,22 +132,16 @@ class _Writer:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unencodable(f"a value nested more than {MAX_DEPTH} deep")
-        self.raw(tag + _SIZE.pack(count))
+        self.raw(tag + SIZE.pack(count))
         for item in items:
             self.put(item)
         self.depth -= 1
         self.numbers[id(value)] = number
 
 
-_SIZE = struct.Struct(">I")
-_INT = struct.Struct(">q")
-_FLOAT = struct.Struct(">d")
-_COMPLEX = struct.Struct(">dd")
-
-
 def _write_int(writer: _Writer, value: int) -> None:
     if -(1 << 63) <= int.__pos__(value) < 1 << 63:
-        writer.raw(b"i" + _INT.pack(value))
+        writer.raw(b"i" + INT.pack(value))
     else:
         writer.sized(b"I", int.to_bytes(value, int.bit_length(value) // 8 + 1, "big", signed=True))
 
@@ -212,11 +195,11 @@ def _write_ordered(writer: _Writer, value: Any) -> None:
 
 
 def _write_reference(writer: _Writer, value: object) -> None:
-    if isinstance(value, type) and _TYPES.get(value.__name__) is value:
+    if isinstance(value, type) and TYPES.get(value.__name__) is value:
         writer.sized(b"t", value.__name__.encode())
         return
     owner, number, name = writer.refer(value)
-    writer.raw(owner + _SIZE.pack(number))
+    writer.raw(owner + SIZE.pack(number))
     writer.sized(b"", name.encode("utf-8", "replace")[:200])
 
 
@@ -236,8 +219,8 @@ _WRITERS: dict[type, Callable[[_Writer, Any], None]] = {
     NoneType: lambda writer, _: writer.raw(b"N"),
     bool: lambda writer, value: writer.raw(b"T" if value else b"F"),
     int: _write_int,
-    float: lambda writer, value: writer.raw(b"f" + _FLOAT.pack(value)),
-    complex: lambda writer, value: writer.raw(b"c" + _COMPLEX.pack(complex.__pos__(value).real, complex.__pos__(value).imag)),
+    float: lambda writer, value: writer.raw(b"f" + FLOAT.pack(value)),
+    complex: lambda writer, value: writer.raw(b"c" + COMPLEX.pack(complex.__pos__(value).real, complex.__pos__(value).imag)),
     str: _write_text(b"s", str.__str__),
     bytes: lambda writer, value: writer.sized(b"b", bytes.__getitem__(value, slice(None))),
     list: _write_list,
@@ -278,210 +261,5 @@ _BASES: tuple[type, ...] = (
     *(int, float, complex, str, bytes, bytearray, tuple, list),
     *(collections.OrderedDict, collections.Counter, collections.defaultdict, dict, set, frozenset, collections.deque),
 )
-_TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and not name.startswith("_")}
-
-
-class _Reader:
-    """Where in the bytes we are, and the containers so far. A container that is not whole yet is _UNFINISHED in the table.
-
-    height: how deep what has been read of the present container is nested, references followed. Tuples in one another by references would
-    else be as deep as the bytes are many, and the interpreter dies of hashing them. heights: those of the whole containers, by number.
-    """
-
-    __slots__ = ("at", "data", "depth", "height", "heights", "resolve", "table")
-
-    def __init__(self, data: bytes, table: list[Any], resolve: Resolve) -> None:
-        self.data = data
-        self.at = 0
-        self.depth = 0
-        self.height = 0
-        self.heights: dict[int, int] = {}
-        self.table = table
-        self.resolve = resolve
-
-    def value(self) -> Any:
-        tag = self.data[self.at]
-        self.at += 1
-        reader = _READERS.get(tag)
-        if reader is None:
-            raise Malformed(f"unknown tag {tag}")
-        return reader(self)
-
-    def take(self, size: int) -> bytes:
-        part = self.data[self.at : self.at + size]
-        if len(part) != size:
-            raise Malformed("cut short")
-        self.at += size
-        return part
-
-    def sized(self) -> bytes:
-        return self.take(self.number())
-
-    def number(self) -> int:
-        number: int = _SIZE.unpack_from(self.data, self.at)[0]
-        self.at += 4
-        return number
-
-    def items(self, number: int, each: int = 1) -> list[Any]:
-        """What is in the container with this number."""
-        count = self.number() * each
-        if count > len(self.data) - self.at:  # an item takes a byte at least
-            raise Malformed("cut short")
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise Malformed(f"nested more than {MAX_DEPTH} deep")
-        value = self.value
-        outer, self.height = self.height, 0
-        items = [value() for _ in range(count)]
-        self.heights[number] = self.height + 1
-        if self.height >= MAX_DEPTH:
-            raise Malformed(f"nested more than {MAX_DEPTH} deep")
-        self.height = max(outer, self.height + 1)
-        self.depth -= 1
-        return items
-
-    def parts(self, kind: type, count: int, kinds: tuple[type, ...] = (int,)) -> Any:
-        parts = self.value()
-        if type(parts) is not tuple or len(parts) != count or any(type(part) not in kinds for part in parts):
-            raise Malformed(f"no parts of a {kind.__name__}")
-        return kind(*parts)
-
-
-_UNFINISHED = object()
-
-
-def _read_int(reader: _Reader) -> int:
-    value: int = _INT.unpack_from(reader.data, reader.at)[0]
-    reader.at += 8
-    return value
-
-
-def _read_float(reader: _Reader) -> float:
-    value: float = _FLOAT.unpack_from(reader.data, reader.at)[0]
-    reader.at += 8
-    return value
-
-
-def _read_known(reader: _Reader) -> Any:
-    number = reader.number()
-    found = reader.table[number]
-    if found is _UNFINISHED:
-        raise Malformed("a tuple inside itself")
-    reader.height = max(reader.height, reader.heights.get(number, 0))
-    return found
-
-
-def _filled(make: Callable[[], Any], fill: Callable[[Any, list[Any]], None], each: int = 1) -> Callable[[_Reader], Any]:
-    """Reads a container that exists before what is in it."""
-
-    def read(reader: _Reader) -> Any:
-        made = make()
-        reader.table.append(made)
-        fill(made, reader.items(len(reader.table) - 1, each))
-        return made
-
-    return read
-
-
-def _built(make: Callable[[list[Any]], Any]) -> Callable[[_Reader], Any]:
-    """Reads a container that is made of what is in it."""
-
-    def read(reader: _Reader) -> Any:
-        number = len(reader.table)
-        reader.table.append(_UNFINISHED)
-        made = reader.table[number] = make(reader.items(number))
-        return made
-
-    return read
-
-
-def _noted(make: Callable[[_Reader], Any]) -> Callable[[_Reader], Any]:
-    def read(reader: _Reader) -> Any:
-        made = make(reader)
-        reader.table.append(made)
-        return made
-
-    return read
-
-
-def _pairs(items: list[Any]) -> Iterable[tuple[Any, Any]]:
-    return zip(items[::2], items[1::2], strict=True)
-
-
-def _packed(code: str) -> Callable[[_Reader], list[Any]]:
-    def read(reader: _Reader) -> list[Any]:
-        part = reader.sized()
-        return list(struct.unpack(f">{len(part) // 8}{code}", part))
-
-    return read
-
-
-def _read_view(method: str) -> Callable[[_Reader], Any]:
-    """The view of a dict, made of a dict with the same in it."""
-
-    def read(reader: _Reader) -> Any:
-        parts = reader.value()
-        if type(parts) is not tuple:
-            raise Malformed("no view of a dict")
-        held = dict.fromkeys(parts) if method == "keys" else dict(enumerate(parts)) if method == "values" else dict(parts)
-        return getattr(held, method)()
-
-    return read
-
-
-def _read_object(owner: bytes) -> Callable[[_Reader], Any]:
-    def read(reader: _Reader) -> Any:
-        number = reader.number()
-        return reader.resolve(owner, number, reader.sized().decode("utf-8", "replace"))
-
-    return read
-
-
-def _text(reader: _Reader) -> str:
-    return reader.sized().decode("utf-8", "surrogatepass")
-
-
-_INDICES = (int, NoneType)
-_READERS: dict[int, Callable[[_Reader], Any]] = {
-    ord(tag): read
-    for tag, read in {
-        "N": lambda _: None,
-        "T": lambda _: True,
-        "F": lambda _: False,
-        ".": lambda _: ...,
-        "!": lambda _: NotImplemented,
-        "i": _read_int,
-        "I": lambda reader: int.from_bytes(reader.sized(), "big", signed=True),
-        "f": _read_float,
-        "c": lambda reader: complex(*_COMPLEX.unpack(reader.take(16))),
-        "s": _text,
-        "b": lambda reader: reader.sized(),
-        "B": _noted(lambda reader: bytearray(reader.sized())),
-        "Q": _noted(_packed("q")),
-        "D": _noted(_packed("d")),
-        "R": _read_known,
-        "l": _filled(list, list.extend),
-        "m": _filled(dict, lambda made, items: made.update(_pairs(items)), 2),
-        "e": _filled(set, set.update),
-        "q": _filled(collections.deque, collections.deque.extend),
-        "O": _filled(collections.OrderedDict, lambda made, items: made.update(_pairs(items)), 2),
-        "C": _filled(collections.Counter, lambda made, items: dict.update(made, _pairs(items)), 2),
-        "A": _filled(collections.defaultdict, lambda made, items: made.update(_pairs(items)), 2),
-        "u": _built(tuple),
-        "z": _built(frozenset),
-        "g": lambda reader: reader.parts(range, 3),
-        "k": lambda reader: reader.parts(slice, 3, _INDICES),
-        "1": _read_view("keys"),
-        "2": _read_view("values"),
-        "3": _read_view("items"),
-        "x": lambda reader: decimal.Decimal(_text(reader)),
-        "y": lambda reader: reader.parts(fractions.Fraction, 2),
-        "4": lambda reader: datetime.date.fromisoformat(_text(reader)),
-        "5": lambda reader: datetime.time.fromisoformat(_text(reader)),
-        "6": lambda reader: datetime.datetime.fromisoformat(_text(reader)),
-        "7": lambda reader: reader.parts(datetime.timedelta, 3),
-        "t": lambda reader: _TYPES[_text(reader)],
-        "P": _read_object(b"P"),
-        "J": _read_object(b"J"),
-    }.items()
-}
+# those that travel by name
+TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and not name.startswith("_")}

@@ -9,9 +9,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 PRIVATE = Path("/tmp")
+LOOKED_AT = 1000
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 # what programs need to find their libraries, Node to start, and a Debian JDK for its settings (/usr/lib/jvm/*/conf points there)
@@ -88,11 +90,15 @@ def unusable(mount: Mount) -> str:
 
 
 def refused_to_others(mount: Mount) -> str:
-    """Why a user other than the owner can't read what a read-only mount shows, or nothing."""
-    needed = stat.S_IROTH | stat.S_IXOTH if mount.source.is_dir() else stat.S_IROTH
-    if mount.writable or open_to_others(mount.source, needed):
+    """Why a user other than the owner can't read what a read-only mount shows, or nothing. Only some of a large folder is looked at."""
+    if mount.writable:
         return ""
-    return f"{mount.source} can't be read by the user that jailed programs run as: chmod o+rX it, or mount it writable"
+    for path in (mount.source, *islice(mount.source.rglob("*"), LOOKED_AT)):
+        mode = path.lstat().st_mode
+        needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+        if not stat.S_ISLNK(mode) and mode & needed != needed:
+            return f"{path} can't be read by the user that jailed programs run as: chmod -R o+rX {mount.source}, or mount it writable"
+    return ""
 
 
 def give(folder: Path, uid: int) -> None:

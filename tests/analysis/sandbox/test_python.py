@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from assay.analysis.sandbox.confine import Confinement, Unconfined
+from assay.analysis.sandbox.forkserver import _confinement
 from assay.analysis.sandbox.isolation import NoIsolation, available
 from assay.analysis.sandbox.jail import Jail
 from assay.analysis.sandbox.limits import Limits
@@ -174,6 +176,13 @@ assert not hasattr(root, "right")
     assert sandbox.check(program, test).label
 
 
+def test_a_builtin_class_as_the_entry_point_is_called_where_the_program_is(sandbox: PythonSandbox) -> None:
+    assert failed(sandbox.check("f = ValueError", "assert f(f(1)) == 2"), "equality")
+    assert failed(sandbox.check("f = memoryview", "assert list(f(f(b'1'))) == [2]"), "AssertionError")
+    assert sandbox.check("f = sorted\ng = tuple", "assert f([2, 1]) == [1, 2] and g([1]) == (1,)").label
+    assert sandbox.check("def f(x): return type(x)", "assert f(1) is int and f(1)('3') == 3").label
+
+
 def test_functions_go_both_ways(sandbox: PythonSandbox) -> None:
     program = "def twice(f): return lambda x: f(f(x))\ndef squares():\n    n = 0\n    while True:\n        yield n * n\n        n += 1\n"
     test = "import itertools\nassert twice(lambda n: n + 3)(1) == 7\nassert list(itertools.islice(squares(), 4)) == [0, 1, 4, 9]\n"
@@ -208,10 +217,22 @@ def test_what_the_judge_works_on_is_bounded_too(sandbox: PythonSandbox) -> None:
 
 
 def test_a_test_that_can_not_be_run_says_nothing_about_the_program(sandbox: PythonSandbox) -> None:
-    for test, says in (("assert f(:", "SyntaxError"), ("1 / 0\nassert f(1)", "ZeroDivisionError"), ("f(iter([]))", "list_iterator")):
-        result = sandbox.check("def f(x): return 2", test, "f")
+    for test, says in (
+        ("assert f(:", "SyntaxError"),
+        ("1 / 0\nassert f(1)", "ZeroDivisionError"),
+        ("f(iter([]))", "list_iterator"),
+        ("1 + 1", "nothing of the program"),
+    ):
+        result = sandbox.check("def f(x): return 2", test)
         assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
         assert says in result.reason
+
+
+def test_a_check_function_that_nothing_calls_is_called_with_the_entry_point(sandbox: PythonSandbox) -> None:
+    test = "def check(candidate):\n    assert candidate(1) == 2\n"
+    assert sandbox.check("def f(x): return 2", test, "f").label
+    assert failed(sandbox.check("def f(x): return 3", test, "f"), "line 2")
+    assert sandbox.check("def f(x): return 3", test, "f").label is False
 
 
 def test_one_program_leaves_nothing_for_the_next(sandbox: PythonSandbox) -> None:
@@ -260,3 +281,16 @@ def test_threads_share_the_pairs_of_a_sandbox() -> None:
 def test_limits_above_the_sandboxs_own_are_refused(sandbox: PythonSandbox) -> None:
     with pytest.raises(ValueError, match="memory limit"):
         sandbox.check("", "", limits=Limits(memory_bytes=1 << 40))
+
+
+def test_a_server_keeps_one_confinement_open_however_often_limits_change() -> None:
+    held: dict[Limits, Confinement] = {}
+    try:
+        first = _confinement(Limits(cpu_s=1), held)
+    except Unconfined as error:
+        pytest.skip(str(error))
+    assert _confinement(Limits(cpu_s=1), held) is first
+    second = _confinement(Limits(cpu_s=2), held)
+    assert list(held.values()) == [second]
+    os.close(second.rules)
+    assert second.rules == first.rules  # its number was free again

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.sandbox.values import MAX_BYTES, MAX_DEPTH, Malformed, Unencodable, content, decode, encode, refill
+from assay.analysis.sandbox.decoding import decode
+from assay.analysis.sandbox.values import MAX_BYTES, MAX_DEPTH, Malformed, Unencodable, content, encode, refill
 
 
 def refer(value: object) -> tuple[bytes, int, str]:

@@ -1,0 +1,223 @@
+"""Bytes that may be anything, back into exact builtins: the other half of `values`."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import fractions
+import struct
+from collections.abc import Callable, Iterable
+from types import NoneType
+from typing import Any
+
+from .values import COMPLEX, FLOAT, INT, MAX_DEPTH, SIZE, TYPES, Malformed
+
+# the object of a reference: owner, number, name
+Resolve = Callable[[bytes, int, str], object]
+
+
+def decode(data: bytes, table: list[Any], resolve: Resolve) -> Any:
+    """The value of bytes that may be anything; table as in `encode`; resolve: the object of a reference. Raises Malformed, nothing else."""
+    reader = _Reader(data, table, resolve)
+    try:
+        value = reader.value()
+    except Malformed:
+        raise
+    except (ValueError, TypeError, IndexError, KeyError, OverflowError, ArithmeticError, RecursionError, struct.error) as error:
+        raise Malformed(f"no value: {error}") from None
+    if reader.at != len(data):
+        raise Malformed("bytes after the value")
+    return value
+
+
+class _Reader:
+    """Where in the bytes we are, and the containers so far. A container that is not whole yet is _UNFINISHED in the table."""
+
+    __slots__ = ("at", "data", "depth", "resolve", "table")
+
+    def __init__(self, data: bytes, table: list[Any], resolve: Resolve) -> None:
+        self.data = data
+        self.at = 0
+        self.depth = 0
+        self.table = table
+        self.resolve = resolve
+
+    def value(self) -> Any:
+        tag = self.data[self.at]
+        self.at += 1
+        reader = _READERS.get(tag)
+        if reader is None:
+            raise Malformed(f"unknown tag {tag}")
+        return reader(self)
+
+    def take(self, size: int) -> bytes:
+        part = self.data[self.at : self.at + size]
+        if len(part) != size:
+            raise Malformed("cut short")
+        self.at += size
+        return part
+
+    def sized(self) -> bytes:
+        return self.take(self.number())
+
+    def number(self) -> int:
+        number: int = SIZE.unpack_from(self.data, self.at)[0]
+        self.at += 4
+        return number
+
+    def items(self, each: int = 1) -> list[Any]:
+        count = self.number() * each
+        if count > len(self.data) - self.at:  # an item takes a byte at least
+            raise Malformed("cut short")
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Malformed(f"nested more than {MAX_DEPTH} deep")
+        value = self.value
+        items = [value() for _ in range(count)]
+        self.depth -= 1
+        return items
+
+    def parts(self, kind: type, count: int, kinds: tuple[type, ...] = (int,)) -> Any:
+        parts = self.value()
+        if type(parts) is not tuple or len(parts) != count or any(type(part) not in kinds for part in parts):
+            raise Malformed(f"no parts of a {kind.__name__}")
+        return kind(*parts)
+
+
+_UNFINISHED = object()
+
+
+def _read_int(reader: _Reader) -> int:
+    value: int = INT.unpack_from(reader.data, reader.at)[0]
+    reader.at += 8
+    return value
+
+
+def _read_float(reader: _Reader) -> float:
+    value: float = FLOAT.unpack_from(reader.data, reader.at)[0]
+    reader.at += 8
+    return value
+
+
+def _read_known(reader: _Reader) -> Any:
+    found = reader.table[reader.number()]
+    if found is _UNFINISHED:
+        raise Malformed("a tuple inside itself")
+    return found
+
+
+def _filled(make: Callable[[], Any], fill: Callable[[Any, list[Any]], None], each: int = 1) -> Callable[[_Reader], Any]:
+    """Reads a container that exists before what is in it."""
+
+    def read(reader: _Reader) -> Any:
+        made = make()
+        reader.table.append(made)
+        fill(made, reader.items(each))
+        return made
+
+    return read
+
+
+def _built(make: Callable[[list[Any]], Any]) -> Callable[[_Reader], Any]:
+    """Reads a container that is made of what is in it."""
+
+    def read(reader: _Reader) -> Any:
+        number = len(reader.table)
+        reader.table.append(_UNFINISHED)
+        made = reader.table[number] = make(reader.items())
+        return made
+
+    return read
+
+
+def _noted(make: Callable[[_Reader], Any]) -> Callable[[_Reader], Any]:
+    def read(reader: _Reader) -> Any:
+        made = make(reader)
+        reader.table.append(made)
+        return made
+
+    return read
+
+
+def _pairs(items: list[Any]) -> Iterable[tuple[Any, Any]]:
+    return zip(items[::2], items[1::2], strict=True)
+
+
+def _packed(code: str) -> Callable[[_Reader], list[Any]]:
+    def read(reader: _Reader) -> list[Any]:
+        part = reader.sized()
+        return list(struct.unpack(f">{len(part) // 8}{code}", part))
+
+    return read
+
+
+def _read_view(method: str) -> Callable[[_Reader], Any]:
+    """The view of a dict, made of a dict with the same in it."""
+
+    def read(reader: _Reader) -> Any:
+        parts = reader.value()
+        if type(parts) is not tuple:
+            raise Malformed("no view of a dict")
+        held = dict.fromkeys(parts) if method == "keys" else dict(enumerate(parts)) if method == "values" else dict(parts)
+        return getattr(held, method)()
+
+    return read
+
+
+def _read_object(owner: bytes) -> Callable[[_Reader], Any]:
+    def read(reader: _Reader) -> Any:
+        number = reader.number()
+        return reader.resolve(owner, number, reader.sized().decode("utf-8", "replace"))
+
+    return read
+
+
+def _text(reader: _Reader) -> str:
+    return reader.sized().decode("utf-8", "surrogatepass")
+
+
+_INDICES = (int, NoneType)
+_READERS: dict[int, Callable[[_Reader], Any]] = {
+    ord(tag): read
+    for tag, read in {
+        "N": lambda _: None,
+        "T": lambda _: True,
+        "F": lambda _: False,
+        ".": lambda _: ...,
+        "!": lambda _: NotImplemented,
+        "i": _read_int,
+        "I": lambda reader: int.from_bytes(reader.sized(), "big", signed=True),
+        "f": _read_float,
+        "c": lambda reader: complex(*COMPLEX.unpack(reader.take(16))),
+        "s": _text,
+        "b": lambda reader: reader.sized(),
+        "B": _noted(lambda reader: bytearray(reader.sized())),
+        "Q": _noted(_packed("q")),
+        "D": _noted(_packed("d")),
+        "R": _read_known,
+        "l": _filled(list, list.extend),
+        "m": _filled(dict, lambda made, items: made.update(_pairs(items)), 2),
+        "e": _filled(set, set.update),
+        "q": _filled(collections.deque, collections.deque.extend),
+        "O": _filled(collections.OrderedDict, lambda made, items: made.update(_pairs(items)), 2),
+        "C": _filled(collections.Counter, lambda made, items: dict.update(made, _pairs(items)), 2),
+        "A": _filled(collections.defaultdict, lambda made, items: made.update(_pairs(items)), 2),
+        "u": _built(tuple),
+        "z": _built(frozenset),
+        "g": lambda reader: reader.parts(range, 3),
+        "k": lambda reader: reader.parts(slice, 3, _INDICES),
+        "1": _read_view("keys"),
+        "2": _read_view("values"),
+        "3": _read_view("items"),
+        "x": lambda reader: decimal.Decimal(_text(reader)),
+        "y": lambda reader: reader.parts(fractions.Fraction, 2),
+        "4": lambda reader: datetime.date.fromisoformat(_text(reader)),
+        "5": lambda reader: datetime.time.fromisoformat(_text(reader)),
+        "6": lambda reader: datetime.datetime.fromisoformat(_text(reader)),
+        "7": lambda reader: reader.parts(datetime.timedelta, 3),
+        "t": lambda reader: TYPES[_text(reader)],
+        "P": _read_object(b"P"),
+        "J": _read_object(b"J"),
+    }.items()
+}
