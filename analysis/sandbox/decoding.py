@@ -32,14 +32,20 @@ def decode(data: bytes, table: list[Any], resolve: Resolve) -> Any:
 
 
 class _Reader:
-    """Where in the bytes we are, and the containers so far. A container that is not whole yet is _UNFINISHED in the table."""
+    """Where in the bytes we are, and the containers so far. A container that is not whole yet is _UNFINISHED in the table.
 
-    __slots__ = ("at", "data", "depth", "resolve", "table")
+    height: how deep what has been read of the present container is nested, references followed. Tuples in one another by references would
+    else be as deep as the bytes are many, and the interpreter dies of hashing them. heights: those of the whole containers, by number.
+    """
+
+    __slots__ = ("at", "data", "depth", "height", "heights", "resolve", "table")
 
     def __init__(self, data: bytes, table: list[Any], resolve: Resolve) -> None:
         self.data = data
         self.at = 0
         self.depth = 0
+        self.height = 0
+        self.heights: dict[int, int] = {}
         self.table = table
         self.resolve = resolve
 
@@ -66,7 +72,8 @@ class _Reader:
         self.at += 4
         return number
 
-    def items(self, each: int = 1) -> list[Any]:
+    def items(self, number: int, each: int = 1) -> list[Any]:
+        """What is in the container with this number."""
         count = self.number() * each
         if count > len(self.data) - self.at:  # an item takes a byte at least
             raise Malformed("cut short")
@@ -74,7 +81,12 @@ class _Reader:
         if self.depth > MAX_DEPTH:
             raise Malformed(f"nested more than {MAX_DEPTH} deep")
         value = self.value
+        outer, self.height = self.height, 0
         items = [value() for _ in range(count)]
+        height = self.height + 1
+        if height > MAX_DEPTH:
+            raise Malformed(f"nested more than {MAX_DEPTH} deep")
+        self.heights[number], self.height = height, max(outer, height)
         self.depth -= 1
         return items
 
@@ -101,9 +113,11 @@ def _read_float(reader: _Reader) -> float:
 
 
 def _read_known(reader: _Reader) -> Any:
-    found = reader.table[reader.number()]
+    number = reader.number()
+    found = reader.table[number]
     if found is _UNFINISHED:
         raise Malformed("a tuple inside itself")
+    reader.height = max(reader.height, reader.heights.get(number, 0))
     return found
 
 
@@ -113,7 +127,7 @@ def _filled(make: Callable[[], Any], fill: Callable[[Any, list[Any]], None], eac
     def read(reader: _Reader) -> Any:
         made = make()
         reader.table.append(made)
-        fill(made, reader.items(each))
+        fill(made, reader.items(len(reader.table) - 1, each))
         return made
 
     return read
@@ -125,7 +139,7 @@ def _built(make: Callable[[list[Any]], Any]) -> Callable[[_Reader], Any]:
     def read(reader: _Reader) -> Any:
         number = len(reader.table)
         reader.table.append(_UNFINISHED)
-        made = reader.table[number] = make(reader.items())
+        made = reader.table[number] = make(reader.items(number))
         return made
 
     return read

@@ -107,6 +107,10 @@ def _said(error: BaseException, test: str) -> str:
     return f"{type(error).__name__}{': ' if text else ''}{text[:600]}{where}"
 
 
+# Names of classes are the program's, and as long as it likes.
+_LONGEST_REASON = 2_000
+
+
 def _line(test: str, number: int) -> str:
     lines = test.splitlines()
     return lines[number - 1].strip()[:200] if number <= len(lines) else ""
@@ -114,7 +118,7 @@ def _line(test: str, number: int) -> str:
 
 def verdict(session: Session, test: str, entry_point: str | None, ready: Prepared) -> dict[str, Any]:
     """passed, and if not: kind ("sandbox", "test", "gone", "memory", "program") and reason."""
-    kind, reason = "program", ""
+    kind, reason, passed = "program", "", False
     if not session.begun():
         return {"passed": False, "kind": "sandbox", "reason": "the program's process ended before it was confined"}
     try:
@@ -127,6 +131,7 @@ def verdict(session: Session, test: str, entry_point: str | None, ready: Prepare
             if name not in missing:
                 ready.namespace[name] = session.do("name", (name,), {})
         exec(ready.rest, ready.namespace)
+        passed = not session.breach and not session.untestable
     except MemoryError as error:
         kind, reason = "memory", _said(error, test)
     except BaseException as error:
@@ -135,7 +140,7 @@ def verdict(session: Session, test: str, entry_point: str | None, ready: Prepare
         kind, reason = "gone" if session.gone else "program", session.breach
     elif session.untestable:
         kind, reason = "test", session.untestable
-    return {"passed": not reason, "kind": kind, "reason": reason}
+    return {"passed": passed, "kind": kind, "reason": reason[:_LONGEST_REASON]}
 
 
 class Bench:

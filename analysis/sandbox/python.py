@@ -42,6 +42,10 @@ _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "
 # What the judge gets on top of the program's limits: the test's own work on what came back.
 _JUDGE_CPU_S = 20.0
 _JUDGE_WALL_S = 20.0
+# What it may hold beyond what the program may: the test's inputs and expected values, and what comes of the answers.
+_JUDGE_MEMORY_BYTES = 512 << 20
+# Ways to die that the test of a benchmark has not in it, and answers made for that might bring about.
+_CRASHES = frozenset((-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE))
 # What a server itself takes, beside the program.
 _SERVER_BYTES = 1 << 28
 # A test's expected values are made once, by its reference solution.
@@ -221,7 +225,7 @@ class PythonSandbox:
         if ready["broken"]:
             return Result(Ending.INFRASTRUCTURE, f"the test can't be run: {ready['broken']}")
         confine = self._jail.isolation is not Isolation.NONE
-        judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, self._memory_bytes)
+        judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, limits.memory_bytes + _JUDGE_MEMORY_BYTES)
         ours, theirs = socket.socketpair()
         with ours, theirs:
             server.tell({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
@@ -247,6 +251,8 @@ def _ending(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> tupl
         return Ending.TIMED_OUT, f"took more than {limits.wall_s:g} s"
     if judged["killed"] == "cpu":
         return Ending.TIMED_OUT, f"the test took more than {limits.cpu_s + _JUDGE_CPU_S:g} s of CPU time on what the program returned"
+    if judged["status"] in _CRASHES:
+        return Ending.CRASHED, f"its judge died of {signal.Signals(-judged['status']).name} from what it returned"
     if judged["status"] != 0:
         raise _Broken(f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": "), blameless=True)
     verdict = json.loads(judged["output"])

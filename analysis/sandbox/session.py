@@ -16,6 +16,9 @@ from .values import MUTABLE, Malformed, Reference, Unencodable, encode, refill
 from .wire import Closed, Unasked, Wire
 
 _LONGEST_ITERATION = 1_000_000
+# What a test asks of texts, sets and numbers to have a yes or no: an object in their place would say yes.
+_YES_OR_NO = {name for kind in (str, bytes, float) for name in dir(kind) if name.startswith(("is", "startswith", "endswith"))}
+_YES_OR_NO |= {name for name in dir(frozenset) if name.startswith("is")}
 
 
 class Breach(BaseException):
@@ -217,6 +220,10 @@ class Handle:
         if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__dict__"):
             raise AttributeError(name)
         session: Session = object.__getattribute__(self, "_session")
+        if name in _YES_OR_NO:
+            raise session.refused(
+                f"the test needs {name}() of an object of the program's own class, on which the program's word does not count"
+            )
         return session.do("getattr", (self, name), {})
 
     def __iter__(self) -> Iterator[Any]:

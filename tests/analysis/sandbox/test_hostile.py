@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.sandbox.isolation import Isolation
+from assay.analysis.sandbox.jail import Jail
+from assay.analysis.sandbox.python import PythonSandbox
+from assay.analysis.sandbox.result import Ending
+
+from ..hostile import FORGERIES, HARM, Hostile
+from ..hostile.program import SQUARE
+from ..hostile.sandboxed import ALLOWED, sandbox_uid, sandbox_way
+from ..hostile.scene import Outcome, Scene
+
+ROOT = Path(__file__).parents[3]
+HONEST = "def square(n):\n    return n * n\n"
+TEST = f"{SQUARE}\ncheck(square)\n"
+EVERY = (*HARM, *FORGERIES)
+# They have the checker work, or hold what it may.
+LONG = ("hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "huge_error", "huge_text", "huge_type_name", "many_values")
+# What shows nothing even where only the jail of the whole scene holds it: an unprivileged user may not, or a plain time limit ends it.
+UNSEEN_ANYWAY = frozenset(
+    (
+        "read_shadow",
+        "inherited_folders",
+        "inherited_files",
+        "inherited_sockets",
+        "file_handles",
+        "mount",
+        "terminal",
+        "priority",
+        "clock",
+        "memory_of_pipes",
+        "memory_of_threads",
+        "core",
+        "much_output",
+        "late_output",
+    )
+)
+
+Attacked = tuple[PythonSandbox, Scene]
+
+
+@contextmanager
+def attacked(level: Isolation) -> Iterator[Attacked]:
+    """One sandbox for all programs, as it is used, and the scene that they attack."""
+    with tempfile.TemporaryDirectory() as folder, PythonSandbox(Jail(level)) as sandbox:
+        Path(folder).chmod(0o755)
+        with Scene(Path(folder), sandbox_uid(sandbox)) as scene:
+            yield sandbox, scene
+
+
+def on(level: Isolation) -> Iterator[Attacked]:
+    if sys.platform != "linux" or (level is Isolation.BUBBLEWRAP and not shutil.which("bwrap")):
+        pytest.skip(f"this machine has no {level}")
+    with attacked(level) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def bubblewrap() -> Iterator[Attacked]:
+    yield from on(Isolation.BUBBLEWRAP)
+
+
+@pytest.fixture(scope="module")
+def landlock() -> Iterator[Attacked]:
+    yield from on(Isolation.LANDLOCK)
+
+
+@pytest.fixture(scope="module")
+def none() -> Iterator[Attacked]:
+    yield from on(Isolation.NONE)
+
+
+def each(programs: Sequence[Hostile]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("program", programs, ids=lambda program: program.name)
+
+
+SHORT = [program for program in EVERY if not program.hangs and program.name not in LONG]
+ENDLESS = [program for program in EVERY if program.hangs]
+LENGTHY = [program for program in EVERY if program.name in LONG]
+LOCAL = [program for program in FORGERIES if not (program.rough or program.hangs or program.name in LONG)]
+
+
+def contained(where: Attacked, program: Hostile) -> None:
+    """The program fails (its label is False, not unknown), and nothing is seen of it."""
+    sandbox, scene = where
+    outcome = scene.attack(program, sandbox_way(sandbox))
+    assert outcome == Outcome("failed", (), outcome.output)
+    if program.rough or program.then:
+        honest_passes(where)
+
+
+def honest_passes(where: Attacked) -> None:
+    result = where[0].check(HONEST, TEST, "square", limits=ALLOWED)
+    assert result.ending is Ending.PASSED, result
+
+
+@each(SHORT)
+def test_a_hostile_program_in_bubblewrap_neither_passes_nor_does_harm(bubblewrap: Attacked, program: Hostile) -> None:
+    contained(bubblewrap, program)
+
+
+@each(ENDLESS)
+def test_a_hostile_program_that_never_ends_in_bubblewrap_is_ended(bubblewrap: Attacked, program: Hostile) -> None:
+    contained(bubblewrap, program)
+
+
+@each(SHORT)
+def test_a_hostile_program_under_landlock_neither_passes_nor_does_harm(landlock: Attacked, program: Hostile) -> None:
+    contained(landlock, program)
+
+
+@pytest.mark.slow
+@each(ENDLESS)
+def test_a_hostile_program_that_never_ends_under_landlock_is_ended(landlock: Attacked, program: Hostile) -> None:
+    contained(landlock, program)
+
+
+@pytest.mark.slow
+@each(LENGTHY)
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_what_a_program_makes_its_judge_do_is_bounded(request: pytest.FixtureRequest, level: str, program: Hostile) -> None:
+    contained(request.getfixturevalue(level), program)
+
+
+def test_an_honest_program_passes_after_all_of_them(bubblewrap: Attacked, landlock: Attacked) -> None:
+    honest_passes(bubblewrap)
+    honest_passes(landlock)
+
+
+@each(LOCAL)
+def test_a_wrong_program_does_not_pass_without_isolation_either(none: Attacked, program: Hostile) -> None:
+    sandbox, scene = none
+    assert scene.attack(program, sandbox_way(sandbox)).said != "passed"
+
+
+def test_an_honest_program_passes_and_does_no_harm_in_the_same_scene(bubblewrap: Attacked) -> None:
+    sandbox, scene = bubblewrap
+    honest = Hostile("honest", "harm", "solves the task", HONEST)
+    assert scene.attack(honest, sandbox_way(sandbox)).said == "passed"
+
+
+def test_what_a_program_tells_of_its_harm_is_heard(bubblewrap: Attacked) -> None:
+    sandbox, scene = bubblewrap
+    told = Hostile("told", "harm", "tells of harm", "harm('was done')\n")
+    assert scene.attack(told, sandbox_way(sandbox)).harms == ("was done",)
+
+
+def seen_in_the_open(program: Hostile) -> tuple[str, ...]:
+    """The harm that the scene sees where nothing but the jail of the whole scene contains a program."""
+    if not (shutil.which("bwrap") and shutil.which("setpriv")):
+        pytest.skip("needs bubblewrap and setpriv")
+    from benchmarks.hostile_peers import jailed
+
+    return jailed("exit_status", program).harms
+
+
+@each([program for program in HARM if program.name in ("read_a_file", "write_a_file", "tcp", "signal_one", "daemon", "memory")])
+def test_the_scene_sees_harm_that_is_done(program: Hostile) -> None:
+    assert seen_in_the_open(program)
+
+
+@pytest.mark.slow
+@each([program for program in HARM if not program.hangs and program.name not in UNSEEN_ANYWAY])
+def test_every_harmful_program_does_its_harm_where_nothing_contains_it(program: Hostile) -> None:
+    assert seen_in_the_open(program)
