@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from python_sources import python_files, sources
+from python_sources import sources
+from standard_library import python_files
 
 from assay.analysis.source_text import BOM, UnreadableSource, decoded
 from assay.analysis.statements import Statement, all_statements, is_fully_covered, parsed
