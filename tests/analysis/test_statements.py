@@ -86,6 +86,8 @@ def test_a_decorated_function_begins_at_its_first_decorator() -> None:
         "def f():\r    a = '''\r'''\r    return a\r",
         "def f():\n\ta = 1;\n\tif a: return \\\n\t\ta\n",
         "class A[T]:\n    def m(self): ...\n",
+        "def f(\n    a: int,\n    /,\n    *b,\n    c=(\n     1),\n    **d  # c\n) -> int: return a\n",
+        "def f(\n    a,\n    b,\n\n):\n    return a\n",
     ],
 )
 def test_statements_of_every_syntax_are_found_and_code_stays_what_it_was(source: str) -> None:
