@@ -106,7 +106,7 @@ def weights(source: str, regions: Sequence[Region]) -> list[float]:
     return [up_to[index[region.end]] - up_to[index[region.start]] for region in regions]
 
 
-def drawn(weighted: Sequence[float], seed: str, count: int) -> list[int]:
+def drawn(weighted: Sequence[float], seed: str | int, count: int) -> list[int]:
     """Indices of at most `count` of the items, drawn one after the other without replacement, each time in proportion to the weights.
 
     The same for the same seed and weights, and a smaller count gives the beginning of what a larger one gives.
@@ -117,7 +117,7 @@ def drawn(weighted: Sequence[float], seed: str, count: int) -> list[int]:
     return [i for _, i in heapq.nsmallest(count, rings)]
 
 
-def sample_regions(source: str, seed: str, count: int, *, eligible_lines: Collection[int] | None = None) -> list[Region]:
+def sample_regions(source: str, seed: str | int, count: int, *, eligible_lines: Collection[int] | None = None) -> list[Region]:
     """At most `count` regions of a file, all different (they may overlap), in the order drawn; none where there is none.
 
     To sample a project put the candidates of its files together: `drawn(weights(a) + weights(b), …)`. eligible_lines: as of `candidates`.

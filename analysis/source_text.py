@@ -30,10 +30,11 @@ def decoded(data: bytes) -> tuple[str, str]:
         # its own name for UTF-8 behind a byte order mark would swallow the mark
         encoding = "utf-8" if encoding == "utf-8-sig" else encoding
         text = data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        same = text.encode(encoding) == data
+    except (SyntaxError, UnicodeError, LookupError) as error:
         raise UnreadableSource(f"not text of the encoding that its first lines name: {error}") from None
-    if text.encode(encoding) != data:
-        raise UnreadableSource(f"as {codecs.lookup(encoding).name} its bytes can't be written back as they were")
+    if not same:
+        raise UnreadableSource(f"its encoding, {codecs.lookup(encoding).name}, would not write its bytes back as they are")
     return text, encoding
 
 

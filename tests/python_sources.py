@@ -1,10 +1,6 @@
-"""Python files to analyse: the standard library's, and ones that hypothesis makes up."""
+"""Python files that hypothesis makes up."""
 
 from __future__ import annotations
-
-import shutil
-import subprocess
-from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -101,27 +97,3 @@ def sources(draw: st.DrawFn) -> str:
     if draw(st.booleans()):
         text = text.rstrip("\r\n")
     return draw(st.sampled_from(["", "\ufeff"])) + text
-
-
-def python_files(stdlib: Path) -> list[Path]:
-    """Of a standard library; what was installed beside it left out."""
-    return [path for path in sorted(stdlib.rglob("*.py")) if "site-packages" not in path.parts]
-
-
-def standard_library_of(version: str) -> Path | None:
-    """Where the standard library of a version of Python ("3.13") is: of one on the path that runs, or of one that pyenv has."""
-    ask = "import sys, sysconfig; print(*sys.version_info[:2], sep='.'); print(sysconfig.get_path('stdlib'))"
-    for python in filter(None, [shutil.which(f"python{version}"), *_of_pyenv(version)]):
-        ran = subprocess.run([python, "-c", ask], capture_output=True, text=True, timeout=60, check=False)
-        said = ran.stdout.splitlines()
-        if ran.returncode == 0 and said[0] == version:
-            return Path(said[1])
-    return None
-
-
-def _of_pyenv(version: str) -> list[Path]:
-    pyenv = shutil.which("pyenv")
-    if pyenv is None:
-        return []
-    root = subprocess.run([pyenv, "root"], capture_output=True, text=True, timeout=60, check=True).stdout.strip()
-    return sorted(Path(root).glob(f"versions/{version}.*/bin/python"))

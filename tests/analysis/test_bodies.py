@@ -59,7 +59,7 @@ def test_only_functions_all_of_whose_code_was_executed() -> None:
     assert not bodies(SOURCE, covered={11})
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(sources())
 def test_without_its_body_a_function_has_its_docstring_alone(source: str) -> None:
     for body in bodies(source, documented=False):

@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import ast
 import random
+import sys
 import sysconfig
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from python_sources import python_files, sources
+from python_sources import sources
+from standard_library import python_files
 
 from assay.analysis.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.statements import Statement, all_statements, is_fully_covered, parsed
+from assay.analysis.statements import Statement, all_statements, is_covered, is_fully_covered, parsed
 
 SOURCE = """
 class A:
@@ -82,6 +86,8 @@ def test_a_decorated_function_begins_at_its_first_decorator() -> None:
         "def f():\r    a = '''\r'''\r    return a\r",
         "def f():\n\ta = 1;\n\tif a: return \\\n\t\ta\n",
         "class A[T]:\n    def m(self): ...\n",
+        "def f(\n    a: int,\n    /,\n    *b,\n    c=(\n     1),\n    **d  # c\n) -> int: return a\n",
+        "def f(\n    a,\n    b,\n\n):\n    return a\n",
     ],
 )
 def test_statements_of_every_syntax_are_found_and_code_stays_what_it_was(source: str) -> None:
@@ -104,7 +110,7 @@ def test_only_newer_syntax_is_read_with_libcst_and_without_it_the_refusal_says_s
     except SyntaxError:
         assert parsed(newest).newer
         parsed.cache_clear()
-        monkeypatch.setitem(__import__("sys").modules, "assay.analysis.statements_libcst", None)
+        monkeypatch.setitem(sys.modules, "assay.analysis.statements_libcst", None)
         monkeypatch.delattr("assay.analysis.statements_libcst", raising=False)
         with pytest.raises(UnreadableSource, match="where libcst is installed"):
             parsed(newest)
@@ -182,3 +188,85 @@ def test_text_of_any_encoding_is_the_bytes_again(data: bytes, encoding: str, beg
 def test_bytes_that_are_not_of_the_encoding_they_name_are_refused(data: bytes) -> None:
     with pytest.raises(UnreadableSource, match="encoding"):
         decoded(data)
+
+
+TRACED = '''
+import contextlib
+
+def everything(a):
+    """Doc."""
+    global seen
+    bare: int
+    "a string"
+    ...
+    pass
+    seen = (
+        a
+    )
+    def inner():
+        """Doc."""
+        nonlocal a
+        a += 1
+        return a
+    class Local:
+        """Doc."""
+        x: int = 1
+        def method(self): pass
+    @contextlib.contextmanager
+    def decorated(
+        b
+    ):
+        yield b
+    Local().method()
+    while True:
+        if inner() > 3: break
+        else:
+            continue
+    for _ in range(2):
+        pass
+    else:
+        del seen
+    try:
+        try:
+            raise ValueError
+        finally:
+            seen = 1
+    except (KeyError,
+            ValueError):
+        assert seen
+    with decorated(1) as c, \\
+            decorated(2):
+        match c:
+            case 0:
+                seen = a
+            case _:
+                import os; seen = os
+    return [
+        seen
+        for _ in "a"
+    ]
+'''
+
+
+def test_what_a_tracer_sees_of_a_function_that_runs_whole_is_what_is_asked_for() -> None:
+    ran: set[int] = set()
+
+    def trace(frame: FrameType, event: str, _: object) -> object:
+        if frame.f_code.co_filename == "traced" and event == "line":
+            ran.add(frame.f_lineno)
+        return trace
+
+    names: dict[str, Any] = {}
+    exec(compile(TRACED, "traced", "exec", dont_inherit=True), names)
+    before = sys.gettrace()
+    sys.settrace(trace)  # type: ignore[arg-type]
+    try:
+        names["everything"](0)
+    finally:
+        sys.settrace(before)
+    function = parsed(TRACED).functions[0]
+    missing = {s.first_line for s in all_statements(function.body) if s.runs and not is_covered(s, ran)}
+    (never,) = (n for n, text in enumerate(TRACED.split("\n"), 1) if text.strip() == "seen = a")
+    assert missing == {never}
+    assert not is_fully_covered(function, ran)
+    assert is_fully_covered(function, ran | {never})
