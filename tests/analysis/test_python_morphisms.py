@@ -173,7 +173,8 @@ def test_renaming_reaches_closures_comprehensions_walrus_targets_deletions_and_c
     after = rule("rename_variable", "python").apply(source, site, random.Random(0))
     name = changed_span(source, after)[2].split(" ", 1)[0]
     lines = (
-        f"{name} = a.x", "def g():", f"    nonlocal {name}", f"    {name} += 1", f"    return lambda: {name}", f"[({name} := n) for n in b]",
+        f"{name} = a.x", "def g():", f"    nonlocal {name}", f"    {name} += 1", f"    return lambda: {name}",
+        f"[({name} := n) for n in b]",
         "match a:", f"    case {{'x': {name}}}:", f"        del {name}", "class C:", "    x = x", "    y = [x]",
         f"f(x=f'{{{name}!r:>{{{name}}}}}')", f"for {name} in b: pass",
     )  # fmt: skip
@@ -275,6 +276,7 @@ def test_the_subject_of_a_match_is_evaluated_once() -> None:
         ("x = 1\nif x == (x := len(a)): pass", "==", "order shows"),
         ("x = 1\ndef g():\n    nonlocal x\n    x = 2\nif x == int(g()): pass", "==", "order shows"),
         ("g = ((x := n) for n in a)\nx = 1\nif x == int(next(g)): pass", "==", "order shows"),
+        ("f'{(2 if a == 1 else 3)=}'", "==", "f-string"),
         ("if (1  # one\n    == a): pass", "==", "comment"),
     ],
 )
