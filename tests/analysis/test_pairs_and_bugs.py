@@ -47,7 +47,7 @@ def test_an_injected_bug_is_one_that_a_test_notices() -> None:
 def test_what_there_is_not_is_named_with_what_there_is() -> None:
     with pytest.raises(ValueError, match="no rules for 'cobol'; there are some for python, java"):
         rule("rename_variable", "cobol")
-    with pytest.raises(ValueError, match="no rule 'rename'; there are rename_variable"):
+    with pytest.raises(ValueError, match=r"no rule 'rename'.*; there are rename_variable"):
         rule("rename", "python")
     with pytest.raises(ValueError, match="no bug 'typo'; there are swapped_arguments"):
         bug("typo", "python")

@@ -6,10 +6,10 @@ import pytest
 from analyzed_program import PROGRAM
 
 from assay.analysis.bugs.injection import KINDS, bug
-from assay.analysis.morphisms.compose import EQUIVALENT_RULES, OTHER_RULES, rule
+from assay.analysis.morphisms.compose import EQUIVALENT_RULES, rule, rules
 from assay.analysis.morphisms.rule import Edit, Refused, Rule, Site, changed_span, edited, rewrite, rewritten_somewhere
 
-ALL = [*(rule(name, "python") for name in EQUIVALENT_RULES + OTHER_RULES), *(bug(kind, "python") for kind in KINDS)]
+ALL = [*rules("python", equivalent=True), *rules("python", equivalent=False), *(bug(kind, "python") for kind in KINDS)]
 
 
 def everywhere(rule: Rule, source: str) -> list[str]:
