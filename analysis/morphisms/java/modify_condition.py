@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
+from ..rule import Refused, Site
 from .flow import may_be_constant, settles
-from .syntax import JavaSource, bare, field, operator, parse, role, splice, walk, words
+from .precedence import with_operator
+from .syntax import JavaSource, bare, field, operator, parse, splice, walk, words
 from .types import NUMERIC, UNBOXED, type_of
 
 NAME = "modify_condition"
@@ -90,9 +91,4 @@ def exchange(java: JavaSource, site: Site, new: str) -> str:
         raise Refused("a variable gets its value in the condition")
     if new in "+-" and any(UNBOXED.get(t := type_of(java, field(node, side)) or "", t) not in NUMERIC for side in ("left", "right")):
         raise Refused("the operands are not shown to be numbers")
-    edits = [Edit(*java.span(token), new)]
-    above = node.parent
-    if above is not None and above.type in {"binary_expression", "unary_expression"} and role(node) != "operator":
-        start, end = java.span(node)
-        edits = [Edit(start, start, "("), *edits, Edit(end, end, ")")]
-    return splice(java.source, edits)
+    return splice(java.source, with_operator(java, node, new))

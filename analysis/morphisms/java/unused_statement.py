@@ -20,7 +20,7 @@ NAME = "unused_statement"
 EQUIVALENT = True
 EXAMPLE = (
     "int f(int n) {\n    return n + 1;\n}\n",
-    "int f(int n) {\n    if (false) {\n        int offset = 3;\n    }\n    return n + 1;\n}\n",
+    "int f(int n) {\n    int store = 8;\n    return n + 1;\n}\n",
 )
 
 
