@@ -204,6 +204,14 @@ def uncertain(java: JavaSource, node: Node) -> bool:
     return any(c is not None and constant(java, c) is None and may_be_constant(java, c) for c in conditions)
 
 
+def binds(node: Node) -> bool:
+    """Whether a pattern inside names a variable, whose scope then depends on the flow."""
+    return any(
+        n.type in {"type_pattern", "record_pattern"} or (n.type == "instanceof_expression" and n.child_by_field_name("name"))
+        for n in walk(node)
+    )
+
+
 def settles(java: JavaSource, node: Node) -> bool:
     """Whether a node assigns to what javac follows along every path: a local declared without a value, a field in a constructor."""
     building = any(a.type in {"constructor_body", "compact_constructor_declaration", "static_initializer"} for a in ancestors(node))

@@ -15,7 +15,7 @@ from textwrap import indent
 from tree_sitter import Node
 
 from ..rule import Edit, Refused, Site
-from .flow import completes, constant, jumps_to, may_be_constant, uncertain
+from .flow import binds, completes, constant, jumps_to, may_be_constant, uncertain
 from .names import names_of
 from .syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, found, indentation, newline, parse, splice, walk
 
@@ -68,6 +68,8 @@ def _as_while(java: JavaSource, loop: Node) -> str:
     if updates:
         _check_updates(java, loop, body, continues)
     before, outer = _initial(java, loop)
+    if not outer and condition is not None and binds(condition):
+        raise Refused("the condition binds a pattern's variable, which a block around the loop would hide")
     whole = loop.parent if loop.parent is not None and loop.parent.type == "labeled_statement" else loop
     base, end = indentation(java, whole), newline(java)
     text = _changed_body(java, body, updates, continues, indentation(java, loop))

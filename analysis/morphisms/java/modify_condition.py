@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ..rule import Refused, Site
-from .flow import may_be_constant, settles
+from .flow import binds, may_be_constant, settles
 from .precedence import with_operator
 from .syntax import JavaSource, bare, field, operator, parse, splice, walk, words
 from .types import NUMERIC, UNBOXED, type_of
@@ -85,7 +85,7 @@ def exchange(java: JavaSource, site: Site, new: str) -> str:
         raise Refused(f"no operator of a condition stands at characters {site.start}-{site.end}")
     if may_be_constant(java, condition):
         raise Refused("the condition may be constant, which javac's flow analysis sees")
-    if any(n.type == "instanceof_expression" and len(n.named_children) > 2 for n in walk(condition)):
+    if binds(condition):
         raise Refused("the condition binds a pattern's variable, whose scope would change")
     if settles(java, condition):
         raise Refused("a variable gets its value in the condition")
