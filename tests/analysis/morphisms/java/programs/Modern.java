@@ -64,7 +64,8 @@ public class Main {
         for (int k = 0; k < 1; k++) { i += k; }
         Object o = all[0];
         for (int k = 0; !(o instanceof String last); k++) { o = all[k]; }
-        boolean both = found == last, k = o instanceof String t && t.isEmpty();
+        boolean both = found == last;
+        boolean k = o instanceof String t && t.isEmpty();
         return both && !k ? i + found.length() : last.length();
     }
 
