@@ -139,7 +139,7 @@ class ExactTypes:
                 name = type(parent.operator).__name__.removesuffix("Assign")
                 before, added = self._of[self._scopes.of[occurrence.node]], self(parent.value)
                 # a list takes any iterable by +=, and stays the list that it is
-                return _LIST if before == _LIST and name == "Add" else self.operated(name, before, added)
+                return before if before in (_NEVER, _LIST) and name == "Add" else self.operated(name, before, added)
             case "walrus", cst.NamedExpr():
                 return self(parent.value)
             case "for", cst.For() | cst.CompFor():
@@ -188,10 +188,10 @@ class ExactTypes:
     @staticmethod
     def operated(operator: str, left: Types, right: Types) -> Types:
         """The types of `left operator right`, the operator by libcst's name of it."""
+        if left == _NEVER or right == _NEVER:
+            return _NEVER
         if left is None or right is None:
             return None
-        if not left or not right:
-            return _NEVER
         if operator in ("BitAnd", "BitOr", "BitXor") and left <= INTS and right <= INTS:
             return _BOOL if left == _BOOL == right else _INT if "bool" not in left or "bool" not in right else INTS
         if operator in ("LeftShift", "RightShift") and left <= INTS and right <= INTS:
@@ -241,6 +241,8 @@ class ExactTypes:
             return _CALLS[name] if name in _CALLS and self._scopes.is_builtin(node.func, name) else None
         if isinstance(node.func, cst.Attribute):
             of, method = self(node.func.value), node.func.attr.value
+            if of == _NEVER:
+                return _NEVER
             if of == _STR:
                 return _STR_METHODS.get(method)
             if of == _LIST:
@@ -249,8 +251,8 @@ class ExactTypes:
 
     def _subscript(self, node: cst.Subscript) -> Types:
         of = self(node.value)
-        if of == _STR:
-            return _STR
+        if of in (_NEVER, _STR):
+            return of
         if of in (_LIST, frozenset({"tuple"})) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
             return of
         return None

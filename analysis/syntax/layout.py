@@ -17,7 +17,7 @@ def reindented(parsed: Parsed, start: int, end: int, old: str, new: str) -> str:
 
     What is before the first line end is left alone. A line that does not begin with `old` (a comment, an empty line) is left alone, too.
     """
-    inside = [parsed.spans[s] for s in parsed.nodes if isinstance(s, cst.SimpleString | cst.FormattedString)]
+    inside = [parsed.spans[s] for s in (*parsed.all(cst.SimpleString), *parsed.all(cst.FormattedString))]
     parts, at = [], start
     for i in range(start, end):
         if parsed.source[i] == "\n" or (parsed.source[i] == "\r" and parsed.source[i + 1 : i + 2] != "\n"):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
@@ -24,17 +24,21 @@ BOM = "\ufeff"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parsed:
-    """source and its tree; spans: start and end of each node, parentheses around it left out; parents: of each node but the tree."""
+    """source and its tree; spans: start and end of each node, parentheses around it left out; parents: of each node but the tree.
+
+    nodes: all of them, an outer one before those inside it; by_kind: the same by their type.
+    """
 
     source: str
     tree: cst.Module
     spans: Mapping[cst.CSTNode, tuple[int, int]]
     parents: Mapping[cst.CSTNode, cst.CSTNode]
     nodes: tuple[cst.CSTNode, ...]
+    by_kind: Mapping[type[cst.CSTNode], Sequence[cst.CSTNode]]
 
-    def all(self, kind: type[Node]) -> Iterator[Node]:
-        """Every node of a kind, an outer one before those inside it."""
-        return (node for node in self.nodes if isinstance(node, kind))
+    def all(self, kind: type[Node]) -> Sequence[Node]:
+        """Every node of exactly this kind, an outer one before those inside it."""
+        return cast("Sequence[Node]", self.by_kind.get(kind, ()))
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end with the parentheses around an expression."""
@@ -105,17 +109,21 @@ def parse(source: str) -> Parsed:
     except (RecursionError, UnicodeEncodeError) as error:
         raise UnreadableSource(f"not Python that can be parsed: {error}") from None
     offset_of = _characters(text, len(source) - len(text))
-    spans = {node: (offset_of[place.start], offset_of[place.start + place.length]) for node, place in places.items()}
+    # a file without a last line end is written with one, which is taken away when its nodes have their places
+    last = len(text.encode())
+    spans = {n: (offset_of[min(p.start, last)], offset_of[min(p.start + p.length, last)]) for n, p in places.items()}
     parents: dict[cst.CSTNode, cst.CSTNode] = {}
     nodes: list[cst.CSTNode] = []
+    by_kind: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
     pending: list[cst.CSTNode] = [tree]
     while pending:
         node = pending.pop()
         nodes.append(node)
+        by_kind.setdefault(type(node), []).append(node)
         for child in reversed(node.children):
             parents[child] = node
             pending.append(child)
-    return Parsed(source, tree, spans, parents, tuple(nodes))
+    return Parsed(source, tree, spans, parents, tuple(nodes), by_kind)
 
 
 def _characters(text: str, shift: int) -> range | list[int]:

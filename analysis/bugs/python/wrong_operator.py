@@ -24,7 +24,8 @@ FAMILIES = (
     ("==", "!="),
     ("and", "or"),
 )
-_OPERATORS = cst.BaseBinaryOp | cst.BaseAugOp | cst.BaseBooleanOp | cst.BaseCompOp
+# the bar between the alternatives of a pattern is no operator
+_OPERATIONS = (cst.BinaryOperation, cst.AugAssign, cst.BooleanOperation, cst.ComparisonTarget)
 
 
 def sites(source: str) -> list[Site]:
@@ -46,4 +47,6 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
 
 def _operators(parsed: Parsed) -> list[cst.CSTNode]:
     known = {text for family in FAMILIES for text in family}
-    return [node for node in parsed.nodes if isinstance(node, _OPERATORS) and parsed.text(node) in known]
+    operations: list[cst.CSTNode] = [node for kind in _OPERATIONS for node in parsed.all(kind)]
+    operators = [child for node in operations for child in node.children if child is getattr(node, "operator", None)]
+    return [operator for operator in operators if parsed.text(operator) in known]

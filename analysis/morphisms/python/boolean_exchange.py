@@ -86,7 +86,7 @@ def _negated(parsed: Parsed, variable: Variable, occurrence: Occurrence) -> Iter
     start, end = parsed.span(value)
     if isinstance(parent, cst.NamedExpr):
         # its value is used as it was
-        yield from _around(*parsed.span(parent), "(not (", "))")
+        yield from _around(*parsed.span(parent), *(("(not ", ")") if parent.lpar else ("(not (", "))")))
     if isinstance(parent, cst.AugAssign):
         sign = type(parent.operator).__name__
         symbol = {"BitAndAssign": "&", "BitOrAssign": "|", "BitXorAssign": "^"}.get(sign)

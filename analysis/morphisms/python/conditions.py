@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -11,12 +11,10 @@ from ...syntax.parsed import Parsed
 
 def tests(parsed: Parsed) -> Iterator[cst.BaseExpression]:
     """The condition of each `if`, `elif`, `while`, `assert`, conditional expression, comprehension's `if` and guard of a `case`."""
-    for node in parsed.nodes:
-        match node:
-            case cst.If() | cst.While() | cst.IfExp() | cst.Assert() | cst.CompIf():
-                yield node.test
-            case cst.MatchCase(guard=guard) if guard is not None:
-                yield guard
+    for kind in (cst.If, cst.While, cst.IfExp, cst.Assert, cst.CompIf):
+        deciding: Sequence[cst.If | cst.While | cst.IfExp | cst.Assert | cst.CompIf] = parsed.all(kind)
+        yield from (node.test for node in deciding)
+    yield from (case.guard for case in parsed.all(cst.MatchCase) if case.guard is not None)
 
 
 def decisions(parsed: Parsed) -> list[cst.BooleanOperation | cst.Comparison]:

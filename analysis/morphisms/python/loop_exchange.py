@@ -39,14 +39,13 @@ _PLAIN = frozenset({"range", "str", "bytes", "list", "tuple", "dict", "set", "fr
 def sites(source: str) -> list[Site]:
     """One for each `for` and `while` statement; what: which of the two. Raises UnreadableSource."""
     parsed = parse(source)
-    loops = [node for node in parsed.nodes if isinstance(node, cst.For | cst.While)]
-    return sorted((Site(*parsed.spans[n], "for" if isinstance(n, cst.For) else "while") for n in loops), key=lambda s: s.start)
+    return sorted((Site(*parsed.spans[n], "for" if isinstance(n, cst.For) else "while") for n in _loops(parsed)), key=lambda s: s.start)
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
     """The source with the other kind of loop. Raises Refused."""
     parsed = parse(source)
-    node = next((n for n in parsed.nodes if isinstance(n, cst.For | cst.While) and parsed.spans[n] == (site.start, site.end)), None)
+    node = next((n for n in _loops(parsed) if parsed.spans[n] == (site.start, site.end)), None)
     if node is None:
         raise Refused("no loop stands here")
     if parsed.function_of(node) is None:
@@ -66,6 +65,10 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     if not scopes(parsed).unbound("iter", "next", "object"):
         raise Refused("iter, next or object is bound to something else")
     return edited(source, _iterating(parsed, node, (indentation, inner), rng))
+
+
+def _loops(parsed: Parsed) -> list[cst.For | cst.While]:
+    return [*parsed.all(cst.For), *parsed.all(cst.While)]
 
 
 def _as_for(parsed: Parsed, node: cst.While, inner: str, rng: random.Random) -> list[Edit]:
