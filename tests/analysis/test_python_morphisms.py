@@ -6,10 +6,10 @@ import signal
 import pytest
 
 from assay.analysis.bugs.injection import KINDS, bug, inject
-from assay.analysis.morphisms.compose import EQUIVALENT_RULES, OTHER_RULES, chain, pairs, rule, rules
+from assay.analysis.morphisms.compose import EQUIVALENT_RULES, chain, pairs, rule, rules
 from assay.analysis.morphisms.rule import Edit, Refused, Rule, Site, changed_span, confirmed, edited, rewrite, rewritten_somewhere
 
-ALL = [*(rule(name, "python") for name in EQUIVALENT_RULES + OTHER_RULES), *(bug(kind, "python") for kind in KINDS)]
+ALL = [*rules("python", equivalent=True), *rules("python", equivalent=False), *(bug(kind, "python") for kind in KINDS)]
 PROGRAM = '''\
 """Module."""
 import os
