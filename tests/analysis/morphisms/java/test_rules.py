@@ -169,6 +169,8 @@ def test_an_empty_file_has_no_sites(one: Rule) -> None:
         ("switch_to_if", "class A { void f(E e) { switch (e) { case X: h(); } } }", "switch", "type"),
         ("switch_to_if", "class A { void f() { switch (g()) { case X: h(); } } }", "switch", "type"),
         ("switch_to_if", "class A { void f(int n) { switch (n) { case 1: int i = 1; g(i); break; case 2: i = 3; } } }", "switch", "i is"),
+        ("loop_exchange", "class A { void f(Object o) { while (!(o instanceof B b)) o = g(); b.h(); } }", "while", "javac loses track"),
+        ("unused_statement", "class A { void f() { for (int i = 0; !(g() instanceof B b); ) { } b.h(); } }", "b.h", "javac loses track"),
         ("unused_statement", "class A { A() { this(1); } }", "this", "another constructor"),
         ("reorder_condition", "class A { boolean f() { return g() < h(); } }", "g() <", "one may change"),
         ("reorder_condition", "class A { boolean f(int[] a, int i) { return i < 3 && a[i] > 0; } }", "i < 3", "may throw"),
