@@ -1,9 +1,10 @@
 """Every rule at every site of benchmarks' canonical solutions, checked by execution: the table of docs/morphisms.md.
 
-    python benchmarks/morphisms.py [--data DIR] [--jobs N] [--every N]
+    python benchmarks/morphisms.py [--data DIR] [--jobs N] [--every N] [--most N] [--bugs]
 
 Equivalent rules must keep the outcome of every test, and of every call with what it returns, prints, raises and leaves in its arguments,
-calls with arguments of the wrong types included. Any that does not is printed with both programs. `--every 10` takes each tenth program.
+calls with arguments of the wrong types included. Any that does not is printed. `--every 10` takes each tenth program, `--most 2` two
+random sites for each rule and program, `--bugs` the kinds of bug instead of the rules.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,13 +30,15 @@ from assay.analysis.morphisms.rule import Refused, Rule, UnreadableSource, rewri
 Counts = dict[str, Counter[str]]
 
 
-def all_rules() -> list[Rule]:
-    return [*rules("python", equivalent=True), *rules("python", equivalent=False), *(bug(kind, "python") for kind in KINDS)]
+def chosen(bugs: bool) -> list[Rule]:
+    if bugs:
+        return [bug(kind, "python") for kind in KINDS]
+    return [*rules("python", equivalent=True), *rules("python", equivalent=False)]
 
 
-def checked(programs: Sequence[Program]) -> tuple[Counts, list[str]]:
+def checked(programs: Sequence[Program], most: int | None, bugs: bool) -> tuple[Counts, list[str]]:
     """Counts by rule, and the counterexamples, of some programs."""
-    counts: Counts = {rule.NAME: Counter() for rule in all_rules()}
+    counts: Counts = {rule.NAME: Counter() for rule in chosen(bugs)}
     wrong: list[str] = []
     with Runner() as runner:
         for program in programs:
@@ -42,25 +46,32 @@ def checked(programs: Sequence[Program]) -> tuple[Counts, list[str]]:
             if before is None or told_apart(before, runner.outcomes(program) or {}):
                 counts["unstable"] = counts.get("unstable", Counter()) + Counter({"programs": 1})
                 continue
-            for rule in all_rules():
-                check_rule(runner, program, before, rule, counts[rule.NAME], wrong)
+            for rule in chosen(bugs):
+                check_rule(runner, program, before, rule, counts[rule.NAME], wrong, most)
     return counts, wrong
 
 
-def check_rule(runner: Runner, program: Program, before: dict[str, str], rule: Rule, count: Counter[str], wrong: list[str]) -> None:
+def check_rule(
+    runner: Runner, program: Program, before: dict[str, str], rule: Rule, count: Counter[str], wrong: list[str], most: int | None
+) -> None:
     try:
         sites = rule.sites(program.source)
     except UnreadableSource:
         count["unreadable"] += 1
         return
-    for site in sites:
-        count["sites"] += 1
+    count["sites"] += len(sites)
+    tried = 0
+    for site in random.Random(program.id).sample(sites, len(sites)):
         try:
             after = rewrite(rule, program.source, site, random.Random(f"{program.id}:{site.start}")).of(program.source)
         except Refused:
             count["refused"] += 1
             continue
         count["applied"] += 1
+        tried += 1
+        if most is not None and tried > most:
+            continue
+        count["executed"] += 1
         outcomes = runner.outcomes(program, after)
         if outcomes is None:
             count["unknown"] += 1
@@ -79,6 +90,8 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--most", type=int)
+    parser.add_argument("--bugs", action="store_true")
     arguments = parser.parse_args()
     failed = False
     for name, programs in (("HumanEval", humaneval(arguments.data)), ("MBPP", mbpp(arguments.data))):
@@ -86,17 +99,19 @@ def main() -> int:
         total: Counts = {}
         parts = [programs[i :: arguments.jobs * 8] for i in range(arguments.jobs * 8)]
         with ProcessPoolExecutor(arguments.jobs) as pool:
-            for counts, wrong in pool.map(checked, parts):
+            for counts, wrong in pool.map(checked, parts, repeat(arguments.most), repeat(arguments.bugs)):
                 for rule, count in counts.items():
                     total[rule] = total.get(rule, Counter()) + count
                 failed = failed or bool(wrong)
                 for text in wrong:
                     print(text, flush=True)
         print(f"\n{name}, n = {len(programs)} programs, {total.pop('unstable', Counter())['programs']} of them unstable and left out\n")
-        print("| rule | sites | refused | applied | unknown | kept | some test changes | some call changes |\n|:---|" + "---:|" * 7)
+        print(
+            "| rule | sites | refused | applied | executed | unknown | kept | some test changes | some call changes |\n|:---|" + "---:|" * 8
+        )
         for rule, c in total.items():
-            row = (c["sites"], c["refused"], c["applied"], c["unknown"], c["kept"], c["confirmed by tests"], c["confirmed by any call"])
-            print(f"| {rule} | {' | '.join(f'{n:,}' for n in row)} |", flush=True)
+            columns = ("sites", "refused", "applied", "executed", "unknown", "kept", "confirmed by tests", "confirmed by any call")
+            print(f"| {rule} | {' | '.join(f'{c[column]:,}' for column in columns)} |", flush=True)
     return 1 if failed else 0
 
 

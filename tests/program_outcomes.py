@@ -23,7 +23,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-CPU_S, WALL_S, CALL_S, MEMORY = 20, 60, 1.0, 1 << 30
+CPU_S, WALL_S, TEST_S, ODD_S, MEMORY = 20, 60, 1.0, 0.1, 1 << 30
 MOST_CALLS = 40
 ODD = (None, True, -1, 2, 2.5, float("nan"), "ab", "", [], [3, 1, 2], ["b", "a"], (1, 2), {"a": 1}, {1, 2})
 
@@ -98,10 +98,14 @@ class Runner:
 
 
 def told_apart(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    """The names of the tests and calls with different outcomes; what took too long before is left out, with what it did not come to."""
-    slow = "too long" in before.values()
-    names = (before.keys() & after.keys()) if slow else (before.keys() | after.keys())
-    return sorted(name for name in names if before.get(name) != after.get(name) and before.get(name) != "too long")
+    """The names of the tests and calls with different outcomes.
+
+    What took too long before is left out, with what it did not come to; a test that takes too long only afterwards tells them apart.
+    """
+    slow = any("too long" in found.get(name, "") for found in (before, after) for name in found if name.startswith("odd"))
+    names = (before.keys() & after.keys()) if slow or "too long" in before.values() else (before.keys() | after.keys())
+    different = (name for name in names if before.get(name) != after.get(name) and before.get(name) != "too long")
+    return sorted(name for name in different if not (name.startswith("odd") and after.get(name, "too long") == "too long"))
 
 
 class _TooLongError(BaseException):
@@ -147,9 +151,15 @@ def _outcomes(source: str, setup: str, tests: list[str], entry: str) -> dict[str
     _ended(lambda: exec(compile(setup, "setup", "exec"), space))
     for i, test in enumerate(tests):
         found[f"test {i}"] = _ended(lambda code=test: exec(compile(code, "test", "exec"), space))
-    if function is not None:
+        if found[f"test {i}"] == "too long":
+            break
+    if function is not None and "too long" not in found.values():
         for i, arguments in enumerate(_odd(calls)):
             found[f"odd {i}"] = _called(function, arguments)
+            if found[f"odd {i}"].startswith("too long"):
+                # the others may be as long
+                found[f"odd {i}"] = "too long"
+                break
     return found
 
 
@@ -186,11 +196,11 @@ def _readable(text: str) -> bool:
 def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
     arguments = eval(text) if _readable(text := repr(arguments)) else arguments
     result: list[Any] = []
-    ended = _ended(lambda: result.append(function(*arguments)))
+    ended = _ended(lambda: result.append(function(*arguments)), ODD_S)
     return _shown(result[0], arguments) + ended if result else f"{ended} {_text(arguments)}"
 
 
-def _ended(run: Callable[[], object]) -> str:
+def _ended(run: Callable[[], object], seconds: float = TEST_S) -> str:
     """What was printed, and the type of the exception that ended it."""
 
     def stop(*_: object) -> None:
@@ -198,7 +208,7 @@ def _ended(run: Callable[[], object]) -> str:
 
     signal.signal(signal.SIGPROF, stop)
     printed, how = StringIO(), ""
-    signal.setitimer(signal.ITIMER_PROF, CALL_S)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         with redirect_stdout(printed):
             run()

@@ -66,6 +66,10 @@ class Parsed:
             yield found
             pending.extend(reversed(found.children))
 
+    def printed(self, node: cst.CSTNode) -> bool:
+        """Whether an f-string prints the node's own text (`f"{x=}"`)."""
+        return any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in self.ancestors(node))
+
     def function_of(self, node: cst.CSTNode) -> Function | None:
         """The function in whose body the node is executed; None in a module's or a class's own code. Defaults belong to the code around."""
         for parent in self.ancestors(node):

@@ -71,7 +71,7 @@ def _negated(parsed: Parsed, variable: Variable, occurrence: Occurrence) -> Iter
     """The edits for one occurrence; insertions but for True and False, so that those of nested expressions never overlap."""
     name, node = variable.name, occurrence.node
     parent = parsed.parents[node]
-    if any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in parsed.ancestors(node)):
+    if parsed.printed(node):
         raise Refused(f'an f-string prints the text of {name} by "="')
     if occurrence.how in ("declaration", "annotation"):
         return

@@ -56,10 +56,9 @@ def _check(parsed: Parsed, known: Scopes, variable: Variable) -> None:
     if named := kinds & {"import", "def", "class", "type"}:
         raise Refused(f"{variable.name} is bound by {min(named)}, whose name is a value")
     for occurrence in variable.occurrences:
-        around = parsed.parents[occurrence.node]
         if occurrence.how == "parameter":
             _check_parameter(parsed, known, variable, occurrence.node)
-        if any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in (around, *parsed.ancestors(around))):
+        if parsed.printed(occurrence.node):
             raise Refused(f'an f-string prints the name of {variable.name} by "="')
 
 

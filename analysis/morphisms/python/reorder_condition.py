@@ -50,6 +50,8 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     node = next((n for n in decisions(parsed) if parsed.spans[n] == (site.start, site.end)), None)
     if node is None:
         raise Refused("no condition stands here")
+    if parsed.printed(node):
+        raise Refused('an f-string prints the text of the condition by "="')
     known = effects(parsed)
     if isinstance(node, cst.BooleanOperation):
         left, right, operator = node.left, node.right, site.what

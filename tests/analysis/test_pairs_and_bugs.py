@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+from analyzed_program import PROGRAM, outcomes
+
+from assay.analysis.bugs.injection import bug, inject
+from assay.analysis.morphisms.compose import chain, pairs, rule, rules
+from assay.analysis.morphisms.rule import Refused, confirmed
+
+
+def test_what_changes_no_tests_outcome_is_not_called_different() -> None:
+    assert confirmed(PROGRAM, PROGRAM, outcomes) is False
+    assert confirmed(PROGRAM, PROGRAM.replace("place = i", "place = -i - 5"), outcomes) is True
+    assert confirmed(PROGRAM, PROGRAM, lambda _: None) is None
+
+
+def test_pairs_have_the_distance_of_their_rewrites_and_those_that_differ_do() -> None:
+    found = pairs(PROGRAM, "python", "seed", 3, outcomes=outcomes)
+    assert [pair.kind for pair in found if pair.equivalent] == ["1-eq", "2-eq", "3-eq"]
+    assert {pair.kind for pair in found if not pair.equivalent} <= {"1-neq"}
+    assert len({pair.after for pair in found}) == len(found)
+    for pair in found:
+        text = pair.before
+        for step in pair.rewrites:
+            text = step.of(text)
+        assert text == pair.after
+        assert confirmed(pair.before, pair.after, outcomes) is (not pair.equivalent)
+    assert found == pairs(PROGRAM, "python", "seed", 3, outcomes=outcomes)
+    assert found != pairs(PROGRAM, "python", "another", 3, outcomes=outcomes)
+
+
+def test_a_chain_takes_another_rule_before_one_that_it_had_and_ends_where_none_applies() -> None:
+    steps = chain(PROGRAM, rules("python", equivalent=True), "seed", 7)
+    assert len({step.rule for step in steps}) >= 6
+    assert chain("x = 1\n", rules("python", equivalent=True), "seed", 3) == []
+
+
+def test_an_injected_bug_is_one_that_a_test_notices() -> None:
+    for kind in (None, "off_by_one", "missing_negation", "wrong_operator"):
+        step = inject(PROGRAM, "python", "seed", kind=kind, outcomes=outcomes)
+        assert outcomes(step.of(PROGRAM)) != outcomes(PROGRAM)
+        assert step == inject(PROGRAM, "python", "seed", kind=kind, outcomes=outcomes)
+    with pytest.raises(Refused, match="no place for a bug of removed_guard"):
+        inject("x = 1\n", "python", "seed", kind="removed_guard")
+
+
+def test_what_there_is_not_is_named_with_what_there_is() -> None:
+    with pytest.raises(ValueError, match="no rules for 'cobol'; there are some for python, java"):
+        rule("rename_variable", "cobol")
+    with pytest.raises(ValueError, match=r"no rule 'rename'.*; there are rename_variable"):
+        rule("rename", "python")
+    with pytest.raises(ValueError, match="no bug 'typo'; there are swapped_arguments"):
+        bug("typo", "python")
