@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from ...morphisms.java.flow import may_be_constant, settles, uncompilable
-from ...morphisms.java.syntax import JavaSource, parse, splice, walk
+from ...morphisms.java.flow import binds, may_be_constant, settles, uncompilable
+from ...morphisms.java.syntax import JavaSource, parse, splice
 from ...morphisms.rule import Edit, Refused
 
 
@@ -26,5 +26,5 @@ def check_free(java: JavaSource, expression: Node) -> None:
         raise Refused("the expression may be constant, which javac's flow analysis sees")
     if settles(java, expression):
         raise Refused("a variable gets its value in the expression")
-    if any(n.type == "instanceof_expression" and len(n.named_children) > 2 for n in walk(expression)):
+    if binds(expression):
         raise Refused("the expression binds a pattern's variable, whose scope would change")

@@ -10,6 +10,7 @@ import random
 
 from tree_sitter import Node
 
+from ...morphisms.java.precedence import with_operator
 from ...morphisms.java.syntax import COMMENTS, JavaSource, field, operator, parse, walk
 from ...morphisms.java.types import NUMERIC, UNBOXED, type_of
 from ...morphisms.rule import Edit, Refused, Site
@@ -57,8 +58,5 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
         for side in ("left", "right"):
             if sign in ("&&", "||"):
                 check_free(java, field(node, side))
-    edits = [Edit(site.start, site.end, rng.choice(_CHANGES[sign]))]
-    if node.type == "binary_expression" and node.parent is not None and node.parent.type in {"binary_expression", "unary_expression"}:
-        start, end = java.span(node)
-        edits = [Edit(start, start, "("), *edits, Edit(end, end, ")")]
-    return accepted(java, edits)
+    new = rng.choice(_CHANGES[sign])
+    return accepted(java, with_operator(java, node, new) if node.type == "binary_expression" else [Edit(site.start, site.end, new)])

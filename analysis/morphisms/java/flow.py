@@ -10,11 +10,13 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from ..rule import Refused
 from .names import is_final, late, names_of
 from .syntax import (
     BLOCKS,
     CALLABLES,
     LOOPS,
+    METHODS,
     TYPE_BODIES,
     JavaSource,
     ancestors,
@@ -202,6 +204,27 @@ def uncertain(java: JavaSource, node: Node) -> bool:
     """Whether some loop inside may run for ever in javac's eyes, or never, by a constant whose value is not worked out here."""
     conditions = (n.child_by_field_name("condition") for n in own_code(node) if n.type in LOOPS)
     return any(c is not None and constant(java, c) is None and may_be_constant(java, c) for c in conditions)
+
+
+def binds(node: Node) -> bool:
+    """Whether a pattern inside names a variable, whose scope then depends on the flow."""
+    return any(
+        n.type in {"type_pattern", "record_pattern"} or (n.type == "instanceof_expression" and n.child_by_field_name("name"))
+        for n in walk(node)
+    )
+
+
+def check_declarations_may_move(node: Node) -> None:
+    """Raise Refused where a declaration more, or at another place, could make javac refuse what the language allows.
+
+    javac (17) gives the variable that a pattern in the condition of a `for` names to the next declaration after the loop, so whether a
+    program compiles depends on how many declarations come in between.
+    """
+    around = [a for a in ancestors(node) if a.type in METHODS or a.type in {"static_initializer", "class_body"}]
+    for loop in walk(around[0]) if around else ():
+        condition = loop.child_by_field_name("condition") if loop.type == "for_statement" else None
+        if condition is not None and binds(condition):
+            raise Refused("javac loses track of the variable of a pattern in the condition of a for, here in the same method")
 
 
 def settles(java: JavaSource, node: Node) -> bool:

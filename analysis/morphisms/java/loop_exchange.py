@@ -15,7 +15,7 @@ from textwrap import indent
 from tree_sitter import Node
 
 from ..rule import Edit, Refused, Site
-from .flow import completes, constant, jumps_to, may_be_constant, uncertain
+from .flow import binds, check_declarations_may_move, completes, constant, jumps_to, may_be_constant, uncertain
 from .names import names_of
 from .syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, found, indentation, newline, parse, splice, walk
 
@@ -39,6 +39,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     """Write the loop in the other way. Raises Refused."""
     java = parse(source)
     loop = found(java, site, _LOOPS)
+    check_declarations_may_move(loop)
     if loop.type == "while_statement":
         return _as_for(java, loop)
     return _as_while(java, loop)
@@ -49,6 +50,8 @@ def _as_for(java: JavaSource, loop: Node) -> str:
     start, end = java.span(condition)
     keyword = java.span(loop)[0]
     inner = java.source[start + 1 : end - 1]
+    if binds(condition):
+        raise Refused("javac loses track of the variable of a pattern in the condition of a for")
     if any(n.type == "line_comment" for n in walk(condition)):
         raise Refused("a comment stands in the condition")
     return splice(java.source, [Edit(keyword, keyword + len("while"), "for"), Edit(start, end, f"(; {inner.strip()}; )")])

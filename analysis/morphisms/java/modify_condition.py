@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .flow import may_be_constant, settles
-from .syntax import JavaSource, bare, field, operator, parse, role, splice, walk, words
+from ..rule import Refused, Site
+from .flow import binds, may_be_constant, settles
+from .precedence import with_operator
+from .syntax import JavaSource, bare, field, operator, parse, splice, walk, words
 from .types import NUMERIC, UNBOXED, type_of
 
 NAME = "modify_condition"
@@ -84,15 +85,10 @@ def exchange(java: JavaSource, site: Site, new: str) -> str:
         raise Refused(f"no operator of a condition stands at characters {site.start}-{site.end}")
     if may_be_constant(java, condition):
         raise Refused("the condition may be constant, which javac's flow analysis sees")
-    if any(n.type == "instanceof_expression" and len(n.named_children) > 2 for n in walk(condition)):
+    if binds(condition):
         raise Refused("the condition binds a pattern's variable, whose scope would change")
     if settles(java, condition):
         raise Refused("a variable gets its value in the condition")
     if new in "+-" and any(UNBOXED.get(t := type_of(java, field(node, side)) or "", t) not in NUMERIC for side in ("left", "right")):
         raise Refused("the operands are not shown to be numbers")
-    edits = [Edit(*java.span(token), new)]
-    above = node.parent
-    if above is not None and above.type in {"binary_expression", "unary_expression"} and role(node) != "operator":
-        start, end = java.span(node)
-        edits = [Edit(start, start, "("), *edits, Edit(end, end, ")")]
-    return splice(java.source, edits)
+    return splice(java.source, with_operator(java, node, new))

@@ -13,8 +13,8 @@ from tree_sitter import Node
 
 from ..rule import Edit, Refused, Site
 from .effects import commute, effects, in_try
-from .flow import completes, leaves, uncertain
-from .syntax import BLOCKS, JavaSource, parse, splice, statements, walk
+from .flow import check_declarations_may_move, completes, leaves, uncertain
+from .syntax import BLOCKS, TYPE_BODIES, JavaSource, parse, splice, statements, walk
 
 NAME = "permute_statements"
 EQUIVALENT = True
@@ -57,10 +57,13 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     if pair is None:
         raise Refused(f"characters {site.start}-{site.end} are not two statements of a block")
     one, two = pair
+    check_declarations_may_move(one)
     if any(n.type.endswith("_declaration") and n.type != "local_variable_declaration" for n in pair):
         raise Refused("a class has to be declared before it is used")
     if java.text(one) == java.text(two):
         raise Refused("the two are the same")
+    if all(any(n.type in TYPE_BODIES for n in walk(statement)) for statement in pair):
+        raise Refused("both declare classes, and their numbers in class names would change")
     first, second = effects(java, one), effects(java, two)
     reason = commute(first, second)
     if reason:

@@ -11,7 +11,7 @@ import random
 from tree_sitter import Node
 
 from ..rule import Edit, Refused, Site
-from .flow import settles, uncompilable
+from .flow import binds, settles, uncompilable
 from .syntax import JavaSource, ancestors, field, found, parse, splice, statements, walk, words
 
 NAME = "remove_else"
@@ -54,7 +54,7 @@ def check_removal(java: JavaSource, node: Node, removed: Node) -> None:
     """Raise Refused where javac would not accept a method any more when an if's else, or the whole if, is taken away."""
     if settles(java, removed):
         raise Refused("a variable gets its value in what would go")
-    if any(n.type == "instanceof_expression" and len(n.named_children) > 2 for n in walk(field(node, "condition"))):
+    if binds(field(node, "condition")):
         raise Refused("the condition binds a pattern's variable, whose scope would change")
     if any(n.type in {"method_invocation", "object_creation_expression", "throw_statement"} for n in walk(removed)):
         for above in ancestors(node):

@@ -16,7 +16,7 @@ NAME = "rename_variable"
 EQUIVALENT = True
 EXAMPLE = (
     "int twice(int n) { int result = n * 2; return result; }",
-    "int twice(int n) { int acc = n * 2; return acc; }",
+    "int twice(int n) { int store = n * 2; return store; }",
 )
 
 

@@ -14,6 +14,7 @@ from ..rule import Edit, Refused, Site
 from .effects import NULL, Effects, commute, effects
 from .flow import may_be_constant
 from .names import late, names_of
+from .precedence import LEVEL
 from .syntax import JavaSource, bare, field, found, operator, parse, splice, walk
 from .types import PRIMITIVE, is_primitive, type_of
 
@@ -49,16 +50,10 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     if reason:
         raise Refused(reason)
     token = next(c for c in node.children if c.type == sign)
-    moved = f"({java.text(left)})" if left.type == "binary_expression" and _as_weak(operator(left), sign) else java.text(left)
+    moved = f"({java.text(left)})" if left.type == "binary_expression" and LEVEL[operator(left)] <= LEVEL[sign] else java.text(left)
     return splice(
         source, [Edit(*java.span(left), java.text(right)), Edit(*java.span(token), MIRRORED[sign]), Edit(*java.span(right), moved)]
     )
-
-
-def _as_weak(inner: str, outer: str) -> bool:
-    levels = [("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">=")]
-    place = {sign: i for i, level in enumerate(levels) for sign in level}
-    return place.get(inner, len(levels)) <= place[outer]
 
 
 def _compared(java: JavaSource, left: Node, right: Node, sign: str) -> tuple[Effects, Effects]:

@@ -14,7 +14,7 @@ from textwrap import dedent, indent
 from tree_sitter import Node
 
 from ..rule import Edit, Refused, Site
-from .flow import completes, is_default, jumps_to
+from .flow import check_declarations_may_move, completes, is_default, jumps_to
 from .names import fields_of, fresh, variable_at
 from .syntax import (
     BLOCKS,
@@ -70,6 +70,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
         raise Refused("the value of the switch is used")
     if place.type == "labeled_statement":
         raise Refused("the switch has a label")
+    check_declarations_may_move(switch)
     branches = _branches(java, switch)
     values = [value for branch in branches for value in branch.values]
     if not any(branch.values and not branch.default for branch in branches):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ..rule import Edit, Refused, Site
-from .flow import completes, uncertain
+from .flow import check_declarations_may_move, completes, uncertain
 from .names import fresh
 from .syntax import BLOCKS, JavaSource, indentation, newline, parse, splice, statements, walk
 from .types import is_own
@@ -20,7 +20,7 @@ NAME = "unused_statement"
 EQUIVALENT = True
 EXAMPLE = (
     "int f(int n) {\n    return n + 1;\n}\n",
-    "int f(int n) {\n    if (false) {\n        int offset = 3;\n    }\n    return n + 1;\n}\n",
+    "int f(int n) {\n    int store = 8;\n    return n + 1;\n}\n",
 )
 
 
@@ -50,6 +50,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     if place is None:
         raise Refused(f"no statement can stand at character {site.start}")
     block, following = place
+    check_declarations_may_move(following or block)
     if following is not None and following.type == "explicit_constructor_invocation":
         raise Refused("a call of another constructor has to stand first")
     inside = statements(block)

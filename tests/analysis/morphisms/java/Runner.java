@@ -120,7 +120,7 @@ public class Runner {
         try {
             thread.start();
             thread.join(limit);
-            while (thread.isAlive()) {
+            for (int tries = 0; thread.isAlive() && tries < 20; tries++) {
                 thread.stop();
                 thread.join(100);
             }

@@ -58,7 +58,18 @@ public class Main {
         return op.twice().of(sum, 1);
     }
 
+    static int flowing(Object[] all) {
+        int i = 0;
+        while (!(all[i] instanceof String found)) { i++; }
+        for (int k = 0; k < 1; k++) { i += k; }
+        Object o = all[0];
+        for (int k = 0; !(o instanceof String last); k++) { o = all[k]; }
+        boolean both = found == last;
+        boolean k = o instanceof String t && t.isEmpty();
+        return both && !k ? i + found.length() : last.length();
+    }
+
     public static void main(String... args) {
-        System.out.println(area(new Circle(2)) + area(new Square(3)) + Circle.made + block("a") + block("ab") + block("abc") + streams(List.of(1, 2, 3, 4, 5)));
+        System.out.println(area(new Circle(2)) + area(new Square(3)) + Circle.made + block("a") + block("ab") + block("abc") + streams(List.of(1, 2, 3, 4, 5)) + flowing(new Object[] {1, 2, "abc"}));
     }
 }

@@ -1,3 +1,5 @@
+"""A JVM for tests that compiles and runs many Java programs."""
+
 from __future__ import annotations
 
 import shutil
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-RUNNER = Path(__file__).with_name("Runner.java")
+RUNNER = Path(__file__).parent / "analysis" / "morphisms" / "java" / "Runner.java"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,45 @@
+"""Which Java operators bind tighter, and how to put one in the place of another so that the expression keeps its shape."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from ..rule import Edit
+from .syntax import JavaSource, field, operator
+
+_LEVELS = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", ">", "<=", ">="),
+    ("<<", ">>", ">>>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+LEVEL = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
+
+
+def with_operator(java: JavaSource, node: Node, new: str) -> list[Edit]:
+    """The edits that give a binary expression another operator, with the brackets that keep what is an operand of what."""
+    old = operator(node)
+    token = next(c for c in node.children if c.type == old)
+    edits, level = [Edit(*java.span(token), new)], LEVEL[new]
+    if level == LEVEL[old]:
+        return edits
+    left, right, above = field(node, "left"), field(node, "right"), node.parent
+    for side in (left, right):
+        if side.type == "binary_expression" and (LEVEL[operator(side)] < level or (side == right and LEVEL[operator(side)] == level)):
+            edits += _brackets(java, side)
+    if above is not None and above.type == "binary_expression":
+        outer = LEVEL[operator(above)]
+        if level < outer or (level == outer and field(above, "right") == node):
+            edits += _brackets(java, node)
+    return edits
+
+
+def _brackets(java: JavaSource, node: Node) -> list[Edit]:
+    start, end = java.span(node)
+    return [Edit(start, start, "("), Edit(end, end, ")")]

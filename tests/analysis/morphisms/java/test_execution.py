@@ -1,0 +1,131 @@
+"""What the rules for Java make of programs, compiled and run: the equivalent ones change nothing that a program prints or throws."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from java_rules import BUGS, EQUIVALENT, OTHER, applied
+from java_runner import Report, Runner, javac_is_here, runner
+
+from assay.analysis.morphisms.compose import chain
+from assay.analysis.morphisms.rule import Rule
+
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.java"))
+HUMANEVAL = Path(__file__).parents[4] / "../shared/data/humaneval-x/humaneval_java.jsonl.gz"
+
+pytestmark = pytest.mark.skipif(not javac_is_here(), reason="there is no javac here")
+
+
+@pytest.fixture(scope="module")
+def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    with runner(tmp_path_factory.mktemp("runner"), seconds=3) as started:
+        yield started
+
+
+def humaneval() -> list[tuple[str, str]]:
+    """(solution, tests) of each problem."""
+    if not HUMANEVAL.exists():
+        pytest.skip("the HumanEval-X data are not here")
+    with gzip.open(HUMANEVAL, "rt", encoding="utf-8") as lines:
+        items = [json.loads(line) for line in lines]
+    return [(item["declaration"] + item["canonical_solution"] + "\n", item["test"]) for item in items]
+
+
+def check_unchanged(jvm: Runner, items: Sequence[tuple[str, str]], changed: Sequence[tuple[int, str, str]]) -> None:
+    """items: (program, what is added to run it). changed: (number of the item, what was done, the program after it)."""
+    before = jvm.run([program + tests for program, tests in items])
+    assert {report.ending for report in before} == {"ended"}
+    after = jvm.run([program + items[i][1] for i, _, program in changed])
+    wrong = [(what, report) for (i, what, _), report in zip(changed, after, strict=True) if report != before[i]]
+    assert not wrong, wrong[0]
+
+
+def test_a_sample_of_the_sites_in_programs_made_to_break_the_rules_keeps_all_that_they_print(jvm: Runner) -> None:
+    sources = [path.read_text(encoding="utf-8") for path in PROGRAMS]
+    # a statement that is not used is the same everywhere: the other rules have more to go wrong
+    among = [rule for rule in EQUIVALENT if rule.NAME != "unused_statement"]
+    made = [(i, f"{rule} {site}", after) for i, source in enumerate(sources) for rule, site, after in applied(source, among)]
+    check_unchanged(jvm, [(source, "") for source in sources], random.Random(1).sample(made, 60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_every_site_in_programs_made_to_break_the_rules_keeps_all_that_they_print(path: Path, end: str, jvm: Runner) -> None:
+    source = path.read_text(encoding="utf-8").replace("\n", end)
+    made = applied(source, EQUIVALENT)
+    assert len(made) > 30
+    check_unchanged(jvm, [(source, "")], [(0, f"{rule} {site}", after) for rule, site, after in made])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_six_equivalent_rewrites_one_after_another_keep_all_that_a_program_prints(path: Path, jvm: Runner) -> None:
+    source = path.read_text(encoding="utf-8")
+    changed = []
+    for seed in range(20):
+        after = source
+        for step in chain(source, EQUIVALENT, str(seed), 6):
+            after = step.of(after)
+        changed.append((0, f"chain {seed}", after))
+    check_unchanged(jvm, [(source, "")], changed)
+
+
+def test_a_sample_of_the_sites_in_humaneval_solutions_keeps_what_the_tests_say(jvm: Runner) -> None:
+    items = humaneval()
+    changed = [(i, f"{rule} {site}", after) for i in range(0, len(items), 12) for rule, site, after in applied(items[i][0], EQUIVALENT)]
+    check_unchanged(jvm, items[::12], [(i // 12, what, after) for i, what, after in random.Random(1).sample(changed, 60)])
+
+
+@pytest.mark.slow
+def test_every_site_in_humaneval_solutions_keeps_what_the_tests_say(jvm: Runner) -> None:
+    items = humaneval()
+    changed = [(i, f"{rule} {site}", after) for i, (program, _) in enumerate(items) for rule, site, after in applied(program, EQUIVALENT)]
+    counts = Counter(what.split()[0] for _, what, _ in changed)
+    assert set(counts) == {rule.NAME for rule in EQUIVALENT}
+    assert len(changed) > 2700
+    check_unchanged(jvm, items, changed)
+
+
+def endings(jvm: Runner, among: Sequence[Rule], most: int, every: int = 1) -> dict[str, list[tuple[Report, Report]]]:
+    """(before, after) of what the rules make of each `every`-th HumanEval solution, at most `most` for each rule, drawn."""
+    items = humaneval()[::every]
+    jobs = []
+    for rule in among:
+        made = [(i, after) for i, (program, _) in enumerate(items) for _, _, after in applied(program, [rule])]
+        some = random.Random(1).sample(made, min(most, len(made)))
+        for i, after in some:
+            jobs.append((rule.NAME, items[i][0] + items[i][1], after + items[i][1]))
+    before, after = (jvm.run([job[k] for job in jobs]) for k in (1, 2))
+    found = dict[str, list[tuple[Report, Report]]]()
+    for (name, _, _), *reports in zip(jobs, before, after, strict=True):
+        found.setdefault(name, []).append((reports[0], reports[1]))
+    return found
+
+
+def check_mostly_changed(found: dict[str, list[tuple[Report, Report]]]) -> None:
+    """Everything compiles, and more than half of all, the rules taken together, changes what the tests say."""
+    every = [(rule, *pair) for rule, pairs in found.items() for pair in pairs]
+    assert not [(rule, after) for rule, _, after in every if after.ending == "uncompilable"]
+    changed = sum(before != after for _, before, after in every)
+    assert changed > 0.5 * len(every), (changed, len(every))
+
+
+def test_rules_that_are_not_equivalent_and_bugs_compile_and_mostly_change_what_tests_say(jvm: Runner) -> None:
+    check_mostly_changed(endings(jvm, [*OTHER, *BUGS], 4, every=12))
+
+
+@pytest.mark.slow
+def test_every_change_of_a_condition_and_every_else_removed_compiles(jvm: Runner) -> None:
+    check_mostly_changed(endings(jvm, OTHER, 1000))
+
+
+@pytest.mark.slow
+def test_bugs_compile_and_mostly_change_what_tests_say(jvm: Runner) -> None:
+    check_mostly_changed(endings(jvm, BUGS, 150))
