@@ -16,7 +16,7 @@ from assay.analysis.sandbox.java import JavaSandbox, MissingJava, find_jdk
 from assay.analysis.sandbox.limits import Limits
 from assay.analysis.sandbox.result import Ending, Result
 
-HUMANEVAL_X = Path(__file__).parents[3] / "../shared/data/humaneval-x/humaneval_java.jsonl.gz"
+HUMANEVAL_X = Path(__file__).parents[4] / "shared/data/humaneval-x/humaneval_java.jsonl.gz"
 QUICK = Limits(cpu_s=1, wall_s=20)
 
 TEST = """public class Main {

@@ -15,7 +15,7 @@ from assay.analysis.sandbox.javascript import JavaScriptSandbox, MissingNode, fi
 from assay.analysis.sandbox.limits import Limits
 from assay.analysis.sandbox.result import Ending, Result
 
-HUMANEVAL_X = Path(__file__).parents[3] / "../shared/data/humaneval-x/humaneval_js.jsonl.gz"
+HUMANEVAL_X = Path(__file__).parents[4] / "shared/data/humaneval-x/humaneval_js.jsonl.gz"
 # canonical solutions that are wrong, and pass upstream because its console.assert only prints: `return (z, false)` gives no pair, and by
 # `while (num > 0)` the number 0 has no even digit
 WRONG_UPSTREAM = ["JavaScript/112", "JavaScript/155"]

@@ -17,7 +17,7 @@ from assay.analysis.morphisms.compose import chain
 from assay.analysis.morphisms.rule import Rule
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.java"))
-HUMANEVAL = Path(__file__).parents[4] / "../shared/data/humaneval-x/humaneval_java.jsonl.gz"
+HUMANEVAL = Path(__file__).parents[5] / "shared/data/humaneval-x/humaneval_java.jsonl.gz"
 
 pytestmark = pytest.mark.skipif(not javac_is_here(), reason="there is no javac here")
 
