@@ -132,8 +132,8 @@ def parsed(source: str) -> Module:
             raise UnreadableSource(f"{refusal} (syntax newer than this Python's is read where libcst is installed)") from None
         try:
             return statements_libcst.read(source)
-        except UnreadableSource:
-            raise refusal from None
+        except UnreadableSource as other:
+            raise UnreadableSource(f"{refusal}; and by libcst: {str(other).splitlines()[0]}") from None
 
 
 def blocks_of(function: Function) -> Iterator[tuple[Statement, ...]]:

