@@ -232,7 +232,7 @@ def _gains(owns: Sequence[Own]) -> Table:
             f"{gain.own_log_loss:.3f}" if gain else f"{made.evidence.log_loss.value:.3f}",
             f"{gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else "",
         ))  # fmt: skip
-    columns = ("calibrator", "status", "n", "skill", "smooth ECE (floor)", "log loss as it came", "moved to this code", "gain")
+    columns = ("calibrator", "status", "n", "skill", "smooth ECE (floor)", "log loss as it came", "of its own map", "gain")
     return Table("On suggestions that the map was not fitted on, with 95 % intervals by file", columns, "llrrrrrr", tuple(rows))
 
 
