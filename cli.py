@@ -293,7 +293,9 @@ def _add_calibrate_repo(actions: Subparsers) -> None:
         "--make-environment", action="store_true",
         help="make an environment with what the tests need: runs the project's build code, with a network",
     )  # fmt: skip
-    parser.add_argument("--workers", metavar="N", type=_positive, default=1, help="processes, one thread each (default: 1)")
+    parser.add_argument(
+        "--workers", metavar="N", type=_positive, help="processes, one thread each (default: 1; on a cluster one for each CPU but one)"
+    )
     parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead, host:port or auto (extra: ray)")
     parser.add_argument(
         "--sandbox",

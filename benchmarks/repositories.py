@@ -31,7 +31,7 @@ from assay.calibration.confidence import confidence
 from assay.calibration.fit import FitError, fit
 from assay.calibration.measures import MEASURES
 from assay.calibration.metrics.bins import wilson
-from assay.calibration.metrics.intervals import Interval
+from assay.calibration.metrics.intervals import Interval, student_t
 from assay.calibration.own import parent_for
 from assay.calibration.registry import Entry, Registry
 from assay.calibration.samples import Sample, read_samples
@@ -181,7 +181,10 @@ def free(samples: Sequence[Sample]) -> list[str]:
 
 
 def own_gain(projects: Sequence[Measured]) -> Iterator[str]:
-    """Of each project, the map of all others, as it is and moved toward so many of its samples, on its other samples."""
+    """Of each project, the map of all others, as it is and moved toward so many of its samples, on its other samples.
+
+    Which are which is drawn at random; no line is among both, for no line is asked twice.
+    """
     yield row("event", "task", "own samples", "projects", "tested on", "log loss as it came", "moved", "gain (95 %)", "own map alone")
     yield "|:---|:---|---:|---:|---:|---:|---:|---:|---:|"
     for event in EVENTS:
@@ -202,7 +205,7 @@ def own_gain(projects: Sequence[Measured]) -> Iterator[str]:
             for n in OWN:
                 if len(rows := np.array(found[n])) >= 2:
                     gain = rows[:, 0] - rows[:, 1]
-                    half = 1.96 * gain.std(ddof=1) / np.sqrt(len(gain))
+                    half = student_t(len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
                     gained = f"{gain.mean():+.4f} ({gain.mean() - half:+.4f} to {gain.mean() + half:+.4f})"
                     as_came, moved, alone = (f"{value:.4f}" for value in rows[:, :3].mean(axis=0))
                     yield row(event, task, n, len(rows), f"{int(rows[:, 3].sum()):,}", as_came, moved, gained, alone)
@@ -215,7 +218,7 @@ def registry(parent: Calibrator) -> Registry:
 def losses(parent: Calibrator, mine: Sequence[Sample], test: Sequence[Sample], event: str) -> tuple[float, float, float, int]:
     """Mean log loss on the test samples of the parent, of the parent moved toward mine, of a map of mine alone; and how many they are."""
     moved = fit(mine, event, toward=parent, groups="file", resamples=20).calibrator
-    alone = fit(mine, event, ["total_logprob"], kind="platt", groups="file", resamples=20).calibrator
+    alone = fit(mine, event, free(mine), groups="file", resamples=20).calibrator
     y = np.array([sample.labels[event] for sample in test], dtype=bool)
     found = []
     for calibrator in (parent, moved, alone):

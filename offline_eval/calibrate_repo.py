@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -18,6 +18,7 @@ from ..analysis.oracle.copying import NotCopied
 from ..analysis.oracle.environment import NoEnvironment, make_environment
 from ..analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from ..analysis.oracle.oracle import Oracle
+from ..analysis.oracle.suite import WALL_FACTOR, WALL_LEAST_S
 from ..analysis.sandbox.isolation import Isolation, NoIsolation, available
 from ..analysis.sandbox.jail import Jail
 from ..calibration.calibrator import save
@@ -33,13 +34,15 @@ from ..inference.opening import ModelChoice
 from . import pool, ray_pool
 from .line_completion import to_stderr
 from .progress import Progress, duration
-from .repository import MOST_S, SHARDS, TASKS, Place, Spec, places_of, records_of, samples_of, until, write_shard
+from .repository import SHARDS, TASKS, Place, Spec, places_of, records_of, regions_of, samples_of, until, write_shard
 from .repository_report import Suite, summary_of, write_report
 from .run import GENERATIONS, LABELS, SCHEMA, Run, RunError
 
 DONE, FAILED, UNREADABLE = 0, 1, 2
 STUDY = "repository"
 PLACES = 200
+# So many places in a row without an answer are no accident.
+MOST_LOST = 10
 EVENTS = ("tests_pass", "exact_match")
 
 
@@ -64,7 +67,7 @@ class Asked:
     minutes: float | None = None
     python: Path | None = None
     make_environment: bool = False
-    workers: int = 1
+    workers: int | None = None
     ray: str | None = None
     unprotected: bool = False
     dry_run: bool = False
@@ -86,8 +89,13 @@ def report_repository(run: Run, as_json: bool) -> None:
 
 
 def is_repository_run(run: Run) -> bool:
-    """Whether a run is one of `assay calibrate repo`."""
-    return bool(run.asked().get("study") == STUDY)
+    """Whether a run is one of `assay calibrate repo`. Raises RunError."""
+    asked = run.asked()
+    if asked.get("study") != STUDY:
+        return False
+    if missing := [name for name in ("project", "prompt_block", "interpreter", "isolation") if name not in asked]:
+        raise RunError(f"{run.folder / 'run.toml'}: missing: {', '.join(missing)}")
+    return True
 
 
 def _ended(work: Callable[[], None]) -> int:
@@ -112,7 +120,10 @@ def _calibrate(asked: Asked) -> None:
     if missing := [name for name in ("libcst", "matplotlib") if find_spec(name) is None]:
         raise _Failure(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: pip install 'assay[studies]'")
     isolation = Isolation.NONE if asked.unprotected else available()
-    interpreter = asked.python or interpreter_of(project)
+    # not resolved: a link to the Python of an environment is what makes it that environment's
+    interpreter = asked.python.absolute() if asked.python else interpreter_of(project)
+    if asked.out and asked.out.absolute().is_relative_to(project):
+        raise _UsageError(f"{asked.out} is inside the project, which a run must not change: name a folder elsewhere")
     if asked.dry_run:
         _tell_plan(asked, project, isolation, interpreter)
         return
@@ -121,13 +132,26 @@ def _calibrate(asked: Asked) -> None:
     cache = platformdirs.user_cache_path("assay")
     if asked.make_environment:
         to_stderr("making an environment with what the tests need (kept for the next time)")
-        interpreter = make_environment(project, cache / "environments", python=asked.python)
-    fingerprint, model_name, prompts = _model(asked)
+        interpreter = make_environment(project, cache / "environments", python=interpreter if asked.python else None)
     with Oracle(project, interpreter, Jail(isolation), cache=cache / "oracle") as oracle:
         suite = _suite(oracle)
-        places, content = places_of(oracle, asked.seed), oracle.content
-    if not places:
-        raise _Failure(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
+        regions = regions_of(oracle, asked.seed)
+        if not regions:
+            raise _Failure(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
+        run, spec = _begun(asked, project, interpreter, isolation, cache, oracle.content)
+        _keep_suite(run, suite)
+        to_stderr(f"{len(regions):,} regions; what is done is kept in {run.folder}")
+        try:
+            _work(asked, spec, places_of(oracle, regions, asked.seed), run.folder / SHARDS, _most_s(suite))
+        except KeyboardInterrupt:
+            to_stderr(f"stopped; the same command goes on where {run.folder} is, and `assay eval report {run.folder}` reports on it")
+            raise
+    _finish(run, project, asked.as_json)
+
+
+def _begun(asked: Asked, project: Path, interpreter: Path, isolation: Isolation, cache: Path, content: str) -> tuple[Run, Spec]:
+    """The run of this question, begun or taken up, and what its workers need."""
+    fingerprint, model_name, prompts = _model(asked)
     question: dict[str, str | int | Sequence[str]] = {
         "schema": SCHEMA,
         "study": STUDY,
@@ -145,18 +169,15 @@ def _calibrate(asked: Asked) -> None:
     }
     digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
     run = Run.begin(asked.out or cache / "repositories" / f"{project.name}-{digest}", question)
-    _keep_suite(run, suite)
-    spec = Spec(
+    return run, Spec(
         project, interpreter, isolation, cache / "oracle", asked.choice.on_one_thread(), Settings(), asked.tasks, asked.seed,
-        None if asked.ray else run.folder / SHARDS,
+        content, None if asked.ray else run.folder / SHARDS,
     )  # fmt: skip
-    to_stderr(f"{len(places):,} places; what is done is kept in {run.folder}")
-    try:
-        _work(asked, spec, places, run.folder / SHARDS)
-    except KeyboardInterrupt:
-        to_stderr(f"stopped; the same command goes on where {run.folder} is, and `assay eval report {run.folder}` reports on it")
-        raise
-    _finish(run, project, asked.as_json)
+
+
+def _most_s(suite: Suite) -> float:
+    """How long a worker may be at a place: five verdicts, each with a control, each by the whole suite, within the oracle's own bounds."""
+    return 600 + 10 * (WALL_LEAST_S + WALL_FACTOR * suite.seconds)
 
 
 def _tell_plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) -> None:
@@ -169,7 +190,7 @@ def _tell_plan(asked: Asked, project: Path, isolation: Isolation, interpreter: P
         f"tests        its pytest suite, run by {interpreter}, {where}:",
         "             three times whole for the baseline, once watched line by line; then, at each place, the tests that touch it",
         f"             with the code taken out, and with what the model wrote ({', '.join(asked.tasks)})",
-        f"places       {how_many}, with {asked.workers} worker{'s' if asked.workers > 1 else ''}{f' on {asked.ray}' if asked.ray else ''}",
+        f"places       {how_many}, {_workers(asked)}",
         f"model        {asked.choice.where or 'the embedded one'}",
         f"written      samples and a report in {asked.out or platformdirs.user_cache_path('assay') / 'repositories'}, "
         f"calibrators in {project / PROJECT_FOLDER}",
@@ -178,6 +199,12 @@ def _tell_plan(asked: Asked, project: Path, isolation: Isolation, interpreter: P
         lines.insert(1, "environment  made anew by pip: this runs the project's build code with your rights, with a network")
     for line in lines:
         to_stderr(line)
+
+
+def _workers(asked: Asked) -> str:
+    if asked.ray:
+        return f"with {asked.workers or 'as many workers as there are CPUs but one'} on the Ray cluster at {asked.ray}"
+    return "with one worker" if (asked.workers or 1) == 1 else f"with {asked.workers} workers"
 
 
 def _ask(question: str) -> None:
@@ -233,22 +260,25 @@ def _wanted(asked: Asked) -> int | None:
     return asked.samples or (None if asked.minutes else PLACES)
 
 
-def _work(asked: Asked, spec: Spec, places: Sequence[Place], shards: Path) -> None:
+def _work(asked: Asked, spec: Spec, places: Iterable[Place], shards: Path, most_s_of_one: float) -> None:
     """Ask the places that are still to be asked."""
     done = sum(record["deletion"] == "seen" for record in records_of(shards.parent))
     wanted, most_s = _wanted(asked), asked.minutes * 60 if asked.minutes else None
     if wanted is not None and done >= wanted:
         to_stderr(f"{done} places are done already")
         return
-    progress = Progress("places", min(wanted, len(places)) - done if wanted else None, most_s)
-    lost = 0
+    progress = Progress("places", wanted - done if wanted else None, most_s)
+    lost = in_a_row = 0
     items = until(places, shards, wanted, most_s, lambda: done)
-    with closing(_finished(asked, spec, items)) as finished:
+    with closing(_finished(asked, spec, items, most_s_of_one)) as finished:
         for each in finished:
             if each.answer is None:
-                lost += 1
+                lost, in_a_row = lost + 1, in_a_row + 1
                 progress.say(f"{each.item.id} has no answer: {each.lost}")
+                if in_a_row == MOST_LOST:
+                    raise _Failure(f"{MOST_LOST} places in a row have no answer; what is finished is kept, and the same command goes on")
                 continue
+            in_a_row = 0
             if spec.shards is None:
                 write_shard(shards, each.answer)
             told = each.answer["deletion"] == "seen"
@@ -261,10 +291,12 @@ def _work(asked: Asked, spec: Spec, places: Sequence[Place], shards: Path) -> No
         to_stderr(f"the project has no more than {done} places whose tests see that the code is gone")
 
 
-def _finished(asked: Asked, spec: Spec, items: Iterator[Place]) -> Generator[pool.Finished[Place, dict[str, Any]], None, None]:
+def _finished(
+    asked: Asked, spec: Spec, items: Iterator[Place], most_s: float
+) -> Generator[pool.Finished[Place, dict[str, Any]], None, None]:
     if asked.ray:
-        return ray_pool.run(spec, items, asked.ray, workers=asked.workers, most_s=MOST_S)
-    return pool.run(spec, items, asked.workers, most_s=MOST_S)
+        return ray_pool.run(spec, items, asked.ray, workers=asked.workers, most_s=most_s)
+    return pool.run(spec, items, asked.workers or 1, most_s=most_s)
 
 
 def _keep_suite(run: Run, suite: Suite) -> None:

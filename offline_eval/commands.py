@@ -13,6 +13,7 @@ from ..calibration.folds import LEAST_GROUPS
 from ..calibration.metrics.bins import wilson
 from ..calibration.metrics.intervals import tail
 from ..calibration.reflective import questions_for
+from ..calibration.report.plots import PlotError
 from ..calibration.samples import Sample, SampleError
 from ..inference.completion import Settings, Task
 from ..inference.opening import ModelChoice
@@ -76,7 +77,7 @@ def _ended(work: Callable[[], None]) -> int:
     except (_UsageError, RunError, SampleError) as error:
         to_stderr(f"assay: {error}")
         return UNREADABLE
-    except ProjectError as error:
+    except (ProjectError, PlotError) as error:
         to_stderr(f"assay: {error}")
         return FAILED
     except OSError as error:

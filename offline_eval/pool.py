@@ -33,6 +33,9 @@ TRIES = 3
 _PR_SET_PDEATHSIG = 1
 # A worker that was told to end gets this long before it is killed.
 _GRACE_S = 5.0
+# The longest that making a work function may take: it opens a model, and may copy a project.
+BEGIN_S = 900.0
+_LOOK_S = 1.0
 
 
 class PoolError(Exception):
@@ -52,8 +55,8 @@ class Finished(Generic[Item, Answer]):
 class _Worker(Generic[Item]):
     process: SpawnProcess
     pipe: Connection
+    since: float
     given: tuple[Item, int] | None = None
-    since: float = 0.0
     ready: bool = False
 
 
@@ -80,9 +83,10 @@ def run(
                             worker.pipe.send(worker.given[0])
             if all(worker.ready and worker.given is None for worker in staff):
                 return
-            heard = wait([worker.pipe for worker in staff], timeout=None if most_s is None else min(1.0, most_s))
+            heard = wait([worker.pipe for worker in staff], timeout=_LOOK_S)
             for number, worker in enumerate(staff):
-                late = most_s is not None and worker.given is not None and time.monotonic() - worker.since > most_s
+                bound = (most_s if worker.given else None) if worker.ready else BEGIN_S
+                late = bound is not None and time.monotonic() - worker.since > bound
                 if worker.pipe not in heard and not late:
                     continue
                 if worker.pipe in heard and (said := _said(worker)) is not None:
@@ -117,7 +121,7 @@ def _hired(start: Start[Item, Answer]) -> _Worker[Item]:
     process = context.Process(target=_work, args=(start, theirs), daemon=False)
     process.start()
     theirs.close()
-    return _Worker(process, ours)
+    return _Worker(process, ours, time.monotonic())
 
 
 def _said(worker: _Worker[Any]) -> tuple[str, Any] | None:
@@ -154,7 +158,8 @@ def _end(worker: _Worker[Any], *, at_once: bool) -> None:
 
 def _work(start: Start[Any, Any], pipe: Connection) -> None:
     """What a worker does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
+    # Ctrl-C reaches every process of a terminal; the parent decides. Not SIG_IGN, which programs that are started from here would inherit.
+    signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what the work function holds is put away
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -20,7 +20,7 @@ def progress_text(done: int, wanted: int | None, spent_s: float, most_s: float |
     rate = done / spent_s if spent_s > 0 else 0.0
     lefts = []
     if wanted is not None and rate:
-        lefts.append((wanted - done) / rate)
+        lefts.append(max(0, wanted - done) / rate)
     if most_s is not None:
         lefts.append(max(0.0, most_s - spent_s))
     shares = [done / wanted] if wanted else []

@@ -41,7 +41,7 @@ def run(
     if find_spec("ray") is None:
         raise PoolError("Ray is not installed: pip install 'assay[ray]'")
     import ray
-    from ray.exceptions import GetTimeoutError, RayError
+    from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
     _reachable(address)
     given: Any = {"address": address, "log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
@@ -63,7 +63,8 @@ def run(
             raise PoolError(f"a worker can't start: {_cause(error)}") from None
         if why := next(filter(None, reasons), ""):
             raise PoolError(f"a worker can't start: {why}")
-        yield from _all(cluster, RayError, staff, lambda: actor.remote(start), iter(items), most_s, tries)
+        yield from _all(cluster, (RayTaskError, RayError), staff, lambda: actor.remote(start), iter(items), most_s, tries)
+        cluster.wait([each.close.remote() for each in staff], num_returns=len(staff), timeout=_LOOK_S)
     finally:
         ray.shutdown()
 
@@ -73,6 +74,7 @@ class _Actor:
 
     def __init__(self, start: Start[Any, Any]) -> None:
         self._why_not = ""
+        self._work: Any = None
         try:
             self._work = start()
         except Exception as error:
@@ -84,15 +86,22 @@ class _Actor:
 
     def answer(self, item: Any) -> tuple[Any, str]:
         """The answer, or why there is none."""
+        if self._why_not:
+            raise RuntimeError(self._why_not)
         try:
             return self._work(item), ""
         except Exception as error:
             return None, f"{type(error).__name__}: {error}"
 
+    def close(self) -> None:
+        """Put away what the work function holds."""
+        if close := getattr(self._work, "close", None):
+            close()
+
 
 def _all(
     ray: Any,
-    lost: type[Exception],
+    broken: tuple[type[Exception], type[Exception]],
     staff: list[Any],
     hire: Callable[[], Any],
     source: Iterator[Item],
@@ -114,7 +123,10 @@ def _all(
             staff.append(actor)
             try:
                 answer, why = ray.get(future)
-            except lost as problem:
+            except broken[0] as problem:
+                # the work function's own exceptions are answers: this is an actor that was begun anew, and could not be
+                raise PoolError(f"a worker can't start: {_cause(problem)}") from None
+            except broken[1] as problem:
                 answer, why = None, f"its worker died ({tries} times): {_cause(problem)}"
             yield Finished(item, answer, why)
         for future, (actor, item, tried, since) in list(under_way.items()):

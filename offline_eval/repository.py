@@ -18,7 +18,7 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import Any
 
 from ..analysis.lines import Gap, Line, UnreadableSource, lines_inside_strings, middle, rest, whole
 from ..analysis.oracle.oracle import NotJudged, Oracle
+from ..analysis.oracle.report import Verdict
 from ..analysis.regions import Region, candidates, deleted, drawn, weights
 from ..analysis.sandbox.isolation import Isolation
 from ..analysis.sandbox.jail import Jail
@@ -39,13 +40,24 @@ from .run import RunError
 
 TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle", "block")
 SHARDS = "places"
-# The oracle bounds each of its runs; a worker at one place for longer than this hangs.
-MOST_S = 3600.0
+_FIELDS = {"id", "file", "function", "statement", "line", "deletion", "answers"}
+_OF_ANSWER = {"id", "task", "text", "truth", "measures", "timings", "exact_match", "tests_pass", "way", "tests_run", "tests_s"}
+
+
+class Unjudged(Exception):
+    """The machine failed, not the code: the place is to be asked again."""
+
+
+class Changed(Exception):
+    """The project is not what it was when the run began; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A region of a file and the line of it that is asked for. id: file, first line and length, the same in each run on the same code."""
+    """A region of a file and the line of it that is asked for.
+
+    id: file, first line and length, the same in each run on the same code. tests: how many touch the region.
+    """
 
     id: str
     file: str
@@ -54,9 +66,9 @@ class Place:
     tests: int
 
 
-def places_of(oracle: Oracle, seed: int) -> list[Place]:
-    """Every place of the project, in the order in which they are asked. tests: how many touch the region."""
-    found: list[tuple[str, str, Region]] = []
+def regions_of(oracle: Oracle, seed: int) -> list[tuple[str, Region]]:
+    """Every region of the project that can be asked for, with its file, in the order in which they are."""
+    found: list[tuple[str, Region]] = []
     weighted: list[float] = []
     for file in oracle.files():
         try:
@@ -66,10 +78,20 @@ def places_of(oracle: Oracle, seed: int) -> list[Place]:
             regions = candidates(source, eligible_lines=lines)
         except (UnreadableSource, NotJudged):
             continue  # code for another Python
-        found += [(file, source, region) for region in regions]
+        found += [(file, region) for region in regions]
         weighted += weights(source, regions)
-    order = drawn(weighted, f"{seed}", len(found))
-    return [_place(*found[i], oracle, seed) for i in order]
+    return [found[i] for i in drawn(weighted, f"{seed}", len(found))]
+
+
+def places_of(oracle: Oracle, regions: Sequence[tuple[str, Region]], seed: int) -> Iterator[Place]:
+    """The places of these regions, made as they are taken. Regions overlap: one whose line was asked for before is left out."""
+    asked: set[tuple[str, int]] = set()
+    for file, region in regions:
+        place = _place(file, oracle.source(file), region, oracle, seed)
+        if place.line is None or (file, place.line.start) not in asked:
+            if place.line is not None:
+                asked.add((file, place.line.start))
+            yield place
 
 
 def _place(file: str, source: str, region: Region, oracle: Oracle, seed: int) -> Place:
@@ -81,7 +103,7 @@ def _place(file: str, source: str, region: Region, oracle: Oracle, seed: int) ->
 
 def _line_of(source: str, region: Region, seed: str) -> Line | None:
     """One random line of a region that has code: no blank one, no comment, none inside a string that began above."""
-    inside = _inside_strings(source)
+    inside = lines_inside_strings(source)
     lines, start = [], source.rfind("\n", 0, region.start) + 1
     for number in range(region.first_line, region.last_line + 1):
         end = source.find("\n", start)
@@ -91,16 +113,6 @@ def _line_of(source: str, region: Region, seed: str) -> Line | None:
             lines.append(Line(region.function, start, end))
         start = end + 1
     return random.Random(f"{seed}:line").choice(lines) if lines else None
-
-
-_inside: dict[str, set[int]] = {}
-
-
-def _inside_strings(source: str) -> set[int]:
-    if source not in _inside:
-        _inside.clear()  # files come one after the other
-        _inside[source] = lines_inside_strings(source)
-    return _inside[source]
 
 
 def gaps_of(source: str, place: Place, tasks: Sequence[Task], seed: int) -> dict[Task, Gap]:
@@ -118,7 +130,8 @@ def gaps_of(source: str, place: Place, tasks: Sequence[Task], seed: int) -> dict
 class Spec:
     """All that a worker needs to answer places, as it travels. project: the folder; cache: where the oracle keeps its baseline.
 
-    shards: where a worker on this machine leaves what it has finished; None where the driver does.
+    content: `Oracle.content` of the code that the places are of. shards: where a worker on this machine leaves what it has finished; None
+    where the driver does.
     """
 
     project: Path
@@ -129,13 +142,19 @@ class Spec:
     settings: Settings
     tasks: tuple[Task, ...]
     seed: int
+    content: str
     shards: Path | None
 
     def __call__(self) -> Answering:
-        """The work function, with the model and the oracle open. Raises what `ModelChoice.open` and `Oracle` raise."""
+        """The work function, with the model and the oracle open. Raises Changed, and what `ModelChoice.open` and `Oracle` raise."""
         with ExitStack() as stack:
             model = stack.enter_context(self.choice.open())
             oracle = stack.enter_context(Oracle(self.project, self.interpreter, Jail(self.isolation), cache=self.cache))
+            if oracle.content != self.content:
+                raise Changed(
+                    f"{self.project} is not what it was when the run began; what is finished is kept, and the same command begins anew "
+                    "with the present code"
+                )
             return Answering(self, model, oracle, stack.pop_all())
 
 
@@ -158,11 +177,14 @@ class Answering:
 
 
 def answer(model: Model, oracle: Oracle, place: Place, spec: Spec) -> dict[str, Any]:
-    """What is known of a place: whether its deletion is seen, and if it is each task's generation with its labels. JSON."""
+    """What is known of a place: whether its deletion is seen, and if it is each task's generation with its labels. JSON.
+
+    Raises Unjudged where the machine failed.
+    """
     source, region = oracle.source(place.file), place.region
     lines = range(region.first_line, region.last_line + 1)
     begun = time.perf_counter()
-    without = oracle.verdict(place.file, deleted(source, region), lines)
+    without = _judged(oracle, place.file, deleted(source, region), lines)
     record: dict[str, Any] = {
         "id": place.id,
         "file": place.file,
@@ -218,8 +240,15 @@ def _tested(oracle: Oracle, place: Place, source: str, gap: Gap, made: Generatio
     begun = time.perf_counter()
     region = place.region
     lines = range(region.first_line, region.last_line + 1)
-    found = oracle.verdict(place.file, source[: gap.start] + made.text + source[gap.end :], lines)
+    found = _judged(oracle, place.file, source[: gap.start] + made.text + source[gap.end :], lines)
     return found.label, found.reason, found.way, time.perf_counter() - begun, found.tests
+
+
+def _judged(oracle: Oracle, file: str, text: str, lines: range) -> Verdict:
+    found = oracle.verdict(file, text, lines)
+    if found.infrastructure:
+        raise Unjudged(found.reason)
+    return found
 
 
 def write_shard(folder: Path, record: dict[str, Any]) -> None:
@@ -243,9 +272,9 @@ def records_of(run: Path) -> Iterator[dict[str, Any]]:
     for path in sorted((run / SHARDS).glob("*.json")):
         try:
             record = json.loads(path.read_bytes())
-            if not isinstance(record, dict) or not isinstance(record["id"], str) or not isinstance(record["answers"], list):
+            if not (isinstance(record, dict) and record.keys() >= _FIELDS and all(made.keys() >= _OF_ANSWER for made in record["answers"])):
                 raise ValueError("not the record of a place")
-        except (ValueError, KeyError, RecursionError) as error:
+        except (ValueError, AttributeError, TypeError, RecursionError) as error:
             raise RunError(f"{path}: damaged ({error}); delete it to have the place asked again") from None
         found.append(record)
     return iter(sorted(found, key=lambda record: str(record["id"])))
@@ -279,7 +308,7 @@ def samples_of(
     return found
 
 
-def until(places: Sequence[Place], folder: Path, wanted: int | None, most_s: float | None, done: Callable[[], int]) -> Iterator[Place]:
+def until(places: Iterable[Place], folder: Path, wanted: int | None, most_s: float | None, done: Callable[[], int]) -> Iterator[Place]:
     """The places that are still to be asked, until so many are done that tell something, or the time is up."""
     begun = time.monotonic()
     for place in places:

@@ -233,7 +233,12 @@ def _gains(owns: Sequence[Own]) -> Table:
             f"{gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else "",
         ))  # fmt: skip
     columns = ("calibrator", "status", "n", "skill", "smooth ECE (floor)", "log loss as it came", "of its own map", "gain")
-    return Table("On suggestions that the map was not fitted on, with 95 % intervals by file", columns, "llrrrrrr", tuple(rows))
+    return Table(
+        "On suggestions that the map was not fitted on: held out by file, or one by one where files are too few",
+        columns,
+        "llrrrrrr",
+        tuple(rows),
+    )
 
 
 def _rates(what: str, rows: Sequence[RateRow]) -> Iterator[Block]:
@@ -265,7 +270,10 @@ def _rates(what: str, rows: Sequence[RateRow]) -> Iterator[Block]:
             ),
         )
     if any(row.said is not None for row in rows):
-        yield Paragraph("Said is the mean probability of the calibrators, each suggestion's from a map that was fitted without its file.")
+        yield Paragraph(
+            "Said is the mean probability of the calibrators, each suggestion's from a map that was fitted without its file, or without it "
+            "alone where files are too few."
+        )
 
 
 def _rate_of(row: RateRow) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,3 +55,11 @@ class DiesAtStart:
 
     def __call__(self) -> Callable[[int], int]:
         os._exit(3)
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Runs programs."""
+
+    def __call__(self) -> Callable[[str], str]:
+        return lambda program: subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False).stdout

@@ -139,6 +139,7 @@ class Verdict:
     tests: int
     seconds: float
     way: Way
+    infrastructure: bool = False
 
 
 def first_difference(runs: Iterable[Mapping[str, Outcome]]) -> dict[str, str]:

@@ -14,10 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from assay.analysis.oracle.oracle import Oracle
 from assay.analysis.sandbox.isolation import NoIsolation, available
+from assay.analysis.sandbox.jail import Jail
 from assay.calibration.calibrator import load
 from assay.calibration.samples import read_samples
 from assay.cli import main
+from assay.inference.completion import Settings
+from assay.inference.opening import ModelChoice
+from assay.offline_eval import pool
+from assay.offline_eval.pool import PoolError
+from assay.offline_eval.repository import Spec, places_of, regions_of
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
@@ -210,12 +217,32 @@ def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, cap
     shutil.rmtree(project / "tests")
     assert main(command(project)) == 1
     assert "test" in capsys.readouterr().err
+    assert main(["calibrate", "repo", str(project), "--out", str(project / "run"), "--dry-run"]) == 2
+    assert "inside the project" in capsys.readouterr().err
     with pytest.raises(SystemExit) as ended:
         main(command(project, "--tasks", "poem"))
     assert ended.value.code == 2
     assert "no such task: poem" in capsys.readouterr().err
     assert main(["calibrate", "repo", str(project), "--python", str(tmp_path / "python")]) == 1
     assert "no such program" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(project: Path, tmp_path: Path) -> None:
+    jail, cache = Jail(available()), tmp_path / "oracle"
+    with Oracle(project, Path(sys.executable), jail, cache=cache) as oracle:
+        content = oracle.content
+        regions = regions_of(oracle, 0)
+        places = list(places_of(oracle, regions, 0))
+    assert regions
+    lines = [(place.file, place.line.start) for place in places if place.line]
+    assert len(set(lines)) == len(lines)
+    (project / "shop" / "sums.py").write_text("# now with a comment\n" + SOURCE)
+    spec = Spec(
+        project, Path(sys.executable), available(), cache, ModelChoice(), Settings(), ("line",), 0, content, None
+    )  # fmt: skip
+    with pytest.raises(PoolError, match="is not what it was when the run began"):
+        list(pool.run(spec, places, 1))
 
 
 @pytest.mark.slow

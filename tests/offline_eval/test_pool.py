@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from pool_work import CannotStart, DiesAtStart, Squares
+from pool_work import CannotStart, DiesAtStart, Squares, Starts
 
 from assay.offline_eval.pool import PoolError, run
 
@@ -81,6 +81,12 @@ def test_items_are_taken_only_when_a_worker_is_free(tmp_path: Path) -> None:
 def test_workers_that_cannot_start_end_the_run_with_the_reason(start: CannotStart | DiesAtStart, said: str) -> None:
     with pytest.raises(PoolError, match=said):
         list(run(start, range(5), 2))
+
+
+def test_what_a_worker_starts_is_interrupted_as_any_program_is(tmp_path: Path) -> None:
+    program = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    (said,) = run(Starts(), [program], 1)
+    assert said.answer == "True\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a parent's death is told by Linux alone")
