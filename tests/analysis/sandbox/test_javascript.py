@@ -236,7 +236,7 @@ def test_values_come_back_with_their_exact_types(sandbox: JavaScriptSandbox) -> 
 
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers(-(2**53), 2**53) | st.text(),
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
