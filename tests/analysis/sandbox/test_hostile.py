@@ -113,6 +113,7 @@ def test_a_hostile_program_that_never_ends_in_bubblewrap_is_ended(bubblewrap: At
     contained(bubblewrap, program)
 
 
+@pytest.mark.slow
 @each(SHORT)
 def test_a_hostile_program_under_landlock_neither_passes_nor_does_harm(landlock: Attacked, program: Hostile) -> None:
     contained(landlock, program)
@@ -136,6 +137,7 @@ def test_an_honest_program_passes_after_all_of_them(bubblewrap: Attacked, landlo
     honest_passes(landlock)
 
 
+@pytest.mark.slow
 @each(LOCAL)
 def test_a_wrong_program_does_not_pass_without_isolation_either(none: Attacked, program: Hostile) -> None:
     sandbox, scene = none
