@@ -36,7 +36,7 @@ test: $(DEV)
 	$(PY) -m pytest -m "not slow" -n 2 --dist worksteal
 
 test-slow: $(DEV)
-	$(PY) -m pytest -m "slow and not editor"
+	$(PY) -m pytest -m "slow and not editor" -n 2 --dist loadfile
 
 test-vscode: $(DEV)
 	editors/vscode/e2e/run-tests

@@ -173,7 +173,7 @@ def test_generated_programs_do_the_same_after_any_equivalent_rewrite(seed: int) 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
-@settings(FEW, max_examples=1500)
+@settings(FEW, max_examples=400)
 @given(st.integers(0, 10**9))
 def test_many_generated_programs_do_the_same_after_any_equivalent_rewrite(seed: int) -> None:
     check_every_site(seed)
@@ -199,7 +199,8 @@ def test_every_rule_at_a_random_place_keeps_what_canonical_solutions_do(benchmar
         pytest.skip("the benchmarks are not beside this checkout: shared/data/humaneval and shared/data/mbpp")
     applied = 0
     with Runner() as runner:
-        for task in benchmark(DATA):
+        # benchmarks/morphisms.py takes all of them
+        for task in benchmark(DATA)[::3]:
             before = runner.outcomes(task)
             again = runner.outcomes(task)
             if before is None or again is None or told_apart(before, again):
@@ -213,7 +214,7 @@ def test_every_rule_at_a_random_place_keeps_what_canonical_solutions_do(benchmar
                 assert outcomes is not None
                 assert not told_apart(before, outcomes), f"{rule.NAME} of {task.id}:\n{after}"
                 applied += 1
-    assert applied > 300
+    assert applied > 100
 
 
 def test_the_outcomes_of_a_program_tell_a_changed_one_apart() -> None:
