@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -85,6 +85,11 @@ class Coverage:
     imported: dict[str, frozenset[int]]
     fresh: frozenset[str]
     trouble: str = ""
+
+    def touching(self, file: str, lines: Iterable[int]) -> frozenset[str]:
+        """The tests that touch one of the lines of a file."""
+        by_line = self.tests.get(file, {})
+        return frozenset().union(*(by_line.get(line, frozenset()) for line in lines))
 
 
 def coverage_of(report: Report, stable: Sequence[str]) -> Coverage:

@@ -24,6 +24,7 @@ from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
 from .measure import measure, times_of, watch
 from .report import Ended, Report, Verdict, Way, difference
+from .scopes import reached
 from .suite import Allowed, Suite, compile_sources, install_plugin
 from .warm import NotWarm, Warm
 
@@ -140,13 +141,13 @@ class Oracle(AbstractContextManager["Oracle"]):
         baseline, coverage = self.baseline(), self.coverage()
         if trouble := baseline.trouble or coverage.trouble:
             return Verdict(None, trouble, 0, 0.0, "none")
-        asked = with_statements(old, lines if lines is not None else changed_lines(old, text))
-        if not coverage.imported.get(file, frozenset()).isdisjoint(asked):
+        region = lines if lines is not None else changed_lines(old, text)
+        asked, further = with_statements(old, region), reached(old, text, region)
+        if not coverage.imported.get(file, frozenset()).isdisjoint({*asked, *further}):
             return self._judge(file, old, text, list(baseline.outcomes), WAYS[-1:])
-        by_line = coverage.tests.get(file, {})
-        touching = frozenset().union(*(by_line.get(line, frozenset()) for line in asked))
-        if not touching:
+        if not coverage.touching(file, asked):
             return Verdict(None, f"no stable test touches lines {asked.start} to {asked.stop - 1} of {file}", 0, 0.0, "none")
+        touching = coverage.touching(file, {*asked, *further})
         tests = [test for test in baseline.outcomes if test in touching or test in coverage.fresh]
         return self._judge(file, old, text, tests, ways)
 

@@ -55,6 +55,12 @@ def also_wrong(x):
     return x + 1
 
 
+def names(values):
+    if values is None:
+        return "none"
+    return ", ".join(functools.reduce(lambda a, b: [*a, b], values, []))
+
+
 def main():
     code = "ok"
     print(code)
@@ -110,6 +116,14 @@ def test_in_a_process_of_its_own():
 
 def test_main(capsys):
     shop.main()
+
+
+def test_no_names():
+    assert shop.names(None) == "none"
+
+
+def test_names():
+    assert shop.names(["a", "b"]) == "a, b"
 
 
 def test_long():
@@ -182,6 +196,8 @@ def test_the_baseline_has_each_tests_outcome(oracle: Oracle) -> None:
         "test_would_fail_with_the_same_change": "passed",
         "test_in_a_process_of_its_own": "passed",
         "test_main": "passed",
+        "test_no_names": "passed",
+        "test_names": "passed",
         "test_long": "passed",
         "test_skipped": "skipped",
         "test_expected_to_fail": "xfailed",
@@ -228,6 +244,14 @@ def test_a_change_is_judged_by_the_tests_that_touch_it(
     verdict = oracle.verdict("shop.py", changed(old, new))
     assert (verdict.label, verdict.way) == (label, way)
     assert reason in verdict.reason
+
+
+def test_tests_of_the_whole_function_are_asked_where_a_name_in_it_becomes_local(oracle: Oracle) -> None:
+    unbound = changed('        return "none"', '        import functools; return "none"')
+    verdict = oracle.verdict("shop.py", unbound)
+    assert verdict.label is oracle.verdict("shop.py", unbound, ways=("whole",)).label is False
+    assert (verdict.way, verdict.reason) == ("warm", "tests/test_shop.py::test_names: failed, was passed")
+    assert oracle.verdict("shop.py", changed('        return "none"', '        said = "none"; return said')).tests == 2
 
 
 def test_one_test_more_that_passes_does_not_make_up_for_one_that_fails(oracle: Oracle) -> None:
