@@ -182,7 +182,8 @@ class Oracle(AbstractContextManager["Oracle"]):
     def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way], *, again: bool = False) -> Verdict:
         """By the first of the ways whose control, the same tests without the change, ends as the baseline did.
 
-        What may have been the machine's doing is asked again, after a new control. again: that is what is being done.
+        The whole suite's control is made once, before its first False. What may have been the machine's doing is asked again, after a new
+        control. again: that is what is being done.
         """
         expected = self.baseline().outcomes
         reason = "the unchanged program does not have its outcomes again when its tests are run"
@@ -190,7 +191,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             if way == "whole":
                 tests = list(expected)
             try:
-                if not self._steady(way, tests):
+                if way != "whole" and not self._steady(way, tests):
                     continue
                 begun = time.monotonic()
                 with self._changed(file, text):
@@ -200,8 +201,9 @@ class Oracle(AbstractContextManager["Oracle"]):
                 reason = str(refusal)
                 continue
             found = None if ended.infrastructure else difference(report, ended, expected, tests)
-            if found and ended.doubtful and not self._steady(way, tests, anew=True):
-                return Verdict(None, f"{found}; and so it is without the change", len(report.tests), seconds, way)
+            if found and (ended.doubtful or way == "whole") and not self._steady(way, tests, anew=ended.doubtful):
+                reason = f"{found}; but without the change, too, the tests do not have their outcomes again"
+                return Verdict(None, reason, len(report.tests), seconds, way)
             if found and ended.doubtful and not again:
                 return self._judge(file, old, text, tests, (way,), again=True)
             if ended.infrastructure:
@@ -211,8 +213,6 @@ class Oracle(AbstractContextManager["Oracle"]):
 
     def _steady(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> bool:
         """Whether the tests, run in this way without a change, have their outcomes. Raises NotWarm."""
-        if way == "whole" and not anew:
-            return True  # the baseline itself was made so
         key = way, frozenset(tests)
         if anew or key not in self._controls:
             report, ended = self._run(way, tests, None)

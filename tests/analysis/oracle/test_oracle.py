@@ -408,6 +408,34 @@ def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_l
         assert (verdict.label, verdict.way) == (False, "whole")
 
 
+ELSEWHERE = """
+import pathlib
+import sys
+
+import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) == 3
+
+
+def test_depends_on_what_is_installed():
+    assert (pathlib.Path(sys.prefix) / "flag-of-the-oracle").exists()
+"""
+
+
+def test_the_whole_suite_is_not_believed_either_where_the_unchanged_program_fails_in_it(tmp_path: Path, python: Path) -> None:
+    flag = python.parent.parent / "flag-of-the-oracle"
+    flag.touch()
+    with Oracle(write(tmp_path, {"shop.py": SHOP, "test_shop.py": ELSEWHERE}), python, isolated(), runs=2) as made:
+        assert set(made.baseline().outcomes.values()) == {"passed"}
+        assert made.verdict("shop.py", changed("RATE = 0.2", "RATE = 1 / 5")).label is True
+        flag.unlink()
+        verdict = made.verdict("shop.py", changed("RATE = 0.2", "RATE = 1 / 5"))
+    assert (verdict.label, verdict.way) == (None, "whole")
+    assert "without the change, too" in verdict.reason
+
+
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
