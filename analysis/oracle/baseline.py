@@ -78,7 +78,8 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
 class Coverage:
     """tests: of each file, by line, those that touch it. imported: of each file, the lines that run when something is imported.
 
-    fresh: tests that start processes or import the project anew, whose lines are not all seen. trouble: why nothing is known.
+    fresh: tests whose lines are not all seen: they start processes, import the project anew, watch what runs themselves, or end otherwise
+    when watched. trouble: why nothing is known.
     """
 
     tests: dict[str, dict[int, frozenset[str]]]
@@ -92,8 +93,11 @@ class Coverage:
         return frozenset().union(*(by_line.get(line, frozenset()) for line in lines))
 
 
-def coverage_of(report: Report, stable: Sequence[str]) -> Coverage:
-    """From a watched run. What a fixture of a wider scope touched, all tests in that scope touch."""
+def coverage_of(report: Report, stable: Mapping[str, Outcome]) -> Coverage:
+    """From a watched run of tests with these outcomes. What a fixture of a wider scope touched, all tests in that scope touch.
+
+    Where a watched test did not end so, or is missing, it is fresh: what it touched is not what it touches unwatched.
+    """
     touched: dict[str, dict[int, set[str]]] = {}
 
     def add(tests: Sequence[str], lines: Mapping[str, Sequence[int]]) -> None:
@@ -115,4 +119,6 @@ def coverage_of(report: Report, stable: Sequence[str]) -> Coverage:
         for file, by_line in touched.items()
     }
     imported = {file: frozenset(lines) for file, lines in report.imported.items()}
-    return Coverage(tests, imported, frozenset(test for test in stable if test in report.tests and report.tests[test].fresh))
+    seen = report.tests
+    fresh = frozenset(test for test, outcome in stable.items() if test not in seen or seen[test].fresh or seen[test].outcome != outcome)
+    return Coverage(tests, imported, fresh)

@@ -61,7 +61,7 @@ def watch(suite: Suite, baseline: Baseline) -> Coverage:
     if not report.ended:
         why = ended.why or "it stops early"
         return Coverage({}, {}, frozenset(), f"the suite does not come to its end when its lines are watched: {why}")
-    return coverage_of(report, list(baseline.outcomes))
+    return coverage_of(report, baseline.outcomes)
 
 
 def times_of(baseline: Baseline) -> Times:

@@ -13,7 +13,7 @@ Way = Literal["none", "warm", "process", "whole"]
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One test's run. lines: what it touched, by file; fresh: it started a process, or imported a file of the project anew."""
+    """One test's run. lines: what it touched, by file; fresh: it may have touched more, see jailed/assay_oracle/plugin.py."""
 
     outcome: Outcome
     cpu_s: float

@@ -436,6 +436,51 @@ def test_the_whole_suite_is_not_believed_either_where_the_unchanged_program_fail
     assert "without the change, too" in verdict.reason
 
 
+WATCHERS = """
+import cProfile
+import sys
+import threading
+
+import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) == 3
+
+
+def test_in_a_thread():
+    thread = threading.Thread(target=shop.main)
+    thread.start()
+    thread.join()
+
+
+def test_ends_the_watch():
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        assert shop.price_of(1) == 6
+    finally:
+        sys.settrace(before)
+
+
+def test_profiles():
+    assert cProfile.Profile().runcall(shop.price_of, 2) == 12
+
+
+def test_is_not_watched():
+    assert sys.gettrace() is None
+"""
+
+
+def test_tests_that_watch_what_runs_themselves_belong_to_every_line(tmp_path: Path, python: Path) -> None:
+    with Oracle(write(tmp_path, {"shop.py": SHOP, "test_shop.py": WATCHERS}), python, isolated(), runs=2) as made:
+        assert set(made.baseline().outcomes.values()) == {"passed"}
+        watched_by_tracing = {"test_is_not_watched"} if made.suite.interpreter.python < (3, 12) else set()
+        assert {name_of(test) for test in made.coverage().fresh} == {"test_ends_the_watch", "test_profiles"} | watched_by_tracing
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 5 if count > 1 else 7"))
+    assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_ends_the_watch: failed, was passed")
+
+
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
