@@ -179,37 +179,35 @@ class Oracle(AbstractContextManager["Oracle"]):
             return "" if not same and self.suite.compiles(text) else str(error)
         return ""
 
-    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way], *, again: bool = False) -> Verdict:
-        """By the first of the ways whose control, the same tests without the change, ends as the baseline did.
-
-        The whole suite's control is made once, before its first False. What may have been the machine's doing is asked again, after a new
-        control. again: that is what is being done.
-        """
-        expected = self.baseline().outcomes
+    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way]) -> Verdict:
+        """By the first of the ways whose control, the same tests without the change, ends as the baseline did."""
         reason = "the unchanged program does not have its outcomes again when its tests are run"
         for way in ways:
-            if way == "whole":
-                tests = list(expected)
+            asked = list(self.baseline().outcomes) if way == "whole" else tests
             try:
-                if way != "whole" and not self._steady(way, tests):
-                    continue
-                begun = time.monotonic()
-                with self._changed(file, text):
-                    report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
-                seconds = time.monotonic() - begun
+                # the whole suite's control is dear: it is made before its first False
+                if way == "whole" or self._steady(way, asked):
+                    return self._judge_by(way, file, old, text, asked)
             except NotWarm as refusal:
                 reason = str(refusal)
-                continue
-            found = None if ended.infrastructure else difference(report, ended, expected, tests)
-            if found and (ended.doubtful or way == "whole") and not self._steady(way, tests, anew=ended.doubtful):
-                reason = f"{found}; but without the change, too, the tests do not have their outcomes again"
-                return Verdict(None, reason, len(report.tests), seconds, way)
-            if found and ended.doubtful and not again:
-                return self._judge(file, old, text, tests, (way,), again=True)
-            if ended.infrastructure:
-                return Verdict(None, ended.why, len(report.tests), seconds, way)
-            return Verdict(found is None, found or "each test has its outcome", len(report.tests), seconds, way)
         return Verdict(None, reason, 0, 0.0, "none")
+
+    def _judge_by(self, way: Way, file: str, old: str, text: str, tests: list[str], *, again: bool = False) -> Verdict:
+        """What may have been the machine's doing is asked again (`again`), each time after a new control. Raises NotWarm."""
+        begun = time.monotonic()
+        with self._changed(file, text):
+            report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
+        told = len(report.tests), time.monotonic() - begun, way
+        if ended.infrastructure:
+            return Verdict(None, ended.why, *told)
+        found = difference(report, ended, self.baseline().outcomes, tests)
+        if found is None:
+            return Verdict(True, "each test has its outcome", *told)
+        if not self._steady(way, tests, anew=ended.doubtful):
+            return Verdict(None, f"{found}; but without the change, too, the tests do not have their outcomes again", *told)
+        if ended.doubtful and not again:
+            return self._judge_by(way, file, old, text, tests, again=True)
+        return Verdict(False, found, *told)
 
     def _steady(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> bool:
         """Whether the tests, run in this way without a change, have their outcomes. Raises NotWarm."""

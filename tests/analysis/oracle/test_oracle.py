@@ -481,6 +481,36 @@ def test_tests_that_watch_what_runs_themselves_belong_to_every_line(tmp_path: Pa
     assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_ends_the_watch: failed, was passed")
 
 
+SLOW_TOTAL = """import os
+import time
+
+STARTED = os.getpid()
+
+
+def total(prices):
+    time.sleep(0.6)
+    return sum(prices)
+"""
+# In a fork only: is killed, as by a machine out of memory, and the process that was forked is a moment later, in the middle of a control.
+KILLED_WHERE_FORKED = """    if os.getpid() != STARTED:
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(0.4)
+            os.kill(STARTED, 9)
+            os._exit(0)
+        time.sleep(0.1)
+        os.kill(os.getpid(), 9)
+    return sum(prices)
+"""
+
+
+def test_where_the_warm_process_dies_in_a_control_the_next_way_is_taken(tmp_path: Path, python: Path) -> None:
+    test = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
+    with Oracle(write(tmp_path, {"shop.py": SLOW_TOTAL, "test_shop.py": test}), python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED))
+    assert (verdict.label, verdict.way) == (True, "process")
+
+
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
