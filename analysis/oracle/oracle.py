@@ -194,6 +194,8 @@ class Oracle(AbstractContextManager["Oracle"]):
 
     def _judge_by(self, way: Way, file: str, old: str, text: str, tests: list[str], *, again: bool = False) -> Verdict:
         """What may have been the machine's doing is asked again (`again`), each time after a new control. Raises NotWarm."""
+        if way == "warm":
+            self._warmed()  # while the present text is on disk, which it imports
         begun = time.monotonic()
         with self._changed(file, text):
             report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))

@@ -508,7 +508,10 @@ def test_where_the_warm_process_dies_in_a_control_the_next_way_is_taken(tmp_path
     test = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
     with Oracle(write(tmp_path, {"shop.py": SLOW_TOTAL, "test_shop.py": test}), python, isolated(), runs=2) as made:
         verdict = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED))
+        # a process that is started anew imports the present text, not the one that is judged
+        right = made.verdict("shop.py", SLOW_TOTAL.replace("sum(prices)", "sum(prices, 0)"), ways=("warm",))
     assert (verdict.label, verdict.way) == (True, "process")
+    assert (right.label, right.way) == (True, "warm")
 
 
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
