@@ -19,7 +19,7 @@ class Baseline:
     flaky: tests that had several, by id, with all of them; they are never run again. broken: files that can't be collected, with the
     reason. trouble: why nothing can be concluded from this suite; empty where something can. notes: what else a person should know.
     start_cpu_s, start_wall_s: seconds of starting and collecting. runs: how many there were. ignores_options: whether they were made
-    without the project's own `addopts`.
+    without the project's own `addopts`. infrastructure: the trouble is the sandbox's failure, and another time there may be none.
     """
 
     outcomes: dict[str, Outcome]
@@ -33,11 +33,12 @@ class Baseline:
     start_wall_s: float = 0.0
     runs: int = 0
     ignores_options: bool = False
+    infrastructure: bool = False
 
 
-def unknown(trouble: str, *, broken: Mapping[str, str] | None = None, notes: Sequence[str] = ()) -> Baseline:
+def unknown(trouble: str, *, broken: Mapping[str, str] | None = None, notes: Sequence[str] = (), infrastructure: bool = False) -> Baseline:
     """A baseline from which nothing follows."""
-    return Baseline({}, {}, {}, broken=dict(broken or {}), trouble=trouble, notes=tuple(notes))
+    return Baseline({}, {}, {}, broken=dict(broken or {}), trouble=trouble, notes=tuple(notes), infrastructure=infrastructure)
 
 
 def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Sequence[str] = ()) -> Baseline:
@@ -79,13 +80,14 @@ class Coverage:
     """tests: of each file, by line, those that touch it. imported: of each file, the lines that run when something is imported.
 
     fresh: tests whose lines are not all seen: they start processes, import the project anew, watch what runs themselves, or end otherwise
-    when watched. trouble: why nothing is known.
+    when watched. trouble: why nothing is known. infrastructure: since the sandbox failed, and another time it may not.
     """
 
     tests: dict[str, dict[int, frozenset[str]]]
     imported: dict[str, frozenset[int]]
     fresh: frozenset[str]
     trouble: str = ""
+    infrastructure: bool = False
 
     def touching(self, file: str, lines: Iterable[int]) -> frozenset[str]:
         """The tests that touch one of the lines of a file."""

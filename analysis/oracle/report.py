@@ -132,6 +132,7 @@ class Verdict:
 
     label: True, each test's outcome is that of the baseline; False, one is not (the first such is in `reason`); None, nobody can say:
     `reason` says why. tests: how many ran. seconds: what the run took on the clock, without controls, which are kept for the next verdict.
+    infrastructure: the label is None because the machine failed (sandbox, disk, a kill from outside): it can be asked again.
     """
 
     label: bool | None
@@ -139,6 +140,7 @@ class Verdict:
     tests: int
     seconds: float
     way: Way
+    infrastructure: bool = False
 
 
 def first_difference(runs: Iterable[Mapping[str, Outcome]]) -> dict[str, str]:

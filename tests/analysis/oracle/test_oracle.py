@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -400,7 +402,7 @@ def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_l
         verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
         assert (verdict.label, verdict.way) == (False, "process")
         refused = made.verdict("shop.py", changed("unit = 5", "unit = 6"), ways=("warm",))
-        assert (refused.label, refused.way) == (None, "none")
+        assert (refused.label, refused.way, refused.infrastructure) == (None, "none", False)
         assert "starts a thread" in refused.reason
         verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"))
         assert (verdict.label, verdict.way) == (False, "whole")
@@ -510,8 +512,37 @@ def test_where_the_warm_process_dies_in_a_control_the_next_way_is_taken(tmp_path
         verdict = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED))
         # a process that is started anew imports the present text, not the one that is judged
         right = made.verdict("shop.py", SLOW_TOTAL.replace("sum(prices)", "sum(prices, 0)"), ways=("warm",))
+        killed = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED), ways=("warm",))
     assert (verdict.label, verdict.way) == (True, "process")
     assert (right.label, right.way) == (True, "warm")
+    assert (killed.label, killed.infrastructure) == (None, True)
+
+
+def test_a_disk_that_takes_nothing_more_is_the_machines_failure_and_leaves_the_copy_whole(oracle: Oracle) -> None:
+    oracle.coverage()
+    right = changed("amount += price", "amount = amount + price + 0")
+    bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, bounds[1]))
+    try:
+        verdict = oracle.verdict("shop.py", right)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
+    assert (verdict.label, verdict.infrastructure) == (None, True)
+    assert "the machine failed" in verdict.reason
+    assert oracle.source("shop.py") == SHOP
+    assert oracle.verdict("shop.py", right).label is True
+
+
+def test_a_sandbox_that_fails_while_the_baseline_is_made_is_asked_again(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
+    right = changed("amount += price", "amount = amount + price")
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        suite = made.suite
+        made.suite = replace(suite, place=tmp_path / "missing")
+        verdict = made.verdict("shop.py", right)
+        assert (verdict.label, verdict.infrastructure) == (None, True)
+        made.suite = suite
+        assert made.verdict("shop.py", right).label is True
 
 
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
@@ -527,5 +558,5 @@ def test_a_suite_that_cannot_be_collected_makes_every_verdict_unknown(tmp_path: 
     write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import no_such_module\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
         verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
-    assert verdict.label is None
+    assert (verdict.label, verdict.infrastructure) == (None, False)
     assert "no_such_module" in verdict.reason
