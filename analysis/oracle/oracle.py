@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-import tempfile
 import time
 import tokenize
 import warnings
@@ -24,6 +23,7 @@ from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
 from .measure import measure, times_of, watch
+from .place import Place
 from .report import Ended, Report, Verdict, Way, difference
 from .scopes import reached
 from .suite import Allowed, Suite, compile_sources, install_plugin
@@ -40,9 +40,9 @@ class NotJudged(ValueError):
 class Oracle(AbstractContextManager["Oracle"]):
     """Judges changed files of the project in the folder `project` by its tests, run by `interpreter` in `jail`.
 
-    The project is copied once and never written to. cache: a folder in which baseline and coverage are kept by content; None keeps none.
-    runs: how often the suite is run for the baseline, every third time in a random order. Close it, or use it in a `with`: it holds a
-    folder and a process. One question at a time.
+    The project is copied once and never written to; copies that killed processes of this user left behind are removed first. cache: a
+    folder in which baseline and coverage are kept by content; None keeps none. runs: how often the suite is run for the baseline, every
+    third time in a random order. Close it, or use it in a `with`: it holds a folder and a process. One question at a time.
 
     Raises NotCopied and UnusableInterpreter.
     """
@@ -53,14 +53,14 @@ class Oracle(AbstractContextManager["Oracle"]):
         if runs < 2:
             raise ValueError(f"{runs} runs can't show which tests are flaky: at least 2 are needed")
         python = probe(interpreter, jail)
-        self._place = Path(tempfile.mkdtemp(prefix="assay-oracle-")).resolve()
+        self._place = Place()
         try:
-            copied = copy_project(project, self._place / "project")
-            install_plugin(self._place)
-            self.suite = Suite(copied, self._place, python, jail, allowed or Allowed())
+            copied = copy_project(project, self._place.path / "project")
+            install_plugin(self._place.path)
+            self.suite = Suite(copied, self._place.path, python, jail, allowed or Allowed())
             compile_sources(self.suite)
         except BaseException:
-            shutil.rmtree(self._place, ignore_errors=True)
+            self._place.close()
             raise
         self.cache = cache
         self._runs = runs
@@ -82,7 +82,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         if self._warm is not None:
             self._warm.close()
             self._warm = None
-        shutil.rmtree(self._place, ignore_errors=True)
+        self._place.close()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
@@ -261,7 +261,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         The present file is moved aside and back, so that a full disk never leaves half of one. Raises OSError.
         """
         path = (self.suite.copied.folder / file).resolve()
-        changed, aside = self._place / "changed.py", self._place / "aside.py"
+        changed, aside = self._place.path / "changed.py", self._place.path / "aside.py"
         changed.write_bytes(_encoded(text))
         shutil.copymode(path, changed)
         path.rename(aside)

@@ -328,6 +328,17 @@ def test_the_project_itself_is_never_written_to(oracle: Oracle, project: Path) -
     assert oracle.source("shop.py") == SHOP
 
 
+def test_a_copy_that_a_killed_process_left_is_removed_and_nothing_stays_behind(
+    project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    write(tmp_path / "assay-copy-left", {"project/shop.py": SHOP})
+    with Oracle(project, python, isolated()) as made:
+        assert [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")] == [made.suite.place]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")]
+
+
 def test_what_was_learned_of_the_same_content_is_not_measured_again(
     oracle: Oracle, project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
