@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -19,7 +19,7 @@ class Baseline:
     flaky: tests that had several, by id, with all of them; they are never run again. broken: files that can't be collected, with the
     reason. trouble: why nothing can be concluded from this suite; empty where something can. notes: what else a person should know.
     start_cpu_s, start_wall_s: seconds of starting and collecting. runs: how many there were. ignores_options: whether they were made
-    without the project's own `addopts`.
+    without the project's own `addopts`. infrastructure: the trouble is the sandbox's failure, and another time there may be none.
     """
 
     outcomes: dict[str, Outcome]
@@ -33,11 +33,12 @@ class Baseline:
     start_wall_s: float = 0.0
     runs: int = 0
     ignores_options: bool = False
+    infrastructure: bool = False
 
 
-def unknown(trouble: str, *, broken: Mapping[str, str] | None = None, notes: Sequence[str] = ()) -> Baseline:
+def unknown(trouble: str, *, broken: Mapping[str, str] | None = None, notes: Sequence[str] = (), infrastructure: bool = False) -> Baseline:
     """A baseline from which nothing follows."""
-    return Baseline({}, {}, {}, broken=dict(broken or {}), trouble=trouble, notes=tuple(notes))
+    return Baseline({}, {}, {}, broken=dict(broken or {}), trouble=trouble, notes=tuple(notes), infrastructure=infrastructure)
 
 
 def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Sequence[str] = ()) -> Baseline:
@@ -78,17 +79,27 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
 class Coverage:
     """tests: of each file, by line, those that touch it. imported: of each file, the lines that run when something is imported.
 
-    fresh: tests that start processes or import the project anew, whose lines are not all seen. trouble: why nothing is known.
+    fresh: tests whose lines are not all seen: they start processes, import the project anew, watch what runs themselves, or end otherwise
+    when watched. trouble: why nothing is known. infrastructure: since the sandbox failed, and another time it may not.
     """
 
     tests: dict[str, dict[int, frozenset[str]]]
     imported: dict[str, frozenset[int]]
     fresh: frozenset[str]
     trouble: str = ""
+    infrastructure: bool = False
+
+    def touching(self, file: str, lines: Iterable[int]) -> frozenset[str]:
+        """The tests that touch one of the lines of a file."""
+        by_line = self.tests.get(file, {})
+        return frozenset().union(*(by_line.get(line, frozenset()) for line in lines))
 
 
-def coverage_of(report: Report, stable: Sequence[str]) -> Coverage:
-    """From a watched run. What a fixture of a wider scope touched, all tests in that scope touch."""
+def coverage_of(report: Report, stable: Mapping[str, Outcome]) -> Coverage:
+    """From a watched run of tests with these outcomes. What a fixture of a wider scope touched, all tests in that scope touch.
+
+    Where a watched test did not end so, or is missing, it is fresh: what it touched is not what it touches unwatched.
+    """
     touched: dict[str, dict[int, set[str]]] = {}
 
     def add(tests: Sequence[str], lines: Mapping[str, Sequence[int]]) -> None:
@@ -110,4 +121,6 @@ def coverage_of(report: Report, stable: Sequence[str]) -> Coverage:
         for file, by_line in touched.items()
     }
     imported = {file: frozenset(lines) for file, lines in report.imported.items()}
-    return Coverage(tests, imported, frozenset(test for test in stable if test in report.tests and report.tests[test].fresh))
+    seen = report.tests
+    fresh = frozenset(test for test, outcome in stable.items() if test not in seen or seen[test].fresh or seen[test].outcome != outcome)
+    return Coverage(tests, imported, fresh)

@@ -35,7 +35,7 @@ def measure(suite: Suite, runs: int) -> Baseline:
             failures += 1
             continue
         if ended.infrastructure:
-            return unknown(ended.why)
+            return unknown(ended.why, infrastructure=True)
         if report.collected is None and ran.status == _USAGE_ERROR and not suite.ignore_options:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")
@@ -56,12 +56,12 @@ def measure(suite: Suite, runs: int) -> Baseline:
 def watch(suite: Suite, baseline: Baseline) -> Coverage:
     """Run the stable tests once, in order, and see which lines each touches."""
     if baseline.trouble:
-        return Coverage({}, {}, frozenset(), baseline.trouble)
+        return Coverage({}, {}, frozenset(), baseline.trouble, baseline.infrastructure)
     report, ended, _ = suite.run(select=list(baseline.outcomes), watch=True, whole=True)
     if not report.ended:
         why = ended.why or "it stops early"
-        return Coverage({}, {}, frozenset(), f"the suite does not come to its end when its lines are watched: {why}")
-    return coverage_of(report, list(baseline.outcomes))
+        return Coverage({}, {}, frozenset(), f"the suite does not come to its end when its lines are watched: {why}", ended.infrastructure)
+    return coverage_of(report, baseline.outcomes)
 
 
 def times_of(baseline: Baseline) -> Times:

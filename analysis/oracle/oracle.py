@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-import tempfile
 import time
 import tokenize
 import warnings
@@ -14,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import TracebackType
+from typing import Literal
 
 from ..sandbox.jail import Jail
 from . import cache as kept
@@ -23,7 +23,9 @@ from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
 from .measure import measure, times_of, watch
+from .place import Place
 from .report import Ended, Report, Verdict, Way, difference
+from .scopes import reached
 from .suite import Allowed, Suite, compile_sources, install_plugin
 from .warm import NotWarm, Warm
 
@@ -38,9 +40,9 @@ class NotJudged(ValueError):
 class Oracle(AbstractContextManager["Oracle"]):
     """Judges changed files of the project in the folder `project` by its tests, run by `interpreter` in `jail`.
 
-    The project is copied once and never written to. cache: a folder in which baseline and coverage are kept by content; None keeps none.
-    runs: how often the suite is run for the baseline, every third time in a random order. Close it, or use it in a `with`: it holds a
-    folder and a process. One question at a time.
+    The project is copied once and never written to; copies that killed processes of this user left behind are removed first. cache: a
+    folder in which baseline and coverage are kept by content; None keeps none. runs: how often the suite is run for the baseline, every
+    third time in a random order. Close it, or use it in a `with`: it holds a folder and a process. One question at a time.
 
     Raises NotCopied and UnusableInterpreter.
     """
@@ -51,14 +53,14 @@ class Oracle(AbstractContextManager["Oracle"]):
         if runs < 2:
             raise ValueError(f"{runs} runs can't show which tests are flaky: at least 2 are needed")
         python = probe(interpreter, jail)
-        self._place = Path(tempfile.mkdtemp(prefix="assay-oracle-")).resolve()
+        self._place = Place()
         try:
-            copied = copy_project(project, self._place / "project")
-            install_plugin(self._place)
-            self.suite = Suite(copied, self._place, python, jail, allowed or Allowed())
+            copied = copy_project(project, self._place.path / "project")
+            install_plugin(self._place.path)
+            self.suite = Suite(copied, self._place.path, python, jail, allowed or Allowed())
             compile_sources(self.suite)
         except BaseException:
-            shutil.rmtree(self._place, ignore_errors=True)
+            self._place.close()
             raise
         self.cache = cache
         self._runs = runs
@@ -67,7 +69,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         self._coverage: Coverage | None = None
         self._warm: Warm | None = None
         self._starts = 0
-        self._not_warm = ""
+        self._not_warm: NotWarm | None = None
         self._controls: dict[tuple[Way, frozenset[str]], bool] = {}
 
     @property
@@ -80,14 +82,14 @@ class Oracle(AbstractContextManager["Oracle"]):
         if self._warm is not None:
             self._warm.close()
             self._warm = None
-        shutil.rmtree(self._place, ignore_errors=True)
+        self._place.close()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     def baseline(self) -> Baseline:
         """What the tests say of the project as it is. Runs the whole suite several times, unless that is in the cache."""
-        if self._baseline is None:
+        if self._baseline is None or self._baseline.infrastructure:
             stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
             self._baseline = kept.baseline_from_json(stored) if stored else measure(self.suite, self._runs)
             if self.cache and not stored and not self._baseline.trouble:
@@ -97,7 +99,7 @@ class Oracle(AbstractContextManager["Oracle"]):
 
     def coverage(self) -> Coverage:
         """Which tests touch which lines. Runs the whole suite once more, unless that is in the cache."""
-        if self._coverage is None:
+        if self._coverage is None or self._coverage.infrastructure:
             baseline = self.baseline()
             stored = kept.load(self.cache, self._key, "coverage") if self.cache else None
             self._coverage = kept.coverage_from_json(stored) if stored else watch(self.suite, baseline)
@@ -137,16 +139,17 @@ class Oracle(AbstractContextManager["Oracle"]):
             return Verdict(True, "the text is the present one", 0, 0.0, "none")
         if trouble := _unwritable(text) or self._unparsable(text):
             return Verdict(False, f"does not parse: {trouble}", 0, 0.0, "none")
+        for known in (self.baseline, self.coverage):
+            if (found := known()).trouble:
+                return Verdict(None, found.trouble, 0, 0.0, "none", found.infrastructure)
         baseline, coverage = self.baseline(), self.coverage()
-        if trouble := baseline.trouble or coverage.trouble:
-            return Verdict(None, trouble, 0, 0.0, "none")
-        asked = with_statements(old, lines if lines is not None else changed_lines(old, text))
-        if not coverage.imported.get(file, frozenset()).isdisjoint(asked):
+        region = lines if lines is not None else changed_lines(old, text)
+        asked, further = with_statements(old, region), reached(old, text, region)
+        if not coverage.imported.get(file, frozenset()).isdisjoint({*asked, *further}):
             return self._judge(file, old, text, list(baseline.outcomes), WAYS[-1:])
-        by_line = coverage.tests.get(file, {})
-        touching = frozenset().union(*(by_line.get(line, frozenset()) for line in asked))
-        if not touching:
+        if not coverage.touching(file, asked):
             return Verdict(None, f"no stable test touches lines {asked.start} to {asked.stop - 1} of {file}", 0, 0.0, "none")
+        touching = coverage.touching(file, {*asked, *further})
         tests = [test for test in baseline.outcomes if test in touching or test in coverage.fresh]
         return self._judge(file, old, text, tests, ways)
 
@@ -178,48 +181,57 @@ class Oracle(AbstractContextManager["Oracle"]):
             return "" if not same and self.suite.compiles(text) else str(error)
         return ""
 
-    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way], *, again: bool = False) -> Verdict:
-        """By the first of the ways whose control, the same tests without the change, ends as the baseline did.
-
-        What may have been the machine's doing is asked again, after a new control. again: that is what is being done.
-        """
-        expected = self.baseline().outcomes
-        reason = "the unchanged program does not have its outcomes again when its tests are run"
+    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way]) -> Verdict:
+        """By the first of the ways whose control, the same tests without the change, ends as the baseline did."""
+        reason, failed = "the unchanged program does not have its outcomes again when its tests are run", False
         for way in ways:
-            if way == "whole":
-                tests = list(expected)
+            asked = list(self.baseline().outcomes) if way == "whole" else tests
             try:
-                if not self._steady(way, tests):
-                    continue
-                begun = time.monotonic()
-                with self._changed(file, text):
-                    report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
-                seconds = time.monotonic() - begun
+                # the whole suite's control is dear: it is made before its first False
+                control = "steady" if way == "whole" else self._control(way, asked)
+                if control == "steady":
+                    return self._judge_by(way, file, old, text, asked)
+                failed |= control == "failed"
             except NotWarm as refusal:
-                reason = str(refusal)
-                continue
-            found = None if ended.infrastructure else difference(report, ended, expected, tests)
-            if found and ended.doubtful and not self._steady(way, tests, anew=True):
-                return Verdict(None, f"{found}; and so it is without the change", len(report.tests), seconds, way)
-            if found and ended.doubtful and not again:
-                return self._judge(file, old, text, tests, (way,), again=True)
-            if ended.infrastructure:
-                return Verdict(None, ended.why, len(report.tests), seconds, way)
-            return Verdict(found is None, found or "each test has its outcome", len(report.tests), seconds, way)
-        return Verdict(None, reason, 0, 0.0, "none")
+                reason, failed = str(refusal), failed or refusal.infrastructure
+            except OSError as error:
+                return Verdict(None, f"the machine failed: {error}", 0, 0.0, way, infrastructure=True)
+        return Verdict(None, reason, 0, 0.0, "none", failed)
 
-    def _steady(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> bool:
-        """Whether the tests, run in this way without a change, have their outcomes. Raises NotWarm."""
-        if way == "whole" and not anew:
-            return True  # the baseline itself was made so
+    def _judge_by(self, way: Way, file: str, old: str, text: str, tests: list[str], *, again: bool = False) -> Verdict:
+        """What may have been the machine's doing is asked again (`again`), each time after a new control. Raises NotWarm."""
+        if way == "warm":
+            self._warmed()  # while the present text is on disk, which it imports
+        begun = time.monotonic()
+        with self._changed(file, text):
+            report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
+        told = len(report.tests), time.monotonic() - begun, way
+        if ended.infrastructure:
+            return Verdict(None, ended.why, *told, infrastructure=True)
+        found = difference(report, ended, self.baseline().outcomes, tests)
+        if found is None:
+            return Verdict(True, "each test has its outcome", *told)
+        control = self._control(way, tests, anew=ended.doubtful)
+        if control != "steady":
+            reason = f"{found}; but without the change, too, the tests do not have their outcomes again"
+            return Verdict(None, reason, *told, infrastructure=control == "failed")
+        if ended.doubtful and not again:
+            return self._judge_by(way, file, old, text, tests, again=True)
+        return Verdict(False, found, *told)
+
+    def _control(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> Literal["steady", "unsteady", "failed"]:
+        """Whether the tests, run in this way without a change, have their outcomes; "failed" where the machine kept them from it.
+
+        Raises NotWarm.
+        """
         key = way, frozenset(tests)
         if anew or key not in self._controls:
             report, ended = self._run(way, tests, None)
             steady = not ended.infrastructure and difference(report, ended, self.baseline().outcomes, tests) is None
             if not steady and (ended.infrastructure or ended.doubtful):
-                return False  # this time: that says nothing about the next
+                return "failed"  # this time: that says nothing about the next
             self._controls[key] = steady
-        return self._controls[key]
+        return "steady" if self._controls[key] else "unsteady"
 
     def _run(self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None) -> tuple[Report, Ended]:
         expected = {test: self.baseline().outcomes[test] for test in tests}
@@ -232,26 +244,32 @@ class Oracle(AbstractContextManager["Oracle"]):
         if self._warm is not None and self._warm.alive:
             return self._warm
         if self._starts >= _RESTARTS:
-            raise NotWarm(self._not_warm or "the warm process died too often")
+            raise self._not_warm or NotWarm("the warm process died too often", infrastructure=True)
         self._starts += 1
         try:
             self._warm = Warm(self.suite, times_of(self.baseline()))
         except NotWarm as error:
-            self._not_warm = str(error)
+            self._not_warm = error
             self._starts = _RESTARTS if error.for_good else self._starts
             raise
         return self._warm
 
     @contextmanager
     def _changed(self, file: str, text: str) -> Iterator[None]:
-        """The copy with the text in place: what tests start or import anew sees it, too."""
-        path = self.suite.copied.folder / file
-        before = path.read_bytes()
-        path.write_bytes(_encoded(text))
+        """The copy with the text in place: what tests start or import anew sees it, too.
+
+        The present file is moved aside and back, so that a full disk never leaves half of one. Raises OSError.
+        """
+        path = (self.suite.copied.folder / file).resolve()
+        changed, aside = self._place.path / "changed.py", self._place.path / "aside.py"
+        changed.write_bytes(_encoded(text))
+        shutil.copymode(path, changed)
+        path.rename(aside)
         try:
+            changed.rename(path)
             yield
         finally:
-            path.write_bytes(before)
+            aside.replace(path)
 
 
 def _encoding(source: bytes) -> str:

@@ -13,7 +13,7 @@ Way = Literal["none", "warm", "process", "whole"]
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One test's run. lines: what it touched, by file; fresh: it started a process, or imported a file of the project anew."""
+    """One test's run. lines: what it touched, by file; fresh: it may have touched more, see jailed/assay_oracle/plugin.py."""
 
     outcome: Outcome
     cpu_s: float
@@ -132,6 +132,7 @@ class Verdict:
 
     label: True, each test's outcome is that of the baseline; False, one is not (the first such is in `reason`); None, nobody can say:
     `reason` says why. tests: how many ran. seconds: what the run took on the clock, without controls, which are kept for the next verdict.
+    infrastructure: the label is None because the machine failed (sandbox, disk, a kill from outside): it can be asked again.
     """
 
     label: bool | None

@@ -25,11 +25,15 @@ _START_S = 120.0
 
 
 class NotWarm(Exception):
-    """The suite can't be run in a forked process, or the process is gone; the message says why. for_good: it is of no use to try again."""
+    """The suite can't be run in a forked process, or the process is gone; the message says why.
 
-    def __init__(self, reason: str, *, for_good: bool = False) -> None:
+    for_good: it is of no use to try again. infrastructure: the process could not be started, or did not live, for whatever reason.
+    """
+
+    def __init__(self, reason: str, *, for_good: bool = False, infrastructure: bool = False) -> None:
         super().__init__(reason)
         self.for_good = for_good
+        self.infrastructure = infrastructure
 
 
 class Warm(AbstractContextManager["Warm"]):
@@ -51,7 +55,7 @@ class Warm(AbstractContextManager["Warm"]):
                 limits=suite.limits(math.inf, _START_S),
             )
         except Unjailed as error:
-            raise NotWarm(f"the sandbox failed: {error}") from None
+            raise NotWarm(f"the sandbox failed: {error}", infrastructure=True) from None
         self._started: Started = self._held.enter_context(started)
         self._left = b""
         self._selector = self._held.enter_context(selectors.DefaultSelector())
@@ -63,7 +67,7 @@ class Warm(AbstractContextManager["Warm"]):
                     if not record["warm"]:
                         raise NotWarm(record["reason"], for_good=True)
                     return
-            raise NotWarm("it was not ready in time")
+            raise NotWarm("it was not ready in time", infrastructure=True)
         except BaseException:
             self.close()
             raise
@@ -96,7 +100,7 @@ class Warm(AbstractContextManager["Warm"]):
                 return report, _ended(record["ending"], record["status"])
             report.take(record)
         self.close()
-        raise NotWarm("the warm process did not answer")
+        raise NotWarm("the warm process did not answer", infrastructure=True)
 
     @property
     def alive(self) -> bool:
@@ -120,7 +124,7 @@ class Warm(AbstractContextManager["Warm"]):
             self._started.stdin.flush()
         except (OSError, ValueError) as error:
             self.close()
-            raise NotWarm(f"the warm process is gone: {error}") from None
+            raise NotWarm(f"the warm process is gone: {error}", infrastructure=True) from None
 
     def _records(self, wall_s: float) -> Iterator[dict[str, Any]]:
         """Until the process ends its output or says nothing for so long."""

@@ -79,7 +79,7 @@ def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
     report.tests["a.py::one"] = Observed("passed", 0, 0, {"m.py": [1]}, fresh=True)
     report.touched = [("a.py", {"m.py": [2]}), ("a.py::C", {"m.py": [3]}), ("", {"m.py": [4]})]
     report.imported = {"m.py": [9]}
-    found = coverage_of(report, list(report.tests))
+    found = coverage_of(report, report.outcomes)
     assert found.tests["m.py"] == {
         1: {"a.py::one"},
         2: {"a.py::one", "a.py::C::two"},
@@ -88,6 +88,11 @@ def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
     }
     assert found.imported == {"m.py": {9}}
     assert found.fresh == {"a.py::one"}
+
+
+def test_a_test_that_ends_otherwise_when_watched_or_not_at_all_belongs_to_every_line() -> None:
+    report = run({"same": "passed", "other": "failed", "fails": "failed"})
+    assert coverage_of(report, {"same": "passed", "other": "passed", "fails": "failed", "gone": "passed"}).fresh == {"other", "gone"}
 
 
 def test_what_is_kept_comes_back_as_it_was_and_what_is_damaged_not_at_all(tmp_path: Path) -> None:

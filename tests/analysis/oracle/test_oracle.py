@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,12 @@ def wrong(x):
 
 def also_wrong(x):
     return x + 1
+
+
+def names(values):
+    if values is None:
+        return "none"
+    return ", ".join(functools.reduce(lambda a, b: [*a, b], values, []))
 
 
 def main():
@@ -110,6 +118,14 @@ def test_in_a_process_of_its_own():
 
 def test_main(capsys):
     shop.main()
+
+
+def test_no_names():
+    assert shop.names(None) == "none"
+
+
+def test_names():
+    assert shop.names(["a", "b"]) == "a, b"
 
 
 def test_long():
@@ -182,6 +198,8 @@ def test_the_baseline_has_each_tests_outcome(oracle: Oracle) -> None:
         "test_would_fail_with_the_same_change": "passed",
         "test_in_a_process_of_its_own": "passed",
         "test_main": "passed",
+        "test_no_names": "passed",
+        "test_names": "passed",
         "test_long": "passed",
         "test_skipped": "skipped",
         "test_expected_to_fail": "xfailed",
@@ -228,6 +246,14 @@ def test_a_change_is_judged_by_the_tests_that_touch_it(
     verdict = oracle.verdict("shop.py", changed(old, new))
     assert (verdict.label, verdict.way) == (label, way)
     assert reason in verdict.reason
+
+
+def test_tests_of_the_whole_function_are_asked_where_a_name_in_it_becomes_local(oracle: Oracle) -> None:
+    unbound = changed('        return "none"', '        import functools; return "none"')
+    verdict = oracle.verdict("shop.py", unbound)
+    assert verdict.label is oracle.verdict("shop.py", unbound, ways=("whole",)).label is False
+    assert (verdict.way, verdict.reason) == ("warm", "tests/test_shop.py::test_names: failed, was passed")
+    assert oracle.verdict("shop.py", changed('        return "none"', '        said = "none"; return said')).tests == 2
 
 
 def test_one_test_more_that_passes_does_not_make_up_for_one_that_fails(oracle: Oracle) -> None:
@@ -300,6 +326,17 @@ def test_the_project_itself_is_never_written_to(oracle: Oracle, project: Path) -
     assert (project / "shop.py").read_text() == SHOP
     assert sorted(path.name for path in project.rglob("*")) == ["shop.py", "test_shop.py", "tests"]
     assert oracle.source("shop.py") == SHOP
+
+
+def test_a_copy_that_a_killed_process_left_is_removed_and_nothing_stays_behind(
+    project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    write(tmp_path / "assay-copy-left", {"project/shop.py": SHOP})
+    with Oracle(project, python, isolated()) as made:
+        assert [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")] == [made.suite.place]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")]
 
 
 def test_what_was_learned_of_the_same_content_is_not_measured_again(
@@ -376,12 +413,147 @@ def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_l
         verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
         assert (verdict.label, verdict.way) == (False, "process")
         refused = made.verdict("shop.py", changed("unit = 5", "unit = 6"), ways=("warm",))
-        assert (refused.label, refused.way) == (None, "none")
+        assert (refused.label, refused.way, refused.infrastructure) == (None, "none", False)
         assert "starts a thread" in refused.reason
         verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"))
         assert (verdict.label, verdict.way) == (False, "whole")
         verdict = made.verdict("shop.py", changed("def at_import(x):\n    return x + 1", "def at_import(x):\n    return [][0]"))
         assert (verdict.label, verdict.way) == (False, "whole")
+
+
+ELSEWHERE = """
+import pathlib
+import sys
+
+import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) == 3
+
+
+def test_depends_on_what_is_installed():
+    assert (pathlib.Path(sys.prefix) / "flag-of-the-oracle").exists()
+"""
+
+
+def test_the_whole_suite_is_not_believed_either_where_the_unchanged_program_fails_in_it(tmp_path: Path, python: Path) -> None:
+    flag = python.parent.parent / "flag-of-the-oracle"
+    flag.touch()
+    with Oracle(write(tmp_path, {"shop.py": SHOP, "test_shop.py": ELSEWHERE}), python, isolated(), runs=2) as made:
+        assert set(made.baseline().outcomes.values()) == {"passed"}
+        assert made.verdict("shop.py", changed("RATE = 0.2", "RATE = 1 / 5")).label is True
+        flag.unlink()
+        verdict = made.verdict("shop.py", changed("RATE = 0.2", "RATE = 1 / 5"))
+    assert (verdict.label, verdict.way) == (None, "whole")
+    assert "without the change, too" in verdict.reason
+
+
+WATCHERS = """
+import cProfile
+import sys
+import threading
+
+import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) == 3
+
+
+def test_in_a_thread():
+    thread = threading.Thread(target=shop.main)
+    thread.start()
+    thread.join()
+
+
+def test_ends_the_watch():
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        assert shop.price_of(1) == 6
+    finally:
+        sys.settrace(before)
+
+
+def test_profiles():
+    assert cProfile.Profile().runcall(shop.price_of, 2) == 12
+
+
+def test_is_not_watched():
+    assert sys.gettrace() is None
+"""
+
+
+def test_tests_that_watch_what_runs_themselves_belong_to_every_line(tmp_path: Path, python: Path) -> None:
+    with Oracle(write(tmp_path, {"shop.py": SHOP, "test_shop.py": WATCHERS}), python, isolated(), runs=2) as made:
+        assert set(made.baseline().outcomes.values()) == {"passed"}
+        watched_by_tracing = {"test_is_not_watched"} if made.suite.interpreter.python < (3, 12) else set()
+        assert {name_of(test) for test in made.coverage().fresh} == {"test_ends_the_watch", "test_profiles"} | watched_by_tracing
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 5 if count > 1 else 7"))
+    assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_ends_the_watch: failed, was passed")
+
+
+SLOW_TOTAL = """import os
+import time
+
+STARTED = os.getpid()
+
+
+def total(prices):
+    time.sleep(0.6)
+    return sum(prices)
+"""
+# In a fork only: is killed, as by a machine out of memory, and the process that was forked is a moment later, in the middle of a control.
+KILLED_WHERE_FORKED = """    if os.getpid() != STARTED:
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(0.4)
+            os.kill(STARTED, 9)
+            os._exit(0)
+        time.sleep(0.1)
+        os.kill(os.getpid(), 9)
+    return sum(prices)
+"""
+
+
+def test_where_the_warm_process_dies_in_a_control_the_next_way_is_taken(tmp_path: Path, python: Path) -> None:
+    test = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
+    with Oracle(write(tmp_path, {"shop.py": SLOW_TOTAL, "test_shop.py": test}), python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED))
+        # a process that is started anew imports the present text, not the one that is judged
+        right = made.verdict("shop.py", SLOW_TOTAL.replace("sum(prices)", "sum(prices, 0)"), ways=("warm",))
+        killed = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED), ways=("warm",))
+    assert (verdict.label, verdict.way) == (True, "process")
+    assert (right.label, right.way) == (True, "warm")
+    assert (killed.label, killed.infrastructure) == (None, True)
+
+
+def test_a_disk_that_takes_nothing_more_is_the_machines_failure_and_leaves_the_copy_whole(oracle: Oracle) -> None:
+    oracle.coverage()
+    right = changed("amount += price", "amount = amount + price + 0")
+    bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, bounds[1]))
+    try:
+        verdict = oracle.verdict("shop.py", right)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
+    assert (verdict.label, verdict.infrastructure) == (None, True)
+    assert "the machine failed" in verdict.reason
+    assert oracle.source("shop.py") == SHOP
+    assert oracle.verdict("shop.py", right).label is True
+
+
+def test_a_sandbox_that_fails_while_the_baseline_is_made_is_asked_again(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
+    right = changed("amount += price", "amount = amount + price")
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        suite = made.suite
+        made.suite = replace(suite, place=tmp_path / "missing")
+        verdict = made.verdict("shop.py", right)
+        assert (verdict.label, verdict.infrastructure) == (None, True)
+        made.suite = suite
+        assert made.verdict("shop.py", right).label is True
 
 
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
@@ -397,5 +569,5 @@ def test_a_suite_that_cannot_be_collected_makes_every_verdict_unknown(tmp_path: 
     write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import no_such_module\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
         verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
-    assert verdict.label is None
+    assert (verdict.label, verdict.infrastructure) == (None, False)
     assert "no_such_module" in verdict.reason

@@ -11,7 +11,9 @@ Its first request (see channel.py):
     watch        record which lines each test touches
     serve        run nothing: collect, then answer requests (serve.py)
 
-Records: `collected` (ids, errors), `begun` and `test` for each test, `touched`, `stopped` at a difference, `ended`.
+Records: `collected` (ids, errors), `begun` and `test` for each test, `touched`, `stopped` at a difference, `ended`. A watched test is
+`fresh` where not all that it touches may have been seen: it started a process, imported a file of the project anew, or watched
+what runs itself.
 """
 
 from __future__ import annotations
@@ -35,6 +37,10 @@ from .touched import Lines, Watch
 # Of the reports on one test, the one that is furthest from a pass is its outcome.
 _SEVERITY = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")
 _STARTS_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"})
+# What takes the place of the watch, or of its callbacks.
+_WATCHES = frozenset({"sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"})
+# The watch itself, and threads that take it over.
+_OWN_WATCH = (Watch.__module__, "threading")
 _LONGEST_REASON = 400
 
 
@@ -76,13 +82,13 @@ class Run:
         self._canaries: list[pytest.Item] = []
         self._outcomes: dict[str, str] = {}
         self._running: str | None = None
-        self._starts_process = False
+        self._unseen = False
         self.stopped = False
         sys.addaudithook(self._audit)
 
     def _audit(self, event: str, _arguments: Any) -> None:
-        if event in _STARTS_PROCESS:
-            self._starts_process = True
+        if event in _STARTS_PROCESS or (event in _WATCHES and sys._getframe(1).f_globals.get("__name__") not in _OWN_WATCH):
+            self._unseen = True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -124,7 +130,7 @@ class Run:
         """Records one test."""
         test = self._running = item.nodeid
         self._channel.send("begun", id=test)
-        self._starts_process = False
+        self._unseen = False
         lines: Lines = {}
         if self._watch:
             self._watch.again = False
@@ -144,7 +150,7 @@ class Run:
             return
         if self._watch:
             self._watch.leave()
-            told |= {"lines": _listed(lines), "fresh": self._starts_process or self._watch.again}
+            told |= {"lines": _listed(lines), "fresh": self._unseen or self._watch.again}
         self._channel.send("test", **told)
         if self.expected.get(test, outcome) != outcome:
             self.stopped = True

@@ -1,0 +1,84 @@
+"""A private folder that its process removes or, where that was killed, the next process that makes such a folder."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_PREFIX = "assay-copy-"
+# File systems that know no locks, and those that have none left.
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
+
+
+class Place:
+    """A new folder below the system's temporary one, locked (flock) for as long as this process lives or until `close`.
+
+    Raises OSError where it can't be made.
+    """
+
+    def __init__(self) -> None:
+        parent = Path(tempfile.gettempdir()).resolve()
+        remove_stale(parent)
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+            held = _locked(self.path)
+            if held is not None:
+                self._held = held
+                return
+
+    def close(self) -> None:
+        """Remove it."""
+        if self._held >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._held)
+            self._held = -1
+
+
+def remove_stale(parent: Path) -> None:
+    """Remove this user's places in `parent` that no process holds. What can't be removed stays."""
+    for path in parent.glob(f"{_PREFIX}*"):
+        try:
+            if path.lstat().st_uid == os.geteuid() and (held := _locked(path, must=True)) is not None:
+                # locked until it is gone: whoever has just made it sees that it was taken, and makes another
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(held)
+        except OSError:
+            continue
+
+
+def _locked(path: Path, *, must: bool = False) -> int | None:
+    """A descriptor that holds the lock on a folder; None where another one does, or it is no folder or gone.
+
+    must: None, too, where the file system has no locks, with which a folder that is in use could not be told from one that is not.
+    """
+    try:
+        held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return None
+        raise
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _NO_LOCKS and not must:
+            return held
+        os.close(held)
+        return None
+    if _same(held, path):
+        return held
+    os.close(held)
+    return None
+
+
+def _same(held: int, path: Path) -> bool:
+    """Whether the path still leads to the folder that is held."""
+    try:
+        there = path.lstat()
+    except FileNotFoundError:
+        return False
+    here = os.fstat(held)
+    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
