@@ -90,7 +90,7 @@ def noisy(value):
     print("noisy", value)
     return value
 """
-_ADDRESS = re.compile(r" at 0x\w+")
+_NOT_COMPARED = re.compile(r" at 0x\w+|(?<=variable )'\w+'(?= where it is not associated)|(?<=name )'\w+'(?= is not defined)")
 _PRELUDE = compile(PRELUDE, "prelude", "exec")
 ARGUMENTS = (
     "1, 2, [3, 1, 2]",
@@ -300,6 +300,6 @@ def behaviour(source: str) -> list[tuple[str, str]]:
             except Exception as error:
                 ended = type(error).__name__
                 del error
-        # addresses of objects differ from run to run
-        seen.append((_ADDRESS.sub("", printed.getvalue()), _ADDRESS.sub("", ended)))
+        # addresses of objects differ from run to run, and what Python says of an unbound variable names it
+        seen.append((_NOT_COMPARED.sub("", printed.getvalue()), _NOT_COMPARED.sub("", ended)))
     return seen
