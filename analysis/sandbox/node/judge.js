@@ -21,13 +21,14 @@ class Session {
   constructor () {
     this.functions = []
     this.standIns = new Map()
+    this.made = new Set()
     this.names = new Map()
     this.failure = null
   }
 
   /** What the test is told, and what decides, whatever the test makes of it. */
   fail (error) {
-    this.failure = this.failure || error
+    this.failure = this.failure || (error === undefined || error === null ? new Error(`thrown: ${error}`) : error)
     return error
   }
 
@@ -47,16 +48,18 @@ class Session {
       reply = readFrame(0)
     }
     if (reply === null || reply[0] === 'D') throw this.fail(new CannotJudge("the program's process has ended"))
-    return this.result(wire, reply)
+    return this.result(call, wire, reply)
   }
 
-  result (wire, reply) {
+  result (call, wire, reply) {
     if (reply[0] === 'X') throw this.fail(new BadReply(reply.slice(1)))
     let outcome
     try {
       const { changed, ...rest } = JSON.parse(reply.slice(1))
-      for (const [number, contents] of changed) wire.readContents(wire.known[number], contents)
       const [[key, value]] = Object.entries(rest)
+      // before what changed, where the new object may be, too
+      if (call.operation === 'new' && key === 'value' && Array.isArray(value) && value[0] === 'i') this.made.add(value[1])
+      for (const [number, contents] of changed) wire.readContents(wire.container(number), contents)
       outcome = [key, wire.read(value)]
     } catch (error) {
       throw this.fail(new BadReply(`an answer that is no value: ${error.message}`))
@@ -75,7 +78,7 @@ class Session {
     try {
       call = JSON.parse(frame.slice(1))
       values = call.values.map(value => wire.read(value))
-      if (!Object.hasOwn(this.functions, call.target)) throw new TypeError('no such function')
+      if (!Number.isInteger(call.target) || !Object.hasOwn(this.functions, call.target)) throw new TypeError('no such function')
     } catch (error) {
       throw this.fail(new BadReply(`a call that is none: ${error.message}`))
     }
@@ -106,6 +109,7 @@ class Session {
 
   read ([tag, id]) {
     if (!Number.isInteger(id)) throw new Untransportable('no object has such a number')
+    if (tag === 'i' && !this.made.has(id)) throw new Untransportable('an object that the test did not make')
     if (!this.standIns.has(id)) this.standIns.set(id, tag === 'f' ? this.callable(id) : this.object(id))
     return this.standIns.get(id)
   }
@@ -140,11 +144,11 @@ class Session {
     return typeof value === 'function' ? (...values) => this.exchange({ operation: 'call', target, property }, values) : value
   }
 
-  /** The scope around a test: names of the program's. */
+  /** The scope around a test: names of the program's, and what the test sets under one of them without declaring it, which is its own. */
   scope () {
-    return new Proxy({}, {
-      has: (_, name) => typeof name === 'string' && !OURS.has(name) && this.kind(name) !== 'undefined',
-      get: (_, name) => typeof name === 'symbol' ? undefined : this.named(name)
+    return new Proxy(Object.create(null), {
+      has: (own, name) => typeof name === 'string' && !OURS.has(name) && (name in own || this.kind(name) !== 'undefined'),
+      get: (own, name) => typeof name === 'symbol' ? undefined : name in own ? own[name] : this.named(name)
     })
   }
 
@@ -196,7 +200,7 @@ async function judged (test) {
     // what the test left to do once promises are kept
     await new Promise(resolve => setImmediate(resolve))
   } catch (error) {
-    session.fail(error === undefined || error === null ? new Error(`thrown: ${error}`) : error)
+    session.fail(error)
   }
   process.off('unhandledRejection', failed)
   process.off('uncaughtException', failed)

@@ -3,7 +3,7 @@
 // crosses, and no function but as something to call. Containers have numbers in the order in which they are first met, the same on both
 // sides, so that an argument that comes back is the very argument, and what a call changed in one is known.
 
-const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, is, keys } = Object
+const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, is, keys } = Object
 const { isArray } = Array
 const TYPED = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
   BigInt64Array, BigUint64Array]
@@ -64,14 +64,18 @@ class Wire {
       case 'u': return undefined
       case 'b': return BigInt(body)
       case 'n': return Number(body)
-      case 'k':
-        if (!Number.isInteger(body) || body < 0 || body >= this.known.length) throw new TypeError(`no container has the number ${body}`)
-        return this.known[body]
+      case 'k': return this.container(body)
       case 'f': case 'i': return this.handles.read(tagged)
     }
     const made = this.learn(empty(tagged))
     this.readContents(made, body)
     return made
+  }
+
+  /** The container of that number. A name in its place would reach what every array has. */
+  container (number) {
+    if (!Number.isInteger(number) || number < 0 || number >= this.known.length) throw new TypeError(`no container has the number ${number}`)
+    return this.known[number]
   }
 
   /** Give a container what `writeContents` of the other side wrote. */
@@ -109,7 +113,7 @@ function extra (kind, value) {
 function errorName (error) {
   for (let type = error; type; type = getPrototypeOf(type)) {
     const own = getOwnPropertyDescriptor(type, 'name')
-    if (own && typeof own.value === 'string' && own.value in ERRORS) return own.value
+    if (own && typeof own.value === 'string' && hasOwn(ERRORS, own.value)) return own.value
   }
   return 'Error'
 }
@@ -121,7 +125,9 @@ function empty ([kind, body, first, second]) {
     case 's': return new Set()
     case 'd': return new Date(NaN)
     case 'r': return new RegExp(first, second)
-    case 'e': return new ERRORS[first](second)
+    case 'e':
+      if (!hasOwn(ERRORS, first)) throw new TypeError('not an error')
+      return new ERRORS[first](second)
     case 't':
       if (!TYPED[first] || second !== body.length) throw new TypeError('not a typed array')
       return new TYPED[first](second)
@@ -148,7 +154,10 @@ function contents (value) {
   }
 }
 
-/** Make a container's contents these, in place. Properties are defined, never assigned: a key such as __proto__ is a key. */
+/**
+ * Make a container's contents these, in place. Properties are defined, never assigned: a key such as __proto__ is a key. What `contents`
+ * never gives is refused: its writer may not be ours.
+ */
 function fill (value, items) {
   switch (kindOf(value)) {
     case 'a':
@@ -159,6 +168,7 @@ function fill (value, items) {
       }
       break
     case 't':
+      if (items.some(item => typeof item !== 'number' && typeof item !== 'bigint')) throw new TypeError('not the items of a typed array')
       for (let i = 0; i < items.length; i++) value[i] = items[i]
       break
     case 's':
@@ -170,9 +180,14 @@ function fill (value, items) {
       for (let i = 0; i + 1 < items.length; i += 2) value.set(items[i], items[i + 1])
       break
     case 'd':
+      if (typeof items[0] !== 'number') throw new TypeError('not the time of a date')
       value.setTime(items[0])
       break
     default:
+      for (let i = 0; i < items.length; i += 2) {
+        if (typeof items[i] !== 'string') throw new TypeError('not the name of a property')
+        if (typeof items[i + 1] === 'function' && BUILTIN.has(items[i])) throw new TypeError(`a function of its own as ${items[i]}`)
+      }
       for (const key of keys(value)) delete value[key]
       for (let i = 0; i + 1 < items.length; i += 2) define(value, items[i], items[i + 1])
   }

@@ -89,6 +89,40 @@ def test_what_a_program_prints_is_kept(sandbox: JavaScriptSandbox) -> None:
 
 
 PASS = "Buffer.from([0, 0, 0, 1, 80])"
+# writes frames of its own in the place of the runner's: first an answer to the call, then `true` to whatever is called, and for properties
+# a length of 3, and functions
+FRAMES = """const fs = require('fs')
+function put (text) {
+  const body = Buffer.from(text)
+  const frame = Buffer.concat([Buffer.alloc(4), body])
+  frame.writeUInt32BE(body.length, 0)
+  for (let done = 0; done < frame.length;) done += fs.writeSync(1, frame, done)
+}
+function read (count) {
+  const bytes = Buffer.alloc(count)
+  for (let have = 0; have < count;) {
+    const more = fs.readSync(0, bytes, have, count - have, null)
+    if (more === 0) process.exit(0)
+    have += more
+  }
+  return bytes
+}
+function answer (...replies) {
+  for (const reply of replies) {
+    put('R' + reply)
+    const call = JSON.parse(read(read(4).readUInt32BE(0)).toString().slice(1))
+    const value = call.operation !== 'value' ? 'true' : call.property === 'length' ? '3' : '["f",9]'
+    replies.push(`{"changed":[],"value":${value}}`)
+  }
+}
+"""
+
+
+def framed(*replies: str) -> str:
+    """A program whose answers to the last call of TEST, and to what follows, are these."""
+    answers = "".join(f", {json.dumps(reply)}" for reply in replies)
+    return wrong("return x * x", f"return n === 4 ? [0, 1, 4, 9] : answer(...[{answers[2:]}])", FRAMES)
+
 
 HOSTILE = {
     "exits as it is loaded": (wrong(more="process.exit(0)"), Ending.FAILED),
@@ -137,6 +171,15 @@ HOSTILE = {
         wrong("return { constructor: { prototype: { every: () => true } }, __proto__: { toString: () => '9' } }"),
         Ending.FAILED,
     ),
+    "answers with an object that has functions for methods": (
+        framed('{"changed": [], "value": ["o", ["every", ["f", 0], "length", 3]]}'),
+        Ending.FAILED,
+    ),
+    "answers with an object whose keys are no strings": (
+        framed('{"changed": [], "value": ["o", [["a", ["every"]], ["f", 0], "length", 3]]}'),
+        Ending.FAILED,
+    ),
+    "answers with an object that the test did not make": (framed('{"changed": [], "value": ["i", 7]}'), Ending.FAILED),
     "gives back a function for the test's function": (wrong("return () => true", "return () => true"), Ending.FAILED),
     "goes below by process.binding": (wrong("process.binding('fs'); process.binding('spawn_sync'); return 0"), Ending.FAILED),
     "looks for the judge in its own modules": (
@@ -236,7 +279,7 @@ def test_values_come_back_with_their_exact_types(sandbox: JavaScriptSandbox) -> 
 
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers(-(2**53), 2**53) | st.text(),
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
@@ -282,6 +325,25 @@ def test_functions_can_be_called_both_ways_and_objects_keep_their_state(sandbox:
     result = checked(sandbox, program, test)
     assert result.ending is Ending.PASSED, result
     assert checked(sandbox, program, "later(1).then(x => console.assert(x === 3))").ending is Ending.FAILED
+
+
+def test_a_program_changes_nothing_of_the_judges_own(sandbox: JavaScriptSandbox) -> None:
+    for name, own in (("constructor", "from"), ("__proto__", "0"), ("every", "call")):
+        forged = json.dumps(json.dumps({"changed": [[name, [own, ["f", 0]]]], "value": 1}))
+        result = sandbox.check(f"{FRAMES}\nconst touch = () => answer({forged})", "touch(); console.assert(Array.from([1]) === true)")
+        assert result.ending is Ending.FAILED
+        assert "an answer that is no value" in result.reason
+
+
+def test_a_promise_that_is_rejected_with_nothing_fails(sandbox: JavaScriptSandbox) -> None:
+    for nothing in ("null", "undefined"):
+        result = sandbox.check(f"const later = async x => {{ throw {nothing} }}", "later(1).then(x => console.assert(x === 2))")
+        assert (result.ending, result.reason) == (Ending.FAILED, f"Error: thrown: {nothing}")
+
+
+def test_what_a_test_sets_is_its_own_whatever_names_the_program_has(sandbox: JavaScriptSandbox) -> None:
+    program = "var found = { length: 1 }\nconst ones = n => []"
+    assert sandbox.check(program, "found = ones(1); console.assert(found.length === 1)").ending is Ending.FAILED
 
 
 def test_packages_that_benchmarks_name_are_there(sandbox: JavaScriptSandbox) -> None:
