@@ -1,7 +1,7 @@
 'use strict'
 // Runs one trusted test after the other. A frame is the test's text; its answer is a frame `P` (passed), `F` with the reason, or `U` with
 // the reason why the test can give no verdict. A name that neither the test nor the language has stands for one of the program's.
-const { isDeepStrictEqual } = require('util')
+const { inspect, isDeepStrictEqual } = require('util')
 const { createRequire } = require('module')
 const { compileFunction } = require('vm')
 const { readFrame, writeFrame } = require('./frames.js')
@@ -11,6 +11,9 @@ const { Untransportable, Wire } = require('./wire.js')
 const OURS = new Set([...Object.getOwnPropertyNames(globalThis), 'require', 'module', 'exports', 'arguments', 'programScope'])
 for (const name of ['escape', 'unescape', 'fetch']) OURS.delete(name)
 const installed = createRequire('/')
+// what carries the frames takes no longer one (conversation.py)
+const MOST_BYTES = 1 << 24
+const LONGEST_REASON = 2000
 
 /** No verdict: the fault is the test's, or the program's process has ended, which the carrier of frames knows. */
 class CannotJudge extends Error {}
@@ -22,6 +25,9 @@ class Session {
     this.functions = []
     this.standIns = new Map()
     this.made = new Set()
+    // containers that the program's answers were made into, and how long those were
+    this.given = new WeakSet()
+    this.received = 0
     this.names = new Map()
     this.failure = null
   }
@@ -35,13 +41,8 @@ class Session {
   exchange (call, values = []) {
     if (this.failure instanceof BadReply || this.failure instanceof CannotJudge) throw this.failure
     const wire = new Wire(this)
-    let frame
-    try {
-      frame = 'C' + JSON.stringify({ ...call, values: values.map(value => wire.write(value)) })
-    } catch (error) {
-      throw this.fail(new CannotJudge(`the test passes what it cannot: ${error.message}`))
-    }
-    writeFrame(1, frame)
+    const written = () => 'C' + JSON.stringify({ ...call, values: values.map(value => wire.write(value)) })
+    writeFrame(1, this.framed(wire, 'the test passes', written))
     let reply = readFrame(0)
     while (reply !== null && reply[0] === 'C') {
       writeFrame(1, this.served(reply))
@@ -51,7 +52,30 @@ class Session {
     return this.result(call, wire, reply)
   }
 
+  /** A frame of what the test gives to the program; where that can't be written and came from the program, it has failed. */
+  framed (wire, what, write) {
+    let fault
+    try {
+      const frame = write()
+      if (Buffer.byteLength(frame) <= MOST_BYTES) return frame
+      fault = 'a value that is too large'
+    } catch (error) {
+      fault = error.message
+    }
+    const programs = this.received > MOST_BYTES / 8 || wire.known.some(value => this.given.has(value))
+    throw this.fail(programs
+      ? new BadReply(`it gave the test what cannot be given back: ${fault}`)
+      : new CannotJudge(`${what} what it cannot: ${fault}`))
+  }
+
+  /** Note which containers were read that the test had not. */
+  take (wire, had, text) {
+    this.received += text.length
+    for (let i = had; i < wire.known.length; i++) this.given.add(wire.known[i])
+  }
+
   result (call, wire, reply) {
+    const had = wire.known.length
     if (reply[0] === 'X') throw this.fail(new BadReply(reply.slice(1)))
     let outcome
     try {
@@ -61,13 +85,16 @@ class Session {
       if (call.operation === 'new' && key === 'value' && Array.isArray(value) && value[0] === 'i') this.made.add(value[1])
       for (const [number, contents] of changed) wire.readContents(wire.container(number), contents)
       outcome = [key, wire.read(value)]
+      this.take(wire, had, reply)
     } catch (error) {
       throw this.fail(new BadReply(`an answer that is no value: ${error.message}`))
     }
     const [key, value] = outcome
     if (key === 'thrown') throw value
-    if (key === 'rejected') return Promise.reject(value)
-    return key === 'promised' ? Promise.resolve(value) : value
+    if (key !== 'rejected' && key !== 'promised') return value
+    const promise = key === 'rejected' ? Promise.reject(value) : Promise.resolve(value)
+    this.given.add(promise)
+    return promise
   }
 
   /** Answer a call of one of the test's functions. */
@@ -78,6 +105,7 @@ class Session {
     try {
       call = JSON.parse(frame.slice(1))
       values = call.values.map(value => wire.read(value))
+      this.take(wire, 0, frame)
       if (!Number.isInteger(call.target) || !Object.hasOwn(this.functions, call.target)) throw new TypeError('no such function')
     } catch (error) {
       throw this.fail(new BadReply(`a call that is none: ${error.message}`))
@@ -90,11 +118,7 @@ class Session {
       key = 'thrown'
       value = error
     }
-    try {
-      return 'R' + JSON.stringify({ [key]: wire.write(value) })
-    } catch (error) {
-      throw this.fail(new CannotJudge(`a function of the test gives back what it cannot: ${error.message}`))
-    }
+    return this.framed(wire, 'a function of the test gives back', () => 'R' + JSON.stringify({ [key]: wire.write(value) }))
   }
 
   write (value) {
@@ -182,11 +206,24 @@ function required (name) {
 
 /** Where a failure was, for people: its message and the line of the test. */
 function reason (error) {
-  if (!(error instanceof Error)) return `thrown: ${typeof error === 'string' ? error : JSON.stringify(error)}`
-  const line = /test\.js:(\d+)/.exec(error.stack || '')
-  return error instanceof BadReply || error instanceof CannotJudge
-    ? error.message
-    : `${error.name}: ${error.message}${line ? ` at line ${line[1]} of the test` : ''}`
+  if (error instanceof BadReply || error instanceof CannotJudge) return error.message
+  if (!(error instanceof Error)) return `thrown: ${shown(error)}`
+  return `${shown(error.name)}: ${shown(error.message)}${place(error)}`
+}
+
+function place (error) {
+  try {
+    const line = /test\.js:(\d+)/.exec(error.stack)
+    return line ? ` at line ${line[1]} of the test` : ''
+  } catch {
+    // a stack is put into words when it is first asked for, and its error's name may be no text
+    return ''
+  }
+}
+
+/** Of any value, also one that came from the program, as text. */
+function shown (value) {
+  return (typeof value === 'string' ? value : inspect(value, { breakLength: Infinity })).slice(0, LONGEST_REASON)
 }
 
 async function judged (test) {
@@ -205,7 +242,7 @@ async function judged (test) {
   process.off('unhandledRejection', failed)
   process.off('uncaughtException', failed)
   if (session.failure === null) return 'P'
-  return (session.failure instanceof CannotJudge ? 'U' : 'F') + reason(session.failure)
+  return (session.failure instanceof CannotJudge ? 'U' : 'F') + reason(session.failure).slice(0, LONGEST_REASON)
 }
 
 async function main () {

@@ -12,6 +12,9 @@ const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, Type
 const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, Set, Date, RegExp, Promise, BigInt]
   .flatMap(type => Object.getOwnPropertyNames(type.prototype)).concat('toJSON'))
 
+// how many containers one may be inside
+const DEEPEST = 200
+
 class Untransportable extends Error {}
 
 class Wire {
@@ -19,6 +22,7 @@ class Wire {
   constructor (handles) {
     this.handles = handles
     this.known = []
+    this.depth = 0
     this.numbers = new Map()
   }
 
@@ -42,17 +46,30 @@ class Wire {
   }
 
   writeContainer (value) {
-    if (value instanceof Promise) throw new Untransportable('a promise inside another value cannot travel between the program and its test')
     this.learn(value)
+    if (value instanceof Promise) throw new Untransportable('a promise inside another value cannot travel between the program and its test')
     const kind = kindOf(value)
     return [kind, this.writeContents(value), ...extra(kind, value)]
+  }
+
+  /** One level further inside. */
+  deeper (step) {
+    if (this.depth === DEEPEST) throw new Untransportable('a value that is nested too deeply')
+    this.depth += 1
+    try {
+      return step()
+    } finally {
+      this.depth -= 1
+    }
   }
 
   /** What is inside a container, as flat as `contents` has it. */
   writeContents (value) {
     const items = contents(value)
     const written = new Array(items.length)
-    for (let i = 0; i < items.length; i++) written[i] = i in items ? this.write(items[i]) : ['h']
+    this.deeper(() => {
+      for (let i = 0; i < items.length; i++) written[i] = i in items ? this.write(items[i]) : ['h']
+    })
     return written
   }
 
@@ -82,9 +99,11 @@ class Wire {
   readContents (value, body) {
     if (!isArray(body)) throw new TypeError('not the contents of a container')
     const items = new Array(body.length)
-    for (let i = 0; i < body.length; i++) {
-      if (!(isArray(body[i]) && body[i][0] === 'h')) items[i] = this.read(body[i])
-    }
+    this.deeper(() => {
+      for (let i = 0; i < body.length; i++) {
+        if (!(isArray(body[i]) && body[i][0] === 'h')) items[i] = this.read(body[i])
+      }
+    })
     fill(value, items)
   }
 }

@@ -360,6 +360,32 @@ def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaScr
     assert "a symbol cannot travel" in result.reason
 
 
+NO_ANSWER = {
+    "nested too deeply": FRAMES
+    + """const deep = '["a",['.repeat(3000) + ']]'.repeat(3000)
+const encode = s => answer(`{"changed":[],"value":${deep}}`)""",
+    "nested as deeply as can be, and put into more": "const encode = s => { let a = s; for (let i = 0; i < 199; i++) a = [a]; return a }",
+    "a promise": "async function encode (s) { return s }",
+    "too large to go back twice": "const encode = s => 'x'.repeat(1e7)",
+    "a bigint that is thrown": "const encode = s => { throw 1n }",
+    "an error whose name has no text": "const encode = s => { throw Object.assign(new Error('x'), { name: Object.create(null) }) }",
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWER)
+def test_a_program_whose_value_cannot_go_back_to_it_has_failed(sandbox: JavaScriptSandbox, name: str) -> None:
+    test = "const coded = encode('abc'); console.assert(decode([[coded, coded]]) === 'abc')"
+    result = sandbox.check(NO_ANSWER[name] + "\nconst decode = a => ''", test)
+    assert result.ending is Ending.FAILED, result
+    assert "assertion" not in result.reason
+
+
+def test_a_value_of_the_tests_own_that_is_nested_too_deeply_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check("const f = x => x", "f(1); let a = []; for (let i = 0; i < 300; i++) a = [a]; f(a)")
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "nested too deeply" in result.reason
+
+
 def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(MissingNode, match="sudo apt install nodejs"):
         find_node("no-such-node")
