@@ -226,6 +226,10 @@ class Bubble:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGKILL)
 
+    def oom_kills(self) -> int:
+        """How many processes inside the kernel has killed for the memory of the jail's group."""
+        return self._group.oom_kills()
+
     def reap(self) -> End:
         """Wait until all inside is gone, and say how it went.
 
@@ -242,6 +246,6 @@ class Bubble:
         os.close(self.ended)
         # bubblewrap says of a signal what a shell says
         failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
-        killed_for_memory = self._group.out_of_memory()
+        killed_for_memory = self.oom_kills() > 0
         self._group.remove()
         return End(128 - code if 128 < code < 128 + signal.NSIG else code, cpu_s, failure, killed_for_memory)

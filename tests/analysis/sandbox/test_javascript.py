@@ -1,4 +1,5 @@
 import gzip
+import itertools
 import json
 import socket
 import stat
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.analysis.sandbox import containment, started
 from assay.analysis.sandbox.isolation import NoIsolation, available
 from assay.analysis.sandbox.jail import Jail
 from assay.analysis.sandbox.javascript import JavaScriptSandbox, MissingNode, find_node
@@ -229,6 +231,16 @@ def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScrip
 
 def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaScriptSandbox) -> None:
     assert all(result.label for result in sandbox.check_many([(RIGHT, TEST)] * 3))
+
+
+def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: JavaScriptSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = wrong("process.kill(process.pid, 'SIGKILL')")
+    # the kernel's count of the processes that it killed goes up meanwhile
+    count = itertools.count(containment.oom_kills())
+    monkeypatch.setattr(started, "oom_kills", lambda: next(count))
+    result = sandbox.check(killed, TEST)
+    assert (result.ending, result.reason) == (Ending.INFRASTRUCTURE, "the machine ran out of memory")
+    assert sandbox.check(wrong("process.abort()"), TEST).ending is Ending.CRASHED
 
 
 def test_a_program_sees_no_file_variable_or_socket_of_ours(
