@@ -253,6 +253,18 @@ def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaSan
     assert "the test passes what it cannot" in result.reason
 
 
+def test_a_compiler_that_was_kept_waiting_says_nothing_about_the_program(sandbox: JavaSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "COMPILE_S", 0.001)
+    result = sandbox.check(RIGHT, TEST)
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "the compiler was not done after 0.001 s on the clock" in result.reason
+    # and one that worked all the time does
+    monkeypatch.setattr(java, "COMPILE_CPU_S", 0.0)
+    assert sandbox.check(RIGHT, TEST).ending is Ending.TIMED_OUT
+    monkeypatch.undo()
+    assert sandbox.check(RIGHT, TEST).ending is Ending.PASSED
+
+
 def test_a_missing_jdk_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingJava, match="openjdk-17-jdk-headless"):
         find_jdk("no-such-java")
