@@ -158,34 +158,36 @@ def begin(
     program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
     if program is None:
         raise Unjailed("bubblewrap (bwrap) is not installed")
+    filter_bytes = jail_filter()
     told, tell = os.pipe()
     gate, open_gate = os.pipe()
     filter_, write_filter = os.pipe()
     inside = (tell, gate, filter_)
-    try:
-        os.write(write_filter, jail_filter())
-        os.close(write_filter)
-        line = [*enter, *command(program, argv, cwd=cwd, mounts=mounts, limits=limits, fds=inside)]
+    with contextlib.ExitStack() as ours:
+        for fd in (told, open_gate):
+            ours.callback(os.close, fd)
         try:
-            process = subprocess.Popen(
-                line,
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(environment),
-                cwd="/",
-                pass_fds=(*inside, *pass_fds),
-            )
-        except OSError as error:
-            raise Unjailed(f"{line[0]} could not be started: {error}") from None
-    finally:
-        for fd in inside:
-            os.close(fd)
-    try:
+            os.write(write_filter, filter_bytes)
+            os.close(write_filter)
+            line = [*enter, *command(program, argv, cwd=cwd, mounts=mounts, limits=limits, fds=inside)]
+            try:
+                process = subprocess.Popen(
+                    line,
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env=dict(environment),
+                    cwd="/",
+                    pass_fds=(*inside, *pass_fds),
+                    # a Ctrl-C in the terminal is not for it
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise Unjailed(f"{line[0]} could not be started: {error}") from None
+        finally:
+            for fd in inside:
+                os.close(fd)
         return Bubble(process, told, open_gate, cgroup.make(limits, own_processes=1))
-    finally:
-        os.close(told)
-        os.close(open_gate)
 
 
 def become(uid: int) -> list[str]:
@@ -226,6 +228,10 @@ class Bubble:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGKILL)
 
+    def oom_kills(self) -> int:
+        """How many processes inside the kernel has killed for the memory of the jail's group."""
+        return self._group.oom_kills()
+
     def reap(self) -> End:
         """Wait until all inside is gone, and say how it went.
 
@@ -242,6 +248,6 @@ class Bubble:
         os.close(self.ended)
         # bubblewrap says of a signal what a shell says
         failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
-        killed_for_memory = self._group.out_of_memory()
+        killed_for_memory = self.oom_kills() > 0
         self._group.remove()
         return End(128 - code if 128 < code < 128 + signal.NSIG else code, cpu_s, failure, killed_for_memory)

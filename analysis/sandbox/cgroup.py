@@ -92,13 +92,13 @@ class Group:
             with contextlib.suppress(OSError):
                 (folder / "cgroup.procs").write_text(str(pid))
 
-    def out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process of the group for its memory."""
+    def oom_kills(self) -> int:
+        """How many processes of the group the kernel has killed for its memory."""
         try:
             lines = self._events.read_text().splitlines() if self._events else []
         except OSError:
-            return False
-        return any(line.startswith("oom_kill ") and line.split()[1] != "0" for line in lines)
+            return 0
+        return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
     def remove(self) -> None:
         """Remove the group, whose processes have ended."""

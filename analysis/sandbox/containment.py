@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 # the first thing on stdout, before the program's own: the jail stands
@@ -50,8 +51,20 @@ class Contained(Protocol):
     def kill(self) -> None:
         """End every process inside."""
 
+    def oom_kills(self) -> int:
+        """How many processes inside the kernel has killed for the jail's own limit of memory, where it counts them; 0 once reaped."""
+
     def reap(self) -> End:
         """Wait for the end."""
+
+
+def oom_kills() -> int:
+    """How many processes the kernel has killed for want of memory since the machine began (Linux; else 0)."""
+    try:
+        lines = Path("/proc/vmstat").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
 @contextmanager

@@ -26,6 +26,8 @@ from .result import Ending, Result
 
 MOST_BYTES = 1 << 24
 SETTLE_S = 10.0
+# what the runtimes say when an allocation fails
+NO_MEMORY = ("OutOfMemoryError", "heap out of memory", "Cannot allocate memory")
 VERDICTS = {b"P": Ending.PASSED, b"F": Ending.FAILED, b"U": Ending.INFRASTRUCTURE}
 # the first frame of a program's process, before any of the program is there
 READY = b"H"
@@ -213,13 +215,15 @@ def how_ended(process: Started, limits: Limits, said: str = "") -> tuple[Ending,
     if process.stopped_for:
         memory = "MiB" in process.stopped_for
         return Ending.OUT_OF_MEMORY if memory else Ending.CRASHED, process.stopped_for
-    if "OutOfMemoryError" in stderr or "heap out of memory" in stderr or "Cannot allocate memory" in stderr:
+    if process.end.killed_for_memory or any(sign in stderr for sign in NO_MEMORY):
         return Ending.OUT_OF_MEMORY, f"it asked for more than {limits.memory_bytes >> 20} MiB"
     if process.end.failure:
         return Ending.INFRASTRUCTURE, process.end.failure
     status = process.end.status
     if status in (-signal.SIGXCPU, -signal.SIGKILL) and process.end.cpu_s >= limits.cpu_s:
         return Ending.TIMED_OUT, f"it used more than {limits.cpu_s:g} s of CPU time"
+    if status == -signal.SIGKILL and process.killed_by_machine() > 0:
+        return Ending.INFRASTRUCTURE, "the machine ran out of memory"
     if status < 0:
         return Ending.CRASHED, f"it was ended by {signal.Signals(-status).name}"
     return Ending.FAILED, f"it ended with status {status} before its test did"

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from . import bubblewrap, launched, view
-from .containment import READY, Contained, End, Unjailed, adopting_orphans
+from .containment import READY, Contained, End, Unjailed, adopting_orphans, oom_kills
 from .isolation import Isolation
 from .limits import Limits
 from .started import Started as Started
@@ -187,15 +187,6 @@ class Jail:
             if hidden not in self._stages:
                 self._stages[hidden] = bubblewrap.Stage(hidden)
             return self._stages[hidden]
-
-
-def oom_kills() -> int:
-    """How many processes the kernel has killed for want of memory since the machine began (Linux; else 0)."""
-    try:
-        lines = Path("/proc/vmstat").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
 def judged(end: End, cpu_s: float, stderr: bytes, limits: Limits, machine_out_of_memory: bool) -> tuple[How, str]:

@@ -27,6 +27,8 @@ from .result import Ending, Result
 SOURCES = Path(__file__).resolve().parent / "jvm"
 OLDEST_JAVA = 17
 COMPILE_S = 60.0
+# a compiler that is not done by then has the program to blame where it had that much of the processor; no sound program needs a tenth
+COMPILE_CPU_S = 20.0
 # a JVM's own threads; what it holds and how long it works before the program does
 THREADS = 64
 OWN_BYTES = 256 << 20
@@ -177,15 +179,17 @@ def conversation(bench: Bench, runner: Channel, program: str, test: str, limits:
 
 
 def compiled_by(compiler: Server, program: str, test: str) -> tuple[bytes, bytes]:
-    """O and the class files, E and the compiler's messages, U and why the test is none, L where it took too long, or I where it broke."""
-    deadline = time.monotonic() + COMPILE_S
+    """O and the class files, E and the compiler's messages, U and why the test is none, L where it worked too long, or I where it broke."""
     channel = compiler.channel()
+    deadline, used_before = time.monotonic() + COMPILE_S, channel.process.cpu_s()
     try:
         channel.send(packed(program) + packed(test), deadline)
         answer = channel.receive(deadline)
     except Late:
+        used = channel.process.cpu_s() - used_before
         compiler.drop()
-        return b"L", b"the compiler was not done after %d s" % COMPILE_S
+        reason = f"the compiler was not done after {COMPILE_S:g} s on the clock and {used:.1f} s of CPU time"
+        return b"L" if used >= COMPILE_CPU_S else b"I", reason.encode()
     except Closed as error:
         complaint = compiler.complaint()
         compiler.drop()

@@ -98,6 +98,10 @@ class Launched:
             os.close(self._hold)
             self._hold = None
 
+    def oom_kills(self) -> int:
+        """How many processes inside the kernel has killed for the memory of the jail's group."""
+        return self._group.oom_kills()
+
     def reap(self) -> End:
         """Wait until the launcher has ended all inside, and say how it went."""
         said = b""
@@ -106,7 +110,7 @@ class Launched:
         self.kill()
         self.process.wait()
         os.close(self.ended)
-        killed_for_memory = self._group.out_of_memory()
+        killed_for_memory = self.oom_kills() > 0
         self._group.remove()
         if self.private is not None:
             shutil.rmtree(self.private, ignore_errors=True)

@@ -52,6 +52,7 @@ _SERVER_BYTES = 1 << 28
 _PREPARE_S = 600.0
 _START_S = 60.0
 _ANSWER_S = 60.0
+_Short = Literal["", "machine", "limit"]
 _SOUND = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound")
 
 
@@ -105,6 +106,10 @@ class _Server:
             raise self._broken(f"ended {error}".rstrip()) from None
         finally:
             self._control.settimeout(None)
+
+    def kills(self) -> tuple[int, int]:
+        """How many processes the kernel has killed for want of memory since it began: the machine's, those of its own limit."""
+        return self._process.killed_by_machine(), self._process.killed_by_limit()
 
     def close(self) -> None:
         """End it and all that it started."""
@@ -227,12 +232,15 @@ class PythonSandbox:
         confine = self._jail.isolation is not Isolation.NONE
         judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, limits.memory_bytes + _JUDGE_MEMORY_BYTES)
         ours, theirs = socket.socketpair()
+        before = server.kills()
         with ours, theirs:
             server.tell({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
             judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
         judged = judge.hear(judges.wall_s + _ANSWER_S)
         server.tell({"do": "stop"})
-        return _result(judged, server.hear(_ANSWER_S), limits)
+        ran = server.hear(_ANSWER_S)
+        after = server.kills()
+        return _result(judged, ran, limits, "machine" if after[0] > before[0] else "limit" if after[1] > before[1] else "")
 
     def _started(self, module: Literal["python_server", "judge"]) -> _Server:
         if module == "judge":
@@ -240,13 +248,17 @@ class PythonSandbox:
         return _Server(self._jail, self._interpreter, module, self._memory_bytes, self._mounts)
 
 
-def _result(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> Result:
-    """Both reports as one result. judged: the report on the judge's process, whose output is the verdict; ran: that on the program's."""
-    ending, reason = _ending(judged, ran, limits)
+def _result(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> Result:
+    """Both reports as one result.
+
+    judged: the report on the judge's process, whose output is the verdict; ran: that on the program's. short: what had no memory left,
+    where the kernel killed processes for that meanwhile: the machine, or the jail of the program's server by its limit.
+    """
+    ending, reason = _ending(judged, ran, limits, short)
     return Result(ending, reason, ran["output"], ran["cpu_s"], ran["wall_s"])
 
 
-def _ending(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> tuple[Ending, str]:
+def _ending(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[Ending, str]:
     if ran["killed"] == "wall" or (judged["killed"] == "wall" and not judged["output"]):
         return Ending.TIMED_OUT, f"took more than {limits.wall_s:g} s"
     if judged["killed"] == "cpu":
@@ -266,19 +278,21 @@ def _ending(judged: dict[str, Any], ran: dict[str, Any], limits: Limits) -> tupl
         case "memory":
             return Ending.OUT_OF_MEMORY, verdict["reason"]
         case "gone":
-            return _gone(ran, limits)
+            return _gone(ran, limits, short)
     return Ending.FAILED, verdict["reason"]
 
 
-def _gone(ran: dict[str, Any], limits: Limits) -> tuple[Ending, str]:
+def _gone(ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[Ending, str]:
     """How a program ended that did not wait for the end of its tests."""
     status = ran["status"]
     if ran["killed"] == "cpu" or status == -signal.SIGXCPU or (status == -signal.SIGKILL and ran["cpu_s"] >= limits.cpu_s):
         return Ending.TIMED_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
     if status >= 0:
         return Ending.FAILED, f"ended before its tests did, with status {status}"
-    if status != -signal.SIGKILL:
-        return Ending.CRASHED, f"died of {signal.Signals(-status).name}"
     if ran["killed"] == "stop":
         return Ending.FAILED, "cut itself off from its tests"
-    return Ending.OUT_OF_MEMORY, "was killed for its memory"
+    if status == -signal.SIGKILL and short == "machine":
+        return Ending.INFRASTRUCTURE, "the machine ran out of memory"
+    if status == -signal.SIGKILL and short == "limit":
+        return Ending.OUT_OF_MEMORY, "was killed for its memory"
+    return Ending.CRASHED, f"died of {signal.Signals(-status).name}"

@@ -211,6 +211,8 @@ OF_A_PROCESS = {
     "setpriority": 1,
     "ioprio_set": 1,
 }
+# what their first argument has to be for that: PRIO_PROCESS, IOPRIO_WHO_PROCESS; the others stand for a group's or a user's processes
+OF_ONE_PROCESS = {"setpriority": 0, "ioprio_set": 1}
 
 CLONE_THREAD = 0x00010000
 CLONE_NAMESPACES = 0x7E020080
@@ -315,7 +317,8 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
     ]
     rules.append(("prctl", [*stays, _PERMITTED]))
     for name, index in OF_A_PROCESS.items():
-        rules.append((name, [_argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))
+        of_one = [_argument(0), _instruction(_EQUAL, OF_ONE_PROCESS[name], 1, 0), _refusal(errno.EPERM)] if name in OF_ONE_PROCESS else []
+        rules.append((name, [*of_one, _argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))
     if own_id is not None:
         refused += OTHER_SIGNALS
         itself = [_argument(0), _instruction(_EQUAL, own_id, 1, 0), _refusal(errno.EPERM), _PERMITTED]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .containment import READY, Contained, End, Unjailed, adopting_orphans
+from .containment import READY, Contained, End, Unjailed, adopting_orphans, oom_kills
 from .limits import Limits
 from .processes import usage
 from .supervision import POLL_S, Watch
@@ -33,6 +33,7 @@ class Started:
         self._stderr = bytearray()
         self._failure: Exception | None = None
         self._reason = ""
+        self._killed_before = oom_kills()
         # how it ended, once it has
         self.end = End(0, 0.0, "")
         self._standing = threading.Event()
@@ -133,6 +134,15 @@ class Started:
     def cpu_s(self) -> float:
         """CPU seconds of all processes inside up to now; 0 once it has ended."""
         return usage(self.pid).cpu_s if self.running else 0.0
+
+    def killed_by_machine(self) -> int:
+        """How many processes the kernel has killed for want of memory since this one began, but for those that passed the jail's limit."""
+        return oom_kills() - self._killed_before - self.killed_by_limit()
+
+    def killed_by_limit(self) -> int:
+        """How many of its processes the kernel has killed since they passed the jail's limit of memory, where the kernel counts them."""
+        with self._lock:
+            return int(self.end.killed_for_memory) if self._over.is_set() else self._contained.oom_kills()
 
     def stderr_tail(self) -> str:
         """The end of what it wrote to stderr."""

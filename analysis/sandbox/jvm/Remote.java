@@ -97,6 +97,9 @@ public final class Remote {
                 throw broken(new CannotJudge("the test passes what it cannot: " + e.getMessage()));
             } catch (IOException e) {
                 throw broken(new CannotJudge("no more connection: " + e.getMessage()));
+            } catch (StackOverflowError e) {
+                // no test has such a value of its own
+                throw broken(new BadReply("it gave the test a value that is nested too deeply"));
             }
             if (reply == null) {
                 throw broken(new CannotJudge("the program's process has ended"));
@@ -121,8 +124,11 @@ public final class Remote {
                 if (status == 'R') {
                     return wire.read(reply);
                 }
+                if (status != 'T') {
+                    throw new IOException("an answer of the kind " + status);
+                }
                 thrown = readThrown(reply);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | StackOverflowError e) {
                 throw broken(new BadReply(what + ": an answer that is no value: " + e.getMessage()));
             }
             throw Remote.<RuntimeException>sneaked(thrown);
@@ -190,7 +196,7 @@ public final class Remote {
 
         private StandIn standIn(String name, long id) {
             try {
-                Class<?> type = Class.forName(name, true, loader);
+                Class<?> type = Class.forName(name, false, loader);
                 if (StandIn.class.isAssignableFrom(type)) {
                     Constructor<?> constructor = type.getDeclaredConstructor(StandIn.Handle.class);
                     constructor.setAccessible(true);

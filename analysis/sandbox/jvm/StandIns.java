@@ -97,8 +97,19 @@ final class StandIns {
                     && (type.getNestingKind() == NestingKind.TOP_LEVEL || type.getModifiers().contains(Modifier.STATIC));
             return makeable ? constructor(type, method) : "";
         }
-        boolean callable = member.getKind() == ElementKind.METHOD && !LEFT_OUT.contains(method.getSimpleName() + descriptor(method));
+        boolean callable = member.getKind() == ElementKind.METHOD
+                && !comparesOwn(method)
+                && !LEFT_OUT.contains(method.getSimpleName() + descriptor(method));
         return callable ? method(type, method) : "";
+    }
+
+    /** Whether it is an `equals` for objects of one class of the program's, which the compiler would take in the place of Object's. */
+    private boolean comparesOwn(ExecutableElement method) {
+        List<? extends VariableElement> given = method.getParameters();
+        return method.getSimpleName().contentEquals("equals")
+                && given.size() == 1
+                && given.get(0).asType().getKind() == TypeKind.DECLARED
+                && own.contains(types.asElement(given.get(0).asType()));
     }
 
     private String field(TypeElement type, VariableElement field) {

@@ -1,7 +1,7 @@
 'use strict'
 // Runs one trusted test after the other. A frame is the test's text; its answer is a frame `P` (passed), `F` with the reason, or `U` with
 // the reason why the test can give no verdict. A name that neither the test nor the language has stands for one of the program's.
-const { isDeepStrictEqual } = require('util')
+const { inspect, isDeepStrictEqual } = require('util')
 const { createRequire } = require('module')
 const { compileFunction } = require('vm')
 const { readFrame, writeFrame } = require('./frames.js')
@@ -11,6 +11,9 @@ const { Untransportable, Wire } = require('./wire.js')
 const OURS = new Set([...Object.getOwnPropertyNames(globalThis), 'require', 'module', 'exports', 'arguments', 'programScope'])
 for (const name of ['escape', 'unescape', 'fetch']) OURS.delete(name)
 const installed = createRequire('/')
+// what carries the frames takes no longer one (conversation.py)
+const MOST_BYTES = 1 << 24
+const LONGEST_REASON = 2000
 
 /** No verdict: the fault is the test's, or the program's process has ended, which the carrier of frames knows. */
 class CannotJudge extends Error {}
@@ -21,50 +24,77 @@ class Session {
   constructor () {
     this.functions = []
     this.standIns = new Map()
+    this.made = new Set()
+    // containers that the program's answers were made into, and how long those were
+    this.given = new WeakSet()
+    this.received = 0
     this.names = new Map()
     this.failure = null
   }
 
   /** What the test is told, and what decides, whatever the test makes of it. */
   fail (error) {
-    this.failure = this.failure || error
+    this.failure = this.failure || (error === undefined || error === null ? new Error(`thrown: ${error}`) : error)
     return error
   }
 
   exchange (call, values = []) {
     if (this.failure instanceof BadReply || this.failure instanceof CannotJudge) throw this.failure
     const wire = new Wire(this)
-    let frame
-    try {
-      frame = 'C' + JSON.stringify({ ...call, values: values.map(value => wire.write(value)) })
-    } catch (error) {
-      throw this.fail(new CannotJudge(`the test passes what it cannot: ${error.message}`))
-    }
-    writeFrame(1, frame)
+    const written = () => 'C' + JSON.stringify({ ...call, values: values.map(value => wire.write(value)) })
+    writeFrame(1, this.framed(wire, 'the test passes', written))
     let reply = readFrame(0)
     while (reply !== null && reply[0] === 'C') {
       writeFrame(1, this.served(reply))
       reply = readFrame(0)
     }
     if (reply === null || reply[0] === 'D') throw this.fail(new CannotJudge("the program's process has ended"))
-    return this.result(wire, reply)
+    return this.result(call, wire, reply)
   }
 
-  result (wire, reply) {
+  /** A frame of what the test gives to the program; where that can't be written and came from the program, it has failed. */
+  framed (wire, what, write) {
+    let fault
+    try {
+      const frame = write()
+      if (Buffer.byteLength(frame) <= MOST_BYTES) return frame
+      fault = 'a value that is too large'
+    } catch (error) {
+      fault = error.message
+    }
+    const programs = this.received > MOST_BYTES / 8 || wire.known.some(value => this.given.has(value))
+    throw this.fail(programs
+      ? new BadReply(`it gave the test what cannot be given back: ${fault}`)
+      : new CannotJudge(`${what} what it cannot: ${fault}`))
+  }
+
+  /** Note which containers were read that the test had not. */
+  take (wire, had, text) {
+    this.received += text.length
+    for (let i = had; i < wire.known.length; i++) this.given.add(wire.known[i])
+  }
+
+  result (call, wire, reply) {
+    const had = wire.known.length
     if (reply[0] === 'X') throw this.fail(new BadReply(reply.slice(1)))
     let outcome
     try {
       const { changed, ...rest } = JSON.parse(reply.slice(1))
-      for (const [number, contents] of changed) wire.readContents(wire.known[number], contents)
       const [[key, value]] = Object.entries(rest)
+      // before what changed, where the new object may be, too
+      if (call.operation === 'new' && key === 'value' && Array.isArray(value) && value[0] === 'i') this.made.add(value[1])
+      for (const [number, contents] of changed) wire.readContents(wire.container(number), contents)
       outcome = [key, wire.read(value)]
+      this.take(wire, had, reply)
     } catch (error) {
       throw this.fail(new BadReply(`an answer that is no value: ${error.message}`))
     }
     const [key, value] = outcome
     if (key === 'thrown') throw value
-    if (key === 'rejected') return Promise.reject(value)
-    return key === 'promised' ? Promise.resolve(value) : value
+    if (key !== 'rejected' && key !== 'promised') return value
+    const promise = key === 'rejected' ? Promise.reject(value) : Promise.resolve(value)
+    this.given.add(promise)
+    return promise
   }
 
   /** Answer a call of one of the test's functions. */
@@ -75,7 +105,8 @@ class Session {
     try {
       call = JSON.parse(frame.slice(1))
       values = call.values.map(value => wire.read(value))
-      if (!Object.hasOwn(this.functions, call.target)) throw new TypeError('no such function')
+      this.take(wire, 0, frame)
+      if (!Number.isInteger(call.target) || !Object.hasOwn(this.functions, call.target)) throw new TypeError('no such function')
     } catch (error) {
       throw this.fail(new BadReply(`a call that is none: ${error.message}`))
     }
@@ -87,11 +118,7 @@ class Session {
       key = 'thrown'
       value = error
     }
-    try {
-      return 'R' + JSON.stringify({ [key]: wire.write(value) })
-    } catch (error) {
-      throw this.fail(new CannotJudge(`a function of the test gives back what it cannot: ${error.message}`))
-    }
+    return this.framed(wire, 'a function of the test gives back', () => 'R' + JSON.stringify({ [key]: wire.write(value) }))
   }
 
   write (value) {
@@ -106,6 +133,7 @@ class Session {
 
   read ([tag, id]) {
     if (!Number.isInteger(id)) throw new Untransportable('no object has such a number')
+    if (tag === 'i' && !this.made.has(id)) throw new Untransportable('an object that the test did not make')
     if (!this.standIns.has(id)) this.standIns.set(id, tag === 'f' ? this.callable(id) : this.object(id))
     return this.standIns.get(id)
   }
@@ -140,11 +168,11 @@ class Session {
     return typeof value === 'function' ? (...values) => this.exchange({ operation: 'call', target, property }, values) : value
   }
 
-  /** The scope around a test: names of the program's. */
+  /** The scope around a test: names of the program's, and what the test sets under one of them without declaring it, which is its own. */
   scope () {
-    return new Proxy({}, {
-      has: (_, name) => typeof name === 'string' && !OURS.has(name) && this.kind(name) !== 'undefined',
-      get: (_, name) => typeof name === 'symbol' ? undefined : this.named(name)
+    return new Proxy(Object.create(null), {
+      has: (own, name) => typeof name === 'string' && !OURS.has(name) && (name in own || this.kind(name) !== 'undefined'),
+      get: (own, name) => typeof name === 'symbol' ? undefined : name in own ? own[name] : this.named(name)
     })
   }
 
@@ -178,11 +206,24 @@ function required (name) {
 
 /** Where a failure was, for people: its message and the line of the test. */
 function reason (error) {
-  if (!(error instanceof Error)) return `thrown: ${typeof error === 'string' ? error : JSON.stringify(error)}`
-  const line = /test\.js:(\d+)/.exec(error.stack || '')
-  return error instanceof BadReply || error instanceof CannotJudge
-    ? error.message
-    : `${error.name}: ${error.message}${line ? ` at line ${line[1]} of the test` : ''}`
+  if (error instanceof BadReply || error instanceof CannotJudge) return error.message
+  if (!(error instanceof Error)) return `thrown: ${shown(error)}`
+  return `${shown(error.name)}: ${shown(error.message)}${place(error)}`
+}
+
+function place (error) {
+  try {
+    const line = /test\.js:(\d+)/.exec(error.stack)
+    return line ? ` at line ${line[1]} of the test` : ''
+  } catch {
+    // a stack is put into words when it is first asked for, and its error's name may be no text
+    return ''
+  }
+}
+
+/** Of any value, also one that came from the program, as text. */
+function shown (value) {
+  return (typeof value === 'string' ? value : inspect(value, { breakLength: Infinity })).slice(0, LONGEST_REASON)
 }
 
 async function judged (test) {
@@ -196,12 +237,12 @@ async function judged (test) {
     // what the test left to do once promises are kept
     await new Promise(resolve => setImmediate(resolve))
   } catch (error) {
-    session.fail(error === undefined || error === null ? new Error(`thrown: ${error}`) : error)
+    session.fail(error)
   }
   process.off('unhandledRejection', failed)
   process.off('uncaughtException', failed)
   if (session.failure === null) return 'P'
-  return (session.failure instanceof CannotJudge ? 'U' : 'F') + reason(session.failure)
+  return (session.failure instanceof CannotJudge ? 'U' : 'F') + reason(session.failure).slice(0, LONGEST_REASON)
 }
 
 async function main () {

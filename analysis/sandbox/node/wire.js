@@ -3,7 +3,7 @@
 // crosses, and no function but as something to call. Containers have numbers in the order in which they are first met, the same on both
 // sides, so that an argument that comes back is the very argument, and what a call changed in one is known.
 
-const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, is, keys } = Object
+const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, is, keys } = Object
 const { isArray } = Array
 const TYPED = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
   BigInt64Array, BigUint64Array]
@@ -12,6 +12,9 @@ const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, Type
 const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, Set, Date, RegExp, Promise, BigInt]
   .flatMap(type => Object.getOwnPropertyNames(type.prototype)).concat('toJSON'))
 
+// how many containers one may be inside
+const DEEPEST = 200
+
 class Untransportable extends Error {}
 
 class Wire {
@@ -19,6 +22,7 @@ class Wire {
   constructor (handles) {
     this.handles = handles
     this.known = []
+    this.depth = 0
     this.numbers = new Map()
   }
 
@@ -42,17 +46,30 @@ class Wire {
   }
 
   writeContainer (value) {
-    if (value instanceof Promise) throw new Untransportable('a promise inside another value cannot travel between the program and its test')
     this.learn(value)
+    if (value instanceof Promise) throw new Untransportable('a promise inside another value cannot travel between the program and its test')
     const kind = kindOf(value)
     return [kind, this.writeContents(value), ...extra(kind, value)]
+  }
+
+  /** One level further inside. */
+  deeper (step) {
+    if (this.depth === DEEPEST) throw new Untransportable('a value that is nested too deeply')
+    this.depth += 1
+    try {
+      return step()
+    } finally {
+      this.depth -= 1
+    }
   }
 
   /** What is inside a container, as flat as `contents` has it. */
   writeContents (value) {
     const items = contents(value)
     const written = new Array(items.length)
-    for (let i = 0; i < items.length; i++) written[i] = i in items ? this.write(items[i]) : ['h']
+    this.deeper(() => {
+      for (let i = 0; i < items.length; i++) written[i] = i in items ? this.write(items[i]) : ['h']
+    })
     return written
   }
 
@@ -64,9 +81,7 @@ class Wire {
       case 'u': return undefined
       case 'b': return BigInt(body)
       case 'n': return Number(body)
-      case 'k':
-        if (!Number.isInteger(body) || body < 0 || body >= this.known.length) throw new TypeError(`no container has the number ${body}`)
-        return this.known[body]
+      case 'k': return this.container(body)
       case 'f': case 'i': return this.handles.read(tagged)
     }
     const made = this.learn(empty(tagged))
@@ -74,13 +89,21 @@ class Wire {
     return made
   }
 
+  /** The container of that number. A name in its place would reach what every array has. */
+  container (number) {
+    if (!Number.isInteger(number) || number < 0 || number >= this.known.length) throw new TypeError(`no container has the number ${number}`)
+    return this.known[number]
+  }
+
   /** Give a container what `writeContents` of the other side wrote. */
   readContents (value, body) {
     if (!isArray(body)) throw new TypeError('not the contents of a container')
     const items = new Array(body.length)
-    for (let i = 0; i < body.length; i++) {
-      if (!(isArray(body[i]) && body[i][0] === 'h')) items[i] = this.read(body[i])
-    }
+    this.deeper(() => {
+      for (let i = 0; i < body.length; i++) {
+        if (!(isArray(body[i]) && body[i][0] === 'h')) items[i] = this.read(body[i])
+      }
+    })
     fill(value, items)
   }
 }
@@ -109,7 +132,7 @@ function extra (kind, value) {
 function errorName (error) {
   for (let type = error; type; type = getPrototypeOf(type)) {
     const own = getOwnPropertyDescriptor(type, 'name')
-    if (own && typeof own.value === 'string' && own.value in ERRORS) return own.value
+    if (own && typeof own.value === 'string' && hasOwn(ERRORS, own.value)) return own.value
   }
   return 'Error'
 }
@@ -121,7 +144,9 @@ function empty ([kind, body, first, second]) {
     case 's': return new Set()
     case 'd': return new Date(NaN)
     case 'r': return new RegExp(first, second)
-    case 'e': return new ERRORS[first](second)
+    case 'e':
+      if (!hasOwn(ERRORS, first)) throw new TypeError('not an error')
+      return new ERRORS[first](second)
     case 't':
       if (!TYPED[first] || second !== body.length) throw new TypeError('not a typed array')
       return new TYPED[first](second)
@@ -148,7 +173,10 @@ function contents (value) {
   }
 }
 
-/** Make a container's contents these, in place. Properties are defined, never assigned: a key such as __proto__ is a key. */
+/**
+ * Make a container's contents these, in place. Properties are defined, never assigned: a key such as __proto__ is a key. What `contents`
+ * never gives is refused: its writer may not be ours.
+ */
 function fill (value, items) {
   switch (kindOf(value)) {
     case 'a':
@@ -159,6 +187,7 @@ function fill (value, items) {
       }
       break
     case 't':
+      if (items.some(item => typeof item !== 'number' && typeof item !== 'bigint')) throw new TypeError('not the items of a typed array')
       for (let i = 0; i < items.length; i++) value[i] = items[i]
       break
     case 's':
@@ -170,9 +199,14 @@ function fill (value, items) {
       for (let i = 0; i + 1 < items.length; i += 2) value.set(items[i], items[i + 1])
       break
     case 'd':
+      if (typeof items[0] !== 'number') throw new TypeError('not the time of a date')
       value.setTime(items[0])
       break
     default:
+      for (let i = 0; i < items.length; i += 2) {
+        if (typeof items[i] !== 'string') throw new TypeError('not the name of a property')
+        if (typeof items[i + 1] === 'function' && BUILTIN.has(items[i])) throw new TypeError(`a function of its own as ${items[i]}`)
+      }
       for (const key of keys(value)) delete value[key]
       for (let i = 0; i + 1 < items.length; i += 2) define(value, items[i], items[i + 1])
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import subprocess
@@ -74,6 +75,23 @@ confine({limits!r}, readable={readable!r}, writable={writable!r}, allow_fork={fo
 def test_what_reaches_beyond_the_process_is_refused() -> None:
     lines = alone("\n".join(f"attempt(lambda: {what})" for what in BEYOND)).splitlines()
     assert [what for what, line in zip(BEYOND, lines, strict=True) if not line.startswith("refused")] == []
+
+
+def test_priorities_of_a_whole_group_or_user_are_refused() -> None:
+    # the number of no class of input and output, so that a call that got through would change nothing
+    number, no_class = seccomp.CALLS["ioprio_set"][seccomp.ARCHITECTURES[os.uname().machine][0]], 7 << 13
+    code = f"""
+libc = ctypes.CDLL(None, use_errno=True)
+def error_of(who):
+    libc.syscall({number}, who, 0, {no_class})
+    return os.strerror(ctypes.get_errno())
+os.setsid()
+attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, 1))
+attempt(lambda: os.setpriority(os.PRIO_PGRP, 0, 2))
+attempt(lambda: [error_of(who) for who in (1, 2, 3)])
+"""
+    invalid, refused = os.strerror(errno.EINVAL), os.strerror(errno.EPERM)
+    assert alone(code).splitlines() == ["got None", "refused PermissionError", f"got {[invalid, refused, refused]}"]
 
 
 def test_computing_threads_and_reading_what_is_allowed_go_on(tmp_path: Path) -> None:

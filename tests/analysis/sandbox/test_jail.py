@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -23,6 +26,7 @@ from jails import (
     zombies,
 )
 
+from assay.analysis.sandbox import bubblewrap
 from assay.analysis.sandbox.containment import Unjailed
 from assay.analysis.sandbox.isolation import Isolation
 from assay.analysis.sandbox.jail import Jail, Mount
@@ -184,6 +188,33 @@ def test_a_started_process_serves_until_it_is_killed(level: Isolation) -> None:
         assert started.stdout.read() == b""
         assert soon(lambda: not started.running)
         assert started.stderr_tail() == "seen\nseen\n"
+
+
+@every_level
+def test_a_jail_is_in_another_session_from_its_first_process_on(level: Isolation) -> None:
+    # a Ctrl-C in the terminal goes to all of a session's foreground group
+    def children() -> set[int]:
+        return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+
+    before = children()
+    with Jail(level).start(["/bin/cat"], cwd=TMP) as started:
+        first = children() - before
+        sessions = {os.getsid(pid) for pid in (*first, started.pid)}
+    assert first
+    assert os.getsid(0) not in sessions
+
+
+def test_what_bubblewrap_was_to_be_told_by_is_closed_where_it_does_not_start() -> None:
+    def files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    if shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    before = files()
+    for enter, error in ((["/no-such-program"], Unjailed), (["a\0b"], ValueError)):
+        with pytest.raises(error):
+            bubblewrap.begin(["true"], cwd=TMP, mounts=(), environment={}, limits=Limits(), enter=enter, stdin=subprocess.DEVNULL)
+    assert files() == before
 
 
 @every_level

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_java import HOSTILE, solution
+from hostile_java import FRAME, HOSTILE, solution
 
 from assay.analysis.sandbox import java
 from assay.analysis.sandbox.isolation import NoIsolation, available
@@ -217,7 +217,7 @@ def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbo
         private A a; final B b; static final int SIZE = 2; Pair(A a, B b) { this.a = a; this.b = b; }
         A first() { return a; } void put(A a) { this.a = a; }
         static <T> Pair<T, Integer> of(T t) { return new Pair<>(t, 1); }
-        public boolean equals(Object o) { return true; } }
+        public boolean equals(Object o) { return true; } public boolean equals(Pair<?, ?> p) { return true; } }
     interface Shape { double area(); default double twice() { return 2 * area(); } }
     record Square(double side) implements Shape { public double area() { return side * side; } }
     enum Color { RED, GREEN; Color next() { return values()[(ordinal() + 1) % 2]; } }"""
@@ -232,10 +232,37 @@ def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbo
     assert result.ending is Ending.PASSED, result
 
 
+def test_an_answer_that_its_reader_cannot_hold_decides_whatever_the_test_makes_of_it(sandbox: JavaSandbox) -> None:
+    # a list of lists, deeper than any stack; and a set that is twice in itself, whose hash never ends
+    deep = "for (int i = 0; i < 200000; i++) body.write(new byte[] {17, 0, 0, 0, 0, 1}); body.writeByte(0);"
+    endless = "body.write(new byte[] {17, 7, 0, 0, 0, 2, 13, 0, 0, 0, 0, 13, 0, 0, 0, 0});"
+    for value in (deep, endless):
+        members = f"""Object odd() throws Exception {{
+            var bytes = new java.io.ByteArrayOutputStream(); var body = new java.io.DataOutputStream(bytes);
+            body.write(new byte[] {{'R', 0, 0, 0, 0}}); {value}
+            {FRAME} var frame = new java.io.DataOutputStream(out); frame.writeInt(bytes.size()); frame.write(bytes.toByteArray());
+            Thread.sleep(60000); return 0; }}"""
+        result = checked(sandbox, members, "try { s.odd(); } catch (StackOverflowError e) {}")
+        assert result.ending is Ending.FAILED
+        assert "an answer that is no value" in result.reason
+
+
 def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = checked(sandbox, "void run(Runnable r) { r.run(); }", "s.run(() -> {});")
     assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
     assert "the test passes what it cannot" in result.reason
+
+
+def test_a_compiler_that_was_kept_waiting_says_nothing_about_the_program(sandbox: JavaSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "COMPILE_S", 0.001)
+    result = sandbox.check(RIGHT, TEST)
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "the compiler was not done after 0.001 s on the clock" in result.reason
+    # and one that worked all the time does
+    monkeypatch.setattr(java, "COMPILE_CPU_S", 0.0)
+    assert sandbox.check(RIGHT, TEST).ending is Ending.TIMED_OUT
+    monkeypatch.undo()
+    assert sandbox.check(RIGHT, TEST).ending is Ending.PASSED
 
 
 def test_a_missing_jdk_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
 import gzip
+import itertools
 import json
 import socket
 import stat
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.analysis.sandbox import containment, started
 from assay.analysis.sandbox.isolation import NoIsolation, available
 from assay.analysis.sandbox.jail import Jail
 from assay.analysis.sandbox.javascript import JavaScriptSandbox, MissingNode, find_node
@@ -89,6 +91,40 @@ def test_what_a_program_prints_is_kept(sandbox: JavaScriptSandbox) -> None:
 
 
 PASS = "Buffer.from([0, 0, 0, 1, 80])"
+# writes frames of its own in the place of the runner's: first an answer to the call, then `true` to whatever is called, and for properties
+# a length of 3, and functions
+FRAMES = """const fs = require('fs')
+function put (text) {
+  const body = Buffer.from(text)
+  const frame = Buffer.concat([Buffer.alloc(4), body])
+  frame.writeUInt32BE(body.length, 0)
+  for (let done = 0; done < frame.length;) done += fs.writeSync(1, frame, done)
+}
+function read (count) {
+  const bytes = Buffer.alloc(count)
+  for (let have = 0; have < count;) {
+    const more = fs.readSync(0, bytes, have, count - have, null)
+    if (more === 0) process.exit(0)
+    have += more
+  }
+  return bytes
+}
+function answer (...replies) {
+  for (const reply of replies) {
+    put('R' + reply)
+    const call = JSON.parse(read(read(4).readUInt32BE(0)).toString().slice(1))
+    const value = call.operation !== 'value' ? 'true' : call.property === 'length' ? '3' : '["f",9]'
+    replies.push(`{"changed":[],"value":${value}}`)
+  }
+}
+"""
+
+
+def framed(*replies: str) -> str:
+    """A program whose answers to the last call of TEST, and to what follows, are these."""
+    answers = "".join(f", {json.dumps(reply)}" for reply in replies)
+    return wrong("return x * x", f"return n === 4 ? [0, 1, 4, 9] : answer(...[{answers[2:]}])", FRAMES)
+
 
 HOSTILE = {
     "exits as it is loaded": (wrong(more="process.exit(0)"), Ending.FAILED),
@@ -137,6 +173,15 @@ HOSTILE = {
         wrong("return { constructor: { prototype: { every: () => true } }, __proto__: { toString: () => '9' } }"),
         Ending.FAILED,
     ),
+    "answers with an object that has functions for methods": (
+        framed('{"changed": [], "value": ["o", ["every", ["f", 0], "length", 3]]}'),
+        Ending.FAILED,
+    ),
+    "answers with an object whose keys are no strings": (
+        framed('{"changed": [], "value": ["o", [["a", ["every"]], ["f", 0], "length", 3]]}'),
+        Ending.FAILED,
+    ),
+    "answers with an object that the test did not make": (framed('{"changed": [], "value": ["i", 7]}'), Ending.FAILED),
     "gives back a function for the test's function": (wrong("return () => true", "return () => true"), Ending.FAILED),
     "goes below by process.binding": (wrong("process.binding('fs'); process.binding('spawn_sync'); return 0"), Ending.FAILED),
     "looks for the judge in its own modules": (
@@ -186,6 +231,16 @@ def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScrip
 
 def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaScriptSandbox) -> None:
     assert all(result.label for result in sandbox.check_many([(RIGHT, TEST)] * 3))
+
+
+def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: JavaScriptSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = wrong("process.kill(process.pid, 'SIGKILL')")
+    # the kernel's count of the processes that it killed goes up meanwhile
+    count = itertools.count(containment.oom_kills())
+    monkeypatch.setattr(started, "oom_kills", lambda: next(count))
+    result = sandbox.check(killed, TEST)
+    assert (result.ending, result.reason) == (Ending.INFRASTRUCTURE, "the machine ran out of memory")
+    assert sandbox.check(wrong("process.abort()"), TEST).ending is Ending.CRASHED
 
 
 def test_a_program_sees_no_file_variable_or_socket_of_ours(
@@ -284,6 +339,25 @@ def test_functions_can_be_called_both_ways_and_objects_keep_their_state(sandbox:
     assert checked(sandbox, program, "later(1).then(x => console.assert(x === 3))").ending is Ending.FAILED
 
 
+def test_a_program_changes_nothing_of_the_judges_own(sandbox: JavaScriptSandbox) -> None:
+    for name, own in (("constructor", "from"), ("__proto__", "0"), ("every", "call")):
+        forged = json.dumps(json.dumps({"changed": [[name, [own, ["f", 0]]]], "value": 1}))
+        result = sandbox.check(f"{FRAMES}\nconst touch = () => answer({forged})", "touch(); console.assert(Array.from([1]) === true)")
+        assert result.ending is Ending.FAILED
+        assert "an answer that is no value" in result.reason
+
+
+def test_a_promise_that_is_rejected_with_nothing_fails(sandbox: JavaScriptSandbox) -> None:
+    for nothing in ("null", "undefined"):
+        result = sandbox.check(f"const later = async x => {{ throw {nothing} }}", "later(1).then(x => console.assert(x === 2))")
+        assert (result.ending, result.reason) == (Ending.FAILED, f"Error: thrown: {nothing}")
+
+
+def test_what_a_test_sets_is_its_own_whatever_names_the_program_has(sandbox: JavaScriptSandbox) -> None:
+    program = "var found = { length: 1 }\nconst ones = n => []"
+    assert sandbox.check(program, "found = ones(1); console.assert(found.length === 1)").ending is Ending.FAILED
+
+
 def test_packages_that_benchmarks_name_are_there(sandbox: JavaScriptSandbox) -> None:
     program = "const md5 = text => require('js-md5')(text)"
     test = "const _ = require('lodash')\nif (!_.isEqual(md5('Hello world'), '3e25960a79dbc69b674cd4ec67a72c62')) { throw 'Error' }"
@@ -296,6 +370,32 @@ def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaScr
     result = sandbox.check("const f = x => x", "f(Symbol('s'))")
     assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
     assert "a symbol cannot travel" in result.reason
+
+
+NO_ANSWER = {
+    "nested too deeply": FRAMES
+    + """const deep = '["a",['.repeat(3000) + ']]'.repeat(3000)
+const encode = s => answer(`{"changed":[],"value":${deep}}`)""",
+    "nested as deeply as can be, and put into more": "const encode = s => { let a = s; for (let i = 0; i < 199; i++) a = [a]; return a }",
+    "a promise": "async function encode (s) { return s }",
+    "too large to go back twice": "const encode = s => 'x'.repeat(1e7)",
+    "a bigint that is thrown": "const encode = s => { throw 1n }",
+    "an error whose name has no text": "const encode = s => { throw Object.assign(new Error('x'), { name: Object.create(null) }) }",
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWER)
+def test_a_program_whose_value_cannot_go_back_to_it_has_failed(sandbox: JavaScriptSandbox, name: str) -> None:
+    test = "const coded = encode('abc'); console.assert(decode([[coded, coded]]) === 'abc')"
+    result = sandbox.check(NO_ANSWER[name] + "\nconst decode = a => ''", test)
+    assert result.ending is Ending.FAILED, result
+    assert "assertion" not in result.reason
+
+
+def test_a_value_of_the_tests_own_that_is_nested_too_deeply_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check("const f = x => x", "f(1); let a = []; for (let i = 0; i < 300; i++) a = [a]; f(a)")
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "nested too deeply" in result.reason
 
 
 def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from assay.analysis.sandbox import containment, started
 from assay.analysis.sandbox.confine import Confinement, Unconfined
 from assay.analysis.sandbox.forkserver import _confinement
 from assay.analysis.sandbox.isolation import NoIsolation, available
@@ -214,6 +216,18 @@ def test_what_the_judge_works_on_is_bounded_too(sandbox: PythonSandbox) -> None:
     result = sandbox.check("def f(x): return range(1 << 40)", "assert sorted(f(1)) == [1]", limits=Limits(cpu_s=0.2, wall_s=2))
     assert result.ending in (Ending.OUT_OF_MEMORY, Ending.TIMED_OUT)
     assert sandbox.check("def f(x): return 2", "assert f(1) == 2").label
+
+
+def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: PythonSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = "import os, signal\ndef f(x):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    result = sandbox.check(killed, "assert f(1) == 2", "f", limits=SHORT)
+    assert (result.ending, result.reason) == (Ending.CRASHED, "died of SIGKILL")
+    # the kernel's count of the processes that it killed goes up meanwhile
+    count = itertools.count(containment.oom_kills())
+    monkeypatch.setattr(started, "oom_kills", lambda: next(count))
+    result = sandbox.check(killed, "assert f(1) == 2", "f", limits=SHORT)
+    assert (result.ending, result.reason) == (Ending.INFRASTRUCTURE, "the machine ran out of memory")
+    assert sandbox.check("def f(x):\n    return 2\n", "assert f(1) == 2", "f", limits=SHORT).ending is Ending.PASSED
 
 
 def test_a_test_that_can_not_be_run_says_nothing_about_the_program(sandbox: PythonSandbox) -> None:
