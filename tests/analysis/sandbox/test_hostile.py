@@ -29,6 +29,7 @@ LONG = ("hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "hu
 UNSEEN_ANYWAY = frozenset(
     (
         "read_shadow",
+        "read_home",
         "inherited_folders",
         "inherited_files",
         "inherited_sockets",
