@@ -203,6 +203,11 @@ def compile_sources(suite: Suite) -> None:
     command = [str(suite.interpreter.path), "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(suite.place)]
     mounts = [Mount(suite.place, suite.place, writable=True), *(Mount(path, path) for path in suite.interpreter.folders)]
     suite.jail.run(command, cwd=suite.place, mounts=mounts, limits=suite.limits(300, 600))
+    # the next jail may have another user, and this one's mask need not let that read
+    for folder in suite.place.rglob("__pycache__"):
+        for path in (folder, *folder.iterdir()):
+            if not path.is_symlink():
+                path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def source_roots(folder: Path) -> list[Path]:
