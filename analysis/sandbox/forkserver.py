@@ -2,13 +2,14 @@
 
 It runs inside a jail, beside what it forks, and needs the standard library only. It is told what to do by messages on one socket: `prepare`
 (answered by what the server's own preparation gives), `run` with a file descriptor for the child (answered once, by a report), `stop` (ends
-the child that runs; without one, nothing).
+the child that runs, after the seconds that it has for ending by itself; without one, nothing).
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import select
 import signal
@@ -116,14 +117,15 @@ def _watched(control: socket.socket, pid: int, output: int, limits: Limits, bega
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(output, select.POLLIN)
-    kept, killed, ended, longest = bytearray(), "", None, _LONGEST_LOOK
+    kept, killed, ended, longest, stop_at = bytearray(), "", None, _LONGEST_LOOK, math.inf
     while ended is None:
-        cpu_left, wall_left = limits.cpu_s - _cpu_of(pid), began + limits.wall_s - time.monotonic()
-        killed = killed or ("cpu" if cpu_left <= 0 else "wall" if wall_left <= 0 else "")
+        now = time.monotonic()
+        cpu_left, wall_left, stop_left = limits.cpu_s - _cpu_of(pid), began + limits.wall_s - now, stop_at - now
+        killed = "cpu" if cpu_left <= 0 else "wall" if wall_left <= 0 else "stop" if stop_left <= 0 else ""
         if killed:
             ended = _killed(pid)
             break
-        for fd, _ in poll.poll(1000 * min(cpu_left, wall_left, longest) + 1):
+        for fd, _ in poll.poll(1000 * min(cpu_left, wall_left, stop_left, longest) + 1):
             if fd == output:
                 part = os.read(output, 1 << 16)
                 kept += part[: limits.output_bytes - len(kept)]
@@ -131,7 +133,8 @@ def _watched(control: socket.socket, pid: int, output: int, limits: Limits, bega
                     poll.unregister(output)
                     longest = 0.0005
             else:
-                killed = _told(control)
+                poll.unregister(control)
+                stop_at = time.monotonic() + _told(control)
         ended, longest = _ended(pid), min(2 * longest, _LONGEST_LOOK)
     kept += _rest(output, limits.output_bytes - len(kept))
     status, usage = ended
@@ -144,11 +147,11 @@ def _watched(control: socket.socket, pid: int, output: int, limits: Limits, bega
     }
 
 
-def _told(control: socket.socket) -> str:
-    """Only the order to stop comes while a child runs; an owner that is gone is one, too."""
+def _told(control: socket.socket) -> float:
+    """How many seconds the child has to end by itself: only the order to stop comes while it runs. An owner that is gone is one, too."""
     with contextlib.suppress(Closed):
-        receive_message(control)
-    return "stop"
+        return float(receive_message(control)[0]["patience_s"])
+    return 0.0
 
 
 def _cpu_of(pid: int) -> float:

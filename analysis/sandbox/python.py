@@ -52,6 +52,8 @@ _SERVER_BYTES = 1 << 28
 _PREPARE_S = 600.0
 _START_S = 60.0
 _ANSWER_S = 60.0
+# A program whose wire is closed may be dying just now, of what its status is to tell.
+_DYING_S = 0.1
 _Short = Literal["", "machine", "limit"]
 _SOUND = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound")
 
@@ -237,7 +239,7 @@ class PythonSandbox:
             server.tell({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
             judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
         judged = judge.hear(judges.wall_s + _ANSWER_S)
-        server.tell({"do": "stop"})
+        server.tell({"do": "stop", "patience_s": _DYING_S if _is_gone(judged) else 0.0})
         ran = server.hear(_ANSWER_S)
         after = server.kills()
         return _result(judged, ran, limits, "machine" if after[0] > before[0] else "limit" if after[1] > before[1] else "")
@@ -246,6 +248,11 @@ class PythonSandbox:
         if module == "judge":
             return _Server(self._jail, sys.executable, module, self._memory_bytes, ())
         return _Server(self._jail, self._interpreter, module, self._memory_bytes, self._mounts)
+
+
+def _is_gone(judged: dict[str, Any]) -> bool:
+    """Whether the judge has lost the program."""
+    return judged["status"] == 0 and bool(judged["output"]) and json.loads(judged["output"])["kind"] in ("gone", "sandbox")
 
 
 def _result(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> Result:
