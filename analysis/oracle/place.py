@@ -39,10 +39,10 @@ class Place:
 
 
 def remove_stale(parent: Path) -> None:
-    """Remove this user's places in `parent` that no process holds. What can't be removed stays."""
+    """Remove this user's places in `parent` that no process holds; root's are its jails' users'. What can't be removed stays."""
     for path in parent.glob(f"{_PREFIX}*"):
         try:
-            if path.lstat().st_uid == os.geteuid() and (held := _locked(path, must=True)) is not None:
+            if os.geteuid() in (0, path.lstat().st_uid) and (held := _locked(path, must=True)) is not None:
                 # locked until it is gone: whoever has just made it sees that it was taken, and makes another
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(held)

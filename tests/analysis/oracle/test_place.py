@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -57,6 +58,14 @@ def test_a_place_lives_as_long_as_its_process_and_is_removed_by_the_next_one(tem
         place.close()
         place.close()
     assert not list(temporary.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root hands its places to other users")
+def test_a_place_that_root_handed_to_a_jails_user_is_removed_too(temporary: Path) -> None:
+    with elsewhere(temporary) as theirs:
+        os.chown(theirs, 1_900_000_000, 1_900_000_000)
+    Place().close()
+    assert not theirs.exists()
 
 
 def test_what_only_has_such_a_name_and_what_a_link_leads_to_are_left_alone(temporary: Path) -> None:
