@@ -96,7 +96,8 @@ class Coverage:
 
 
 def coverage_of(report: Report, stable: Mapping[str, Outcome]) -> Coverage:
-    """From a watched run of tests with these outcomes. What a fixture of a wider scope touched, all tests in that scope touch.
+    """From a watched run of tests with these outcomes. What a fixture of a wider scope touched, all tests in that scope touch, and
+    where it is fresh, so are they.
 
     Where a watched test did not end so, or is missing, it is fresh: what it touched is not what it touches unwatched.
     """
@@ -111,9 +112,11 @@ def coverage_of(report: Report, stable: Mapping[str, Outcome]) -> Coverage:
     for test in stable:
         if test in report.tests:
             add([test], report.tests[test].lines)
-    for scope, lines in report.touched:
-        inside = [test for test in stable if not scope or scope == "." or test == scope or test.startswith((f"{scope}::", f"{scope}/"))]
-        add(inside, lines)
+    unseen: set[str] = set()
+    for fixture in report.touched:
+        inside = [test for test in stable if _is_within(test, fixture.scope)]
+        add(inside, fixture.lines)
+        unseen.update(inside if fixture.fresh else ())
     # the same set of tests for many lines is kept once
     kept: dict[frozenset[str], frozenset[str]] = {}
     tests = {
@@ -122,5 +125,9 @@ def coverage_of(report: Report, stable: Mapping[str, Outcome]) -> Coverage:
     }
     imported = {file: frozenset(lines) for file, lines in report.imported.items()}
     seen = report.tests
-    fresh = frozenset(test for test, outcome in stable.items() if test not in seen or seen[test].fresh or seen[test].outcome != outcome)
-    return Coverage(tests, imported, fresh)
+    unseen.update(test for test, outcome in stable.items() if test not in seen or seen[test].fresh or seen[test].outcome != outcome)
+    return Coverage(tests, imported, frozenset(unseen))
+
+
+def _is_within(test: str, scope: str) -> bool:
+    return scope in ("", ".", test) or test.startswith((f"{scope}::", f"{scope}/"))

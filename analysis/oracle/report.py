@@ -22,6 +22,15 @@ class Observed:
     fresh: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a fixture touched as it was set up for all tests in a scope, the id of a folder, file or class."""
+
+    scope: str
+    lines: dict[str, list[int]]
+    fresh: bool
+
+
 @dataclass(slots=True)
 class Report:
     """The records of one run, in order; see jailed/assay_oracle/plugin.py. running: the test that had begun and not ended."""
@@ -30,7 +39,7 @@ class Report:
     canaries: list[Outcome] = field(default_factory=list)
     collected: tuple[str, ...] | None = None
     errors: dict[str, str] = field(default_factory=dict)
-    touched: list[tuple[str, dict[str, list[int]]]] = field(default_factory=list)
+    touched: list[Touched] = field(default_factory=list)
     imported: dict[str, list[int]] = field(default_factory=dict)
     running: str | None = None
     stopped: bool = False
@@ -55,7 +64,7 @@ class Report:
         elif kind == "collected":
             self.collected, self.errors = tuple(record["ids"]), record["errors"]
         elif kind == "touched":
-            self.touched.append((record["scope"], record["lines"]))
+            self.touched.append(Touched(record["scope"], record["lines"], record["fresh"]))
         elif kind == "imported":
             self.imported = record["lines"]
         elif kind == "stopped":

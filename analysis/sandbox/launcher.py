@@ -89,7 +89,8 @@ def become(order: dict[str, Any], failure: int) -> None:
     """Turn the calling process into the program; what goes wrong is written to `failure`. Never returns."""
     try:
         os.setsid()
-        os.umask(0o077)
+        if order["confined"]:
+            os.umask(0o077)
         # Python ignores it, and the program would inherit that
         _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
         bound(order)

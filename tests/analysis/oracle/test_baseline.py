@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.analysis.oracle import cache
 from assay.analysis.oracle.baseline import Baseline, Coverage, baseline_of, coverage_of
-from assay.analysis.oracle.report import Ended, Observed, Outcome, Report, difference, read
+from assay.analysis.oracle.report import Ended, Observed, Outcome, Report, Touched, difference, read
 
 FINE = Ended(True)
 
@@ -77,7 +77,7 @@ def test_records_without_the_nonce_are_not_read() -> None:
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
     report = run({"a.py::one": "passed", "a.py::C::two": "passed", "b.py::three": "passed"})
     report.tests["a.py::one"] = Observed("passed", 0, 0, {"m.py": [1]}, fresh=True)
-    report.touched = [("a.py", {"m.py": [2]}), ("a.py::C", {"m.py": [3]}), ("", {"m.py": [4]})]
+    report.touched = [Touched("a.py", {"m.py": [2]}, False), Touched("a.py::C", {"m.py": [3]}, True), Touched("", {"m.py": [4]}, False)]
     report.imported = {"m.py": [9]}
     found = coverage_of(report, report.outcomes)
     assert found.tests["m.py"] == {
@@ -87,7 +87,7 @@ def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
         4: {"a.py::one", "a.py::C::two", "b.py::three"},
     }
     assert found.imported == {"m.py": {9}}
-    assert found.fresh == {"a.py::one"}
+    assert found.fresh == {"a.py::one", "a.py::C::two"}
 
 
 def test_a_test_that_ends_otherwise_when_watched_or_not_at_all_belongs_to_every_line() -> None:

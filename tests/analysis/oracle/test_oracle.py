@@ -494,6 +494,39 @@ def test_tests_that_watch_what_runs_themselves_belong_to_every_line(tmp_path: Pa
     assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_ends_the_watch: failed, was passed")
 
 
+SHARED = """
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def total():
+    return subprocess.run([sys.executable, "-c", "import shop; print(shop.total([1, 2]))"], capture_output=True, text=True).stdout
+
+
+def test_first(total):
+    assert total
+
+
+def test_second(total):
+    assert total == "3\\n"
+
+
+def test_alone():
+    assert True
+"""
+
+
+def test_all_tests_that_a_started_process_may_serve_belong_to_every_line(tmp_path: Path, python: Path) -> None:
+    files = {"shop.py": SHOP, "test_shop.py": SHARED, "test_other.py": "import shop\ndef test_other():\n    assert shop.total([1]) == 1\n"}
+    with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:
+        assert {name_of(test) for test in made.coverage().fresh} == {"test_first", "test_second", "test_alone"}
+        verdict = made.verdict("shop.py", changed("amount = 0", "amount = 0 if len(prices) < 2 else 7"))
+    assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_second: failed, was passed")
+
+
 SLOW_TOTAL = """import os
 import time
 

@@ -11,9 +11,9 @@ Its first request (see channel.py):
     watch        record which lines each test touches
     serve        run nothing: collect, then answer requests (serve.py)
 
-Records: `collected` (ids, errors), `begun` and `test` for each test, `touched`, `stopped` at a difference, `ended`. A watched test is
-`fresh` where not all that it touches may have been seen: it started a process, imported a file of the project anew, or watched
-what runs itself.
+Records: `collected` (ids, errors), `begun` and `test` for each test, `touched` for each fixture that several tests share, `stopped` at a
+difference, `ended`. A watched test or fixture is `fresh` where not all that it touches may have been seen: it started a process, imported
+a file of the project anew, or watched what runs itself.
 """
 
 from __future__ import annotations
@@ -171,10 +171,13 @@ class Run:
             yield
             return
         lines: Lines = {}
+        outer, self._unseen, self._watch.again = self._unseen or self._watch.again, False, False
         self._watch.enter(lines)
         yield
         self._watch.leave()
-        self._channel.send("touched", scope=request.node.nodeid, lines=_listed(lines))
+        fresh = self._unseen or self._watch.again
+        self._channel.send("touched", scope=request.node.nodeid, lines=_listed(lines), fresh=fresh)
+        self._unseen = outer or fresh
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Iterator[None]:
