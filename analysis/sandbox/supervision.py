@@ -52,13 +52,8 @@ class Watch:
         return proportional_bytes(used.pids) or used.memory_bytes
 
     def _files(self, now: float) -> tuple[Stopped, str] | None:
-        if self._tmp is not None:
-            try:
-                system = os.statvfs(self._tmp)
-            except OSError:
-                return None
-            if system.f_files - system.f_ffree > FILES:
-                return "signalled", f"it made more than {FILES} files"
+        if self._tmp is not None and files_in(self._tmp) > FILES:
+            return "signalled", f"it made more than {FILES} files"
         if self._folders and now >= self._next_walk:
             size, count = view.space_used(self._folders, self._before[1] + FILES)
             # walks never take more than a fifth of the time
@@ -68,6 +63,23 @@ class Watch:
             if count - self._before[1] > FILES:
                 return "signalled", f"it made more than {FILES} files"
         return None
+
+
+def files_in(tmp: Path) -> int:
+    """How many files there are in a jail's own /tmp, seen from outside; 0 while it still has ours, and when it is gone."""
+    try:
+        fd = os.open(tmp, os.O_PATH | os.O_DIRECTORY)
+    except OSError:
+        return 0
+    try:
+        if os.fstat(fd).st_dev == view.PRIVATE.stat().st_dev:
+            return 0
+        system = os.fstatvfs(fd)
+        return system.f_files - system.f_ffree
+    except OSError:
+        return 0
+    finally:
+        os.close(fd)
 
 
 class Streams:

@@ -22,6 +22,8 @@ import java.util.Map;
  * class files; its answer is a frame `P` (passed), `F` with the reason, or `U` with the reason why the test can give no verdict.
  */
 public final class Judge {
+    private static final int LONGEST_REASON = 2000;
+
     private Judge() {}
 
     private static final class Loader extends ClassLoader {
@@ -60,7 +62,7 @@ public final class Judge {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             DataOutputStream verdict = new DataOutputStream(bytes);
             verdict.writeByte(thrown == null ? 'P' : thrown instanceof Remote.CannotJudge ? 'U' : 'F');
-            verdict.write((thrown == null ? "" : reason(thrown)).getBytes(StandardCharsets.UTF_8));
+            verdict.write((thrown == null ? "" : shortened(reason(thrown))).getBytes(StandardCharsets.UTF_8));
             Frames.writeFrame(bytes.toByteArray(), out);
         }
     }
@@ -76,6 +78,11 @@ public final class Judge {
         } catch (ReflectiveOperationException | LinkageError e) {
             return e;
         }
+    }
+
+    /** Messages hold values, which are the program's, and as long as it likes. */
+    private static String shortened(String reason) {
+        return reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON);
     }
 
     /** The exception, and the line of the test that it came through. */

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
 import java.util.HashMap;
 import java.util.Map;
@@ -59,12 +60,17 @@ public final class Remote {
         return session.exchange('f', null, owner, name, "", new Object[0]);
     }
 
+    /** What carries the frames takes no longer one (conversation.py). */
+    private static final int MOST_BYTES = 1 << 24;
+
     private static final class Session implements Wire.Handles {
         private final DataInputStream in;
         private final DataOutputStream out;
         private final ClassLoader loader;
         private final Map<Long, StandIn> objects = new HashMap<>();
         private Error verdict;
+        // bytes that the program has given
+        private long received;
 
         Session(DataInputStream in, DataOutputStream out, ClassLoader loader) {
             this.in = in;
@@ -91,6 +97,12 @@ public final class Remote {
                 for (Object argument : arguments) {
                     wire.write(argument, call);
                 }
+                if (bytes.size() > MOST_BYTES) {
+                    // where the program gave a good part of it, no right one does
+                    throw broken(received > MOST_BYTES / 8
+                            ? new BadReply("it gave the test a value that is too large to be given back")
+                            : new CannotJudge("the test passes a value that is too large"));
+                }
                 Frames.writeFrame(bytes.toByteArray(), out);
                 reply = Frames.readFrame(in);
             } catch (Wire.Untransportable e) {
@@ -104,7 +116,16 @@ public final class Remote {
             if (reply == null) {
                 throw broken(new CannotJudge("the program's process has ended"));
             }
+            received += available(reply);
             return result(wire, reply, owner + "." + name);
+        }
+
+        private static int available(DataInputStream frame) {
+            try {
+                return frame.available();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         private Object result(Wire wire, DataInputStream reply, String what) {

@@ -31,6 +31,7 @@ from assay.analysis.sandbox.containment import Unjailed
 from assay.analysis.sandbox.isolation import Isolation
 from assay.analysis.sandbox.jail import Jail, Mount
 from assay.analysis.sandbox.limits import FILES, Limits
+from assay.analysis.sandbox.supervision import files_in
 
 
 @every_level
@@ -82,6 +83,12 @@ def test_a_program_can_not_pass_for_a_failure_of_the_jail(level: Isolation) -> N
     for code in ("print('bwrap: Creating new namespace failed', file=sys.stderr); sys.exit(1)", "os.close(1); os.close(2); os._exit(126)"):
         ran = python(level, f"import os, sys; {code}")
         assert ran.ending == "exited", ran
+
+
+def test_files_that_are_ours_are_not_counted_as_those_of_a_jail_that_has_no_tmp_yet() -> None:
+    system = os.statvfs(TMP)
+    assert system.f_files - system.f_ffree > 0
+    assert files_in(Path("/proc/self/root") / TMP.relative_to("/")) == 0
 
 
 @every_level

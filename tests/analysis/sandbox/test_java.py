@@ -247,6 +247,22 @@ def test_an_answer_that_its_reader_cannot_hold_decides_whatever_the_test_makes_o
         assert "an answer that is no value" in result.reason
 
 
+LONG = """class Solution {{
+    String long_(int x) {{ return "\\u20ac".repeat({characters}); }}
+    int back(String text, String again) {{ return text.length() + again.length(); }}
+}}
+"""
+TELLS = "class Main {{ public static void main(String[] a) {{ Solution s = new Solution(); String t = s.long_(1); {then} }} }}"
+
+
+@pytest.mark.parametrize(
+    "then", ["throw new AssertionError(t);", "if (s.back(t, t) > 0) throw new AssertionError();"], ids=["in the message", "given back"]
+)
+def test_a_value_near_the_largest_is_the_programs_failure_wherever_the_test_takes_it(sandbox: JavaSandbox, then: str) -> None:
+    result = sandbox.check(LONG.format(characters=(1 << 23) - (1 << 10)), TELLS.format(then=then))
+    assert result.ending is Ending.FAILED, result
+
+
 def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = checked(sandbox, "void run(Runnable r) { r.run(); }", "s.run(() -> {});")
     assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
