@@ -90,7 +90,7 @@ def test_an_infinite_log_loss_is_refused_and_a_certainty_that_came_true_is_not()
 
 
 @pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("n", [50, 500, 20_000])
+@pytest.mark.parametrize("n", [50, 500, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_the_noise_floor_is_the_mean_miscalibration_of_a_perfect_forecaster(n: int, score: Score) -> None:
     rng = np.random.default_rng(n)
     p = rng.beta(1.2, 2.5, n)

@@ -88,6 +88,7 @@ def test_with_a_calibrator_it_shows_a_band_a_range_and_the_evidence(tiny_gguf: P
     assert [c["status"] for c in document["calibrators"]] == ["informative"]
 
 
+@pytest.mark.slow
 def test_piped_it_has_no_colour_and_forced_it_says_the_same_in_colour(tiny_gguf: Path) -> None:
     plain = assay("demo", "--model", tiny_gguf).stdout
     coloured = assay("demo", "--model", tiny_gguf, FORCE_COLOR="1").stdout

@@ -211,6 +211,7 @@ def test_without_a_sandbox_nothing_runs_before_somebody_says_so(
     assert not (project.parent / "run").exists()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command(tmp_path / "nowhere")) == 2
     assert "not a folder" in capsys.readouterr().err

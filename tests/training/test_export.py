@@ -220,6 +220,7 @@ def test_the_embedded_model_is_small_named_and_made_to_fill_in_the_middle() -> N
         assert model.layout == "spm"
 
 
+@pytest.mark.slow
 @needs_embedded
 def test_the_embedded_weights_in_f32_have_the_log_probabilities_of_transformers(tmp_path: Path) -> None:
     weights, shape, tokenizer = embedded_parts()

@@ -70,6 +70,7 @@ def test_annotations_decorators_and_the_inside_of_f_strings_are_left_alone() -> 
     assert all(not edits(function, source.split("\n")) for function in functions(source))
 
 
+@pytest.mark.slow
 def test_a_bug_changes_one_line_parses_means_another_and_is_undone_by_the_right_line() -> None:
     kinds = set()
     for number, text in enumerate(SMALL):

@@ -406,6 +406,7 @@ UNFORKABLE = {
 }
 
 
+@pytest.mark.slow
 def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_late_import_by_the_whole_suite(
     tmp_path: Path, python: Path
 ) -> None:
@@ -550,6 +551,7 @@ KILLED_WHERE_FORKED = """    if os.getpid() != STARTED:
 """
 
 
+@pytest.mark.slow
 def test_where_the_warm_process_dies_in_a_control_the_next_way_is_taken(tmp_path: Path, python: Path) -> None:
     test = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
     with Oracle(write(tmp_path, {"shop.py": SLOW_TOTAL, "test_shop.py": test}), python, isolated(), runs=2) as made:

@@ -79,7 +79,7 @@ def test_a_missing_function_fails(sandbox: JavaScriptSandbox) -> None:
 
 
 def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=4))
+    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=2))
     assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
     assert "did not start" in result.reason
 
