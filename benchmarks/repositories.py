@@ -28,6 +28,7 @@ from msgspec import structs
 from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.confidence import confidence
+from assay.calibration.evidence import evidence_of
 from assay.calibration.fit import FitError, fit
 from assay.calibration.measures import MEASURES
 from assay.calibration.metrics.bins import wilson
@@ -157,23 +158,28 @@ def cross(projects: Sequence[Measured]) -> Iterator[str]:
 
 
 def over_projects(projects: Sequence[Measured]) -> Iterator[str]:
-    yield "| event | task | n | projects | base rate | map | skill | AUC | smooth ECE (floor) | sd between projects |"
-    yield "|:---|:---|---:|---:|---:|:---|---:|---:|---:|---:|"
+    """Each project judged by the map of all others, of the kind that the ladder chooses there."""
+    yield "| event | task | n | projects | base rate | mean P | skill | AUC | smooth ECE (floor) | beyond the range |"
+    yield "|:---|:---|---:|---:|---:|---:|:---|:---|---:|---:|"
     for event in EVENTS:
         for task in TASKS:
-            samples = pooled(projects, task, event)
+            p, y, groups, beyond = [], [], [], 0
             try:
-                made = fit(samples, event, free(samples), resamples=RESAMPLES).calibrator
+                for number, each in enumerate(projects):
+                    rest = pooled([other for other in projects if other is not each], task, event)
+                    made = fit(rest, event, free(rest), resamples=20).calibrator
+                    for sample in pooled([each], task, event):
+                        p.append(probability(made, sample))
+                        y.append(sample.labels[event])
+                        groups.append(number)
+                        beyond += said(made, sample) is None
             except FitError as error:
-                yield f"| {event} | {task} | {len(samples)} | | | {error} | | | | |"
+                yield row(event, task, "", "", "", str(error), "", "", "", "")
                 continue
-            e = made.evidence
+            e = evidence_of(np.array(p), np.array(y, dtype=bool), np.array(groups), RESAMPLES)
             smooth = f"{e.smooth_ece.value:.3f} ({e.smooth_ece.noise_floor:.3f})"
-            kind = f"{made.map.kind} of {len(made.features)}" if hasattr(made.map, "kind") else ""
-            yield (
-                f"| {event} | {task} | {e.n:,} | {e.groups} | {e.base_rate:.3f} | {kind}, {made.status} | {of_interval(e.skill)} "
-                f"| {of_interval(e.auc)} | {smooth} | {made.between_group_sd:.2f} |"
-            )
+            shown = (of_interval(e.skill), of_interval(e.auc), smooth, beyond)
+            yield row(event, task, f"{e.n:,}", e.groups, f"{e.base_rate:.3f}", f"{np.mean(p):.3f}", *shown)
 
 
 def free(samples: Sequence[Sample]) -> list[str]:
@@ -227,11 +233,15 @@ def losses(parent: Calibrator, mine: Sequence[Sample], test: Sequence[Sample], e
     return found[0], found[1], found[2], len(test)
 
 
+def said(calibrator: Calibrator, sample: Sample) -> float | None:
+    """The calibrator's probability, whatever its status; None where a measure is beyond what it has seen."""
+    return confidence(replace(calibrator, status="informative"), sample.measures).probability
+
+
 def probability(calibrator: Calibrator, sample: Sample) -> float:
-    """The calibrator's, whatever its status; the base rate of what it was fitted on where a measure is beyond what it has seen."""
-    said = confidence(replace(calibrator, status="informative"), sample.measures).probability
-    made = calibrator.fitted_on
-    return said if said is not None else (made.positives + 1) / (made.n + 2)
+    """The calibrator's; the base rate of what it was fitted on where it has none."""
+    p, made = said(calibrator, sample), calibrator.fitted_on
+    return p if p is not None else (made.positives + 1) / (made.n + 2)
 
 
 def main() -> None:
@@ -252,7 +262,7 @@ def main() -> None:
     for title, lines in (
         ("Projects", per_project(projects)),
         ("Exact match against passing tests", cross(projects)),
-        ("Calibrators over projects, each project judged by a map fitted without it", over_projects(projects)),
+        ("Calibrators over projects, each project judged by a map of all others", over_projects(projects)),
         ("What a project's own samples bring", own_gain(projects)),
     ):
         print(f"\n### {title}\n")
