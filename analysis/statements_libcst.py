@@ -5,9 +5,7 @@ Some fifteen times slower than Python's own parser, so it is asked second. libcs
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
@@ -15,18 +13,13 @@ import libcst as cst
 import libcst.matchers as m
 from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionProvider
 
+from .libcst_limits import refuse_what_overflows
 from .source_text import UnreadableSource, line_starts
 from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line
 
 # libcst drops a form feed in front of a line, and what stands before it, which does not count as indentation
 _BEFORE_FORM_FEED = re.compile(r"[ \t\f]*\f")
 _CONSTANTS = cst.Integer | cst.Float | cst.Imaginary | cst.Ellipsis | cst.SimpleString
-# an eighth and less of what was seen to overflow the 8 MiB of stack that a thread has
-_DEEPEST = 100
-_LONGEST = 1000
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
-_LINKS = frozenset(("+", "-", "~", "*", "**", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", ".", ":=", "=", "==", "<", ">"))
-_LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "lambda", "await", "yield", "for"))
 _COMPOUND = cst.BaseCompoundStatement
 
 
@@ -138,26 +131,8 @@ class _Reader:
         return found[0] if found else None
 
 
-def _refuse_what_overflows(text: str) -> None:
-    """What nests far deeper than code does: libcst's parser recurses in native code, and the end of the stack is the end of the process."""
-    depth = links = strings = elifs = 0
-    before = ""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            depth += (token.string in _OPENING) - (token.string in _CLOSING)
-            chained = token.string in _OPENING and before in _CLOSING
-            links = 0 if token.type == tokenize.NEWLINE else links + (chained or token.string in _LINKS)
-            strings = strings + 1 if token.type == tokenize.STRING else strings if token.type == tokenize.NL else 0
-            elifs += token.string == "elif"
-            before = token.string
-            if depth > _DEEPEST or max(links, strings, elifs) > _LONGEST:
-                raise UnreadableSource(f"line {token.start[0]}: nested too deep, or too long a chain of operators, for libcst")
-    except (tokenize.TokenError, SyntaxError):
-        pass  # of the newer syntax that libcst is asked for, or of text that it will refuse
-
-
 def _positions(text: str) -> tuple[cst.Module, Mapping[cst.CSTNode, CodeRange]]:
-    _refuse_what_overflows(text)
+    refuse_what_overflows(text)
     try:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         if wrapper.module.code != text:

@@ -1,0 +1,40 @@
+"""What libcst can't be given: its parser recurses in native code, and the end of the stack is the end of the process."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+
+from .source_text import UnreadableSource
+
+# an eighth and less of what was seen to overflow the 8 MiB of stack that a thread has
+_DEEPEST = 100
+_LONGEST = 1000
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_LINKS = frozenset(("+", "-", "~", "*", "**", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", ".", ":=", "=", "==", "<", ">"))
+_LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "lambda", "await", "yield", "for"))
+
+
+def refuse_what_overflows(text: str) -> None:
+    """Raises UnreadableSource for what nests far deeper than code does: brackets, and chains of operators, calls, strings or `elif`s."""
+    links = [0]  # of the chain that each bracket that is open stands in, and of the innermost one
+    strings = elifs = 0
+    before = ""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.string in _OPENING:
+                links[-1] += before in _CLOSING
+                links.append(0)
+            elif token.string in _CLOSING and len(links) > 1:
+                links.pop()
+            elif token.type == tokenize.NEWLINE or token.string == ",":
+                links[-1] = 0
+            else:
+                links[-1] += token.string in _LINKS
+            strings = strings + 1 if token.type == tokenize.STRING else strings if token.type == tokenize.NL else 0
+            elifs += token.string == "elif"
+            before = token.string
+            if len(links) > _DEEPEST or max(links[-1], strings, elifs) > _LONGEST or (len(links) > 2 and sum(links) > _LONGEST):
+                raise UnreadableSource(f"line {token.start[0]}: nested too deep, or too long a chain of operators, for libcst")
+    except (tokenize.TokenError, SyntaxError):
+        pass  # of the newer syntax that libcst is asked for, or of text that it will refuse
