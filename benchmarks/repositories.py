@@ -1,12 +1,14 @@
 """Calibrating to real projects by their own tests: what it takes, and what it brings.
 
     python benchmarks/repositories.py run --out FOLDER [--projects toolz,sqlparse] [--samples 100] [--workers 2] [--python FILE]
-    python benchmarks/repositories.py table --out FOLDER [--json FILE]
+    python benchmarks/repositories.py table --out FOLDER
+    python benchmarks/repositories.py pool --out FOLDER
 
 run: for each of the projects in offline_eval/projects.toml, fetch its source distribution, make an environment for its tests (that runs the
 projects' build code), and do what `assay calibrate repo` does, all below FOLDER; what is done is kept. Projects whose suite can't be an
 oracle are told, with the reason. table: Markdown from the runs: each project; both events; calibrators over projects, each judged by one
 that was fitted without it; and what 50, 100 and 200 samples of a project bring to a map of the others. docs/repository.md reads it.
+pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of which the shipped calibrators are fitted.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from assay.calibration.metrics.bins import wilson
 from assay.calibration.metrics.intervals import Interval, student_t
 from assay.calibration.own import parent_for
 from assay.calibration.registry import Entry, Registry
-from assay.calibration.samples import Sample, read_samples
+from assay.calibration.samples import Sample, read_samples, write_samples
 from assay.inference.completion import Task
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibrate_repo import Asked, calibrate_repo
@@ -104,14 +106,14 @@ def measured(out: Path) -> list[Measured]:
     return [each for each in found if each.samples]
 
 
+def every(projects: Sequence[Measured], task: Task) -> list[Sample]:
+    """All samples of a task; ids hold the project's name, for places of two projects may have one."""
+    return [structs.replace(sample, id=f"{each.name}:{sample.id}") for each in projects for sample in each.samples.get(task, [])]
+
+
 def pooled(projects: Sequence[Measured], task: Task, event: str) -> list[Sample]:
-    """All labelled samples of a task; ids hold the project's name, for places of two projects may have one."""
-    return [
-        structs.replace(sample, id=f"{each.name}:{sample.id}")
-        for each in projects
-        for sample in each.samples.get(task, [])
-        if sample.labels[event] is not None
-    ]
+    """Those of which it is known whether the event came true."""
+    return [sample for sample in every(projects, task) if sample.labels[event] is not None]
 
 
 def row(*cells: object) -> str:
@@ -246,7 +248,7 @@ def probability(calibrator: Calibrator, sample: Sample) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "table"))
+    parser.add_argument("what", choices=("run", "table", "pool"))
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--projects", default="")
     parser.add_argument("--samples", type=int, default=100)
@@ -259,6 +261,10 @@ def main() -> None:
         run(given.out.absolute(), listed, given.samples, given.workers, given.python)
         return
     projects = measured(given.out)
+    if given.what == "pool":
+        for task in TASKS:
+            write_samples(given.out / "samples" / f"{task}.jsonl", every(projects, task))
+        return
     for title, lines in (
         ("Projects", per_project(projects)),
         ("Exact match against passing tests", cross(projects)),
