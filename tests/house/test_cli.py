@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 from house.running import assay
 
-from assay import cli
+from assay import cli, cli_options
 from assay.calibration.maps.kinds import KINDS
 from assay.calibration.samples import EVENTS
 from assay.inference.completion import Kind, Task
@@ -21,11 +21,11 @@ COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")
 
 
 def test_the_words_of_the_command_line_are_those_of_the_rooms_below() -> None:
-    assert cli.EVENTS == EVENTS
-    assert cli.MAPS == KINDS
-    assert get_args(Kind) == cli.KINDS
-    assert get_args(Task) == cli.TASKS
-    assert get_args(KVType) == cli.KV_TYPES
+    assert cli_options.EVENTS == EVENTS
+    assert cli_options.MAPS == KINDS
+    assert get_args(Kind) == cli_options.KINDS
+    assert get_args(Task) == cli_options.TASKS
+    assert get_args(KVType) == cli_options.KV_TYPES
 
 
 def test_help_and_version_import_nothing_heavy_and_answer_at_once() -> None:
