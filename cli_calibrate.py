@@ -110,8 +110,7 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
     parser.add_argument(
         "--features",
         type=names,
-        default="total_logprob",
-        help="measures that go in, with commas between, or free for all that cost nothing (default: %(default)s)",
+        help="measures that go in, with commas between, or free for all that cost nothing (default: total_logprob)",
     )
     add_map_option(parser)
     parser.add_argument(
@@ -129,8 +128,11 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
         from .calibration.commands import calibrate_fit
 
         kind, levels, toward = cast("Any", arguments.map or "auto"), arguments.levels, arguments.toward
+        if toward and arguments.features:
+            parser.error("--toward names the measures, those of its calibrator: leave --features out")
+        features = arguments.features or ["total_logprob"]
         return calibrate_fit(
-            arguments.samples, arguments.event, arguments.features, arguments.out, arguments.json, kind=kind, levels=levels, toward=toward
+            arguments.samples, arguments.event, features, arguments.out, arguments.json, kind=kind, levels=levels, toward=toward
         )
 
     parser.set_defaults(run=run)

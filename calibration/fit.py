@@ -112,10 +112,13 @@ def fit(
     _check(samples, known, event, features, kind, levels)
     if toward and (why_not := why_not_toward(toward, known, event)):
         raise FitError(why_not)
+    if toward and (count := len({sample.project for sample in known})) > 1:
+        raise FitError(f"the samples are of {count} projects; a map is moved toward those of one")
     raw = [_column(name, known) for name in features]
     x = np.column_stack([_entered(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
-    grouped_by, index, notes = grouped(known, groups, max(LEAST_GROUPS, len(features) + 2))
+    # a map that is moved has its shape already
+    grouped_by, index, notes = grouped(known, groups, LEAST_GROUPS if toward else max(LEAST_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
     given = _Given(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels), toward)
     made, held_out = _climb(given), _held_out(given, fold)
@@ -127,7 +130,7 @@ def fit(
     ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
     if toward:
         ranges = tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, toward.ranges, strict=True))
-    guards = guards_of(used, ranges, entered, y, made.map, p, evidence)
+    guards = guards_of(used, ranges, entered, y, made.map, p, evidence, len(y) + given.more)
     status, reason = status_of(guards)
     if toward and status == "uninformative" and evidence.skill and evidence.skill.high > 0:
         # that few samples do not show a skill is no reason to put away a map which has shown it in other projects

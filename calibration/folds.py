@@ -25,16 +25,18 @@ _GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
 def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = LEAST_GROUPS) -> tuple[Grouping, NDArray[np.intp], tuple[str, ...]]:
     """The coarsest grouping, from the wanted one on, that has at least so many groups: its name, the group of each sample from 0, notes."""
     kinds: list[Grouping] = ["project", "file", "sample"]
-    notes: tuple[str, ...] = ()
+    few = []
     for kind in kinds[kinds.index(wanted) :]:
         index = numbered(list(map(_GROUP_OF[kind], samples)))
         count = int(index.max()) + 1
         if count >= least or kind == "sample":
-            return kind, index, notes
-        finer = kinds[kinds.index(kind) + 1]
-        counted = f"{count} {kind}{'s' if count > 1 else ''}"
-        notes = (*notes, f"only {counted}: held out and resampled by {finer}; how well it does in another {kind} is not known")
-    raise AssertionError("the last grouping always has enough")
+            break
+        few.append(f"{count} {kind}{'s' if count > 1 else ''}")
+    if not few:
+        return kind, index, ()
+    short = f"only {' and '.join(few)}, of which {least} are needed" if least > LEAST_GROUPS else f"only {' and '.join(few)}"
+    missed = " or ".join(kinds[kinds.index(wanted) : kinds.index(kind)])
+    return kind, index, (f"{short}: held out and resampled by {kind}; how well it does in another {missed} is not known",)
 
 
 def numbered(names: Sequence[object]) -> NDArray[np.intp]:

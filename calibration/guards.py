@@ -48,14 +48,17 @@ def guards_of(
     fitted: Map,
     p: Floats,
     evidence: Evidence,
+    behind: int,
 ) -> tuple[Guard, ...]:
     """All guards of a map, fitted to features x (n, k) and labels y (n,), whose probabilities for those samples are p (n,).
+
+    behind: how many samples are behind the map, those of one that it was moved from included.
 
     one_class, too_few: is there anything to learn from. skill: the skill score's held-out interval is above 0. slope: the measure points
     the way it should (of several the first, the others moving with it). spread: 90 % of the probabilities are not all but equal (the
     collapse into one bucket of Spiess et al. 2024, §5). bounds, range: what the confidence is held to; they let pass, and say to what.
     """
-    n, positives = len(y), int(y.sum())
+    n, positives, bound = len(y), int(y.sum()), 1 / (behind + 2)
     skill = evidence.skill
     shown = f"{skill.value:.3f} with interval {skill.low:.3f} to {skill.high:.3f}" if skill else "not defined"
     low, high = np.quantile(p, [0.05, 0.95])
@@ -70,7 +73,7 @@ def guards_of(
         Guard("skill", skill is not None and skill.low > 0, f"the skill score on held-out data is {shown}"),
         _slope(features[0], fitted, x),
         Guard("spread", bool(high - low >= LEAST_SPREAD), f"90 % of the probabilities are between {low:.3f} and {high:.3f}"),
-        Guard("bounds", True, f"a probability is at least {1 / (n + 2):.3g} and at most {1 - 1 / (n + 2):.6g}: 1 / (n + 2) from certainty"),
+        Guard("bounds", True, f"a probability is at least {bound:.3g} and at most {1 - bound:.6g}: 1 / (n + 2) from certainty"),
         Guard(
             "range",
             True,

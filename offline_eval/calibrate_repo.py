@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import hashlib
 import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from ..analysis.oracle.baseline import NO_TESTS, Baseline
 from ..analysis.oracle.copying import NotCopied
 from ..analysis.oracle.environment import NoEnvironment, make_environment
 from ..analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
@@ -21,7 +24,7 @@ from ..analysis.oracle.oracle import Oracle
 from ..analysis.oracle.suite import WALL_FACTOR, WALL_LEAST_S
 from ..analysis.sandbox.isolation import Isolation, NoIsolation, available
 from ..analysis.sandbox.jail import Jail
-from ..calibration.calibrator import save
+from ..calibration.calibrator import CalibratorError, load, save
 from ..calibration.files import write_atomically
 from ..calibration.fit import FitError
 from ..calibration.own import Own, own_calibrator, parent_for
@@ -30,52 +33,39 @@ from ..calibration.report.plots import PlotError
 from ..calibration.report.report import summary
 from ..calibration.samples import Sample, SampleError, write_samples
 from ..inference.completion import Settings, Task, kind_of
-from ..inference.opening import ModelChoice
 from . import pool, ray_pool
 from .line_completion import to_stderr
-from .progress import Progress, duration
-from .repository import SHARDS, TASKS, Place, Spec, places_of, records_of, regions_of, samples_of, until, write_shard
+from .progress import Progress, counted, duration
+from .repository import (
+    SHARDS,
+    TASKS,
+    Place,
+    Spec,
+    places_of,
+    records_of,
+    regions_of,
+    remove_damaged,
+    samples_of,
+    until,
+    write_shard,
+)
+from .repository_plan import Asked as Asked
+from .repository_plan import UsageError, check, plan, plan_lines
 from .repository_report import Suite, summary_of, write_report
 from .run import GENERATIONS, LABELS, SCHEMA, Run, RunError
 
 DONE, FAILED, UNREADABLE = 0, 1, 2
 STUDY = "repository"
-PLACES = 200
 # So many places in a row without an answer are no accident.
 MOST_LOST = 10
+# Tests that are told by name.
+NAMED = 5
+PLAN_SCHEMA = "assay/repository-plan/1"
 EVENTS = ("tests_pass", "exact_match")
-
-
-class _UsageError(ValueError):
-    """The command can't be carried out as it was given; the message says why."""
 
 
 class _Failure(Exception):
     """The work failed; the message says how, and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants. samples: places that tell something; with minutes alone there is no such bound. ray: a cluster's address.
-
-    out: the run's folder, by default one in the user's cache that belongs to this very question. yes: no question is put.
-    """
-
-    project: Path
-    choice: ModelChoice
-    samples: int | None = None
-    minutes: float | None = None
-    python: Path | None = None
-    make_environment: bool = False
-    workers: int | None = None
-    ray: str | None = None
-    unprotected: bool = False
-    dry_run: bool = False
-    yes: bool = False
-    seed: int = 0
-    tasks: tuple[Task, ...] = TASKS
-    out: Path | None = None
-    as_json: bool = False
 
 
 def calibrate_repo(asked: Asked) -> int:
@@ -101,7 +91,7 @@ def is_repository_run(run: Run) -> bool:
 def _ended(work: Callable[[], None]) -> int:
     try:
         work()
-    except (_UsageError, RunError, SampleError, NotCopied) as error:
+    except (UsageError, RunError, SampleError, NotCopied) as error:
         to_stderr(f"assay: {error}")
         return UNREADABLE
     except (_Failure, NoIsolation, NoEnvironment, UnusableInterpreter, pool.PoolError, PlotError) as error:
@@ -115,21 +105,22 @@ def _ended(work: Callable[[], None]) -> int:
 
 def _calibrate(asked: Asked) -> None:
     project = asked.project.resolve()
-    if not project.is_dir():
-        raise _UsageError(f"{asked.project} is not a folder; name the root of a Python project")
+    check(asked, project)
     if missing := [name for name in ("libcst", "matplotlib") if find_spec(name) is None]:
         raise _Failure(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: pip install 'assay[studies]'")
     isolation = Isolation.NONE if asked.unprotected else available()
     # not resolved: a link to the Python of an environment is what makes it that environment's
     interpreter = asked.python.absolute() if asked.python else interpreter_of(project)
-    if asked.out and asked.out.absolute().is_relative_to(project):
-        raise _UsageError(f"{asked.out} is inside the project, which a run must not change: name a folder elsewhere")
     if asked.dry_run:
-        _tell_plan(asked, project, isolation, interpreter)
+        found = plan(asked, project, isolation, interpreter)
+        if asked.as_json:
+            print(json.dumps({"schema": PLAN_SCHEMA, **found}, indent=1))
+        for line in () if asked.as_json else plan_lines(found):
+            to_stderr(line)
         return
     if asked.unprotected and not asked.yes:
         _ask(f"The tests of {project}, and code that a model wrote, will run with no isolation, with your rights. Go on?")
-    cache = platformdirs.user_cache_path("assay")
+    cache, model = platformdirs.user_cache_path("assay"), _model(asked)
     if asked.make_environment:
         to_stderr("making an environment with what the tests need (kept for the next time)")
         interpreter = make_environment(project, cache / "environments", python=interpreter if asked.python else None)
@@ -138,20 +129,25 @@ def _calibrate(asked: Asked) -> None:
         regions = regions_of(oracle, asked.seed)
         if not regions:
             raise _Failure(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
-        run, spec = _begun(asked, project, interpreter, isolation, cache, oracle.content)
+        run, spec = _begun(asked, model, project, interpreter, isolation, cache, oracle.content)
         _keep_suite(run, suite)
-        to_stderr(f"{len(regions):,} regions; what is done is kept in {run.folder}")
+        to_stderr(f"{counted(len(regions), 'region')}; what is done is kept in {run.folder}")
         try:
             _work(asked, spec, places_of(oracle, regions, asked.seed), run.folder / SHARDS, _most_s(suite))
         except KeyboardInterrupt:
-            to_stderr(f"stopped; the same command goes on where {run.folder} is, and `assay eval report {run.folder}` reports on it")
+            to_stderr(
+                f"stopped; what is finished is kept in {run.folder}. The same command goes on from there; with --samples 1 it makes the "
+                f"calibrators of what there is, and `assay eval report {run.folder}` a report alone"
+            )
             raise
     _finish(run, project, asked.as_json)
 
 
-def _begun(asked: Asked, project: Path, interpreter: Path, isolation: Isolation, cache: Path, content: str) -> tuple[Run, Spec]:
+def _begun(
+    asked: Asked, model: tuple[str, str, dict[Task, str]], project: Path, interpreter: Path, isolation: Isolation, cache: Path, content: str
+) -> tuple[Run, Spec]:
     """The run of this question, begun or taken up, and what its workers need."""
-    fingerprint, model_name, prompts = _model(asked)
+    fingerprint, model_name, prompts = model
     question: dict[str, str | int | Sequence[str]] = {
         "schema": SCHEMA,
         "study": STUDY,
@@ -169,10 +165,26 @@ def _begun(asked: Asked, project: Path, interpreter: Path, isolation: Isolation,
     }
     digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
     run = Run.begin(asked.out or cache / "repositories" / f"{project.name}-{digest}", question)
+    if not asked.out and not (run.folder / SHARDS).is_dir() and (earlier := _most_done(run.folder.parent, project)):
+        to_stderr(
+            "begun anew: the project's files, or what is asked, are not what they were. What was done before stays: "
+            f"{counted(earlier[0], 'place')} in {earlier[1]}"
+        )
     return run, Spec(
         project, interpreter, isolation, cache / "oracle", asked.choice.on_one_thread(), Settings(), asked.tasks, asked.seed,
         content, None if asked.ray else run.folder / SHARDS,
     )  # fmt: skip
+
+
+def _most_done(runs: Path, project: Path) -> tuple[int, Path] | None:
+    """Of the runs on a project in its other states, the one with the most places, and how many those are."""
+    found = []
+    for path in runs.glob(f"{glob.escape(project.name)}-*/run.toml"):
+        with contextlib.suppress(RunError, OSError):
+            if Run(path.parent).asked().get("folder") == str(project):
+                found.append((sum(1 for _ in (path.parent / SHARDS).glob("*.json")), path.parent))
+    most = max(found, default=(0, runs))
+    return most if most[0] else None
 
 
 def _most_s(suite: Suite) -> float:
@@ -180,40 +192,13 @@ def _most_s(suite: Suite) -> float:
     return 600 + 10 * (WALL_LEAST_S + WALL_FACTOR * suite.seconds)
 
 
-def _tell_plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) -> None:
-    """What would be executed, without doing any of it."""
-    wanted = _wanted(asked)
-    how_many = " or ".join(filter(None, [f"{wanted} places" if wanted else "", f"{asked.minutes:g} minutes" if asked.minutes else ""]))
-    where = "with NO isolation, with your rights" if isolation is Isolation.NONE else f"isolated by {isolation}, without a network"
-    lines = [
-        f"project      {project} (copied; nothing is written to it but {PROJECT_FOLDER}/)",
-        f"tests        its pytest suite, run by {interpreter}, {where}:",
-        "             three times whole for the baseline, once watched line by line; then, at each place, the tests that touch it",
-        f"             with the code taken out, and with what the model wrote ({', '.join(asked.tasks)})",
-        f"places       {how_many}, {_workers(asked)}",
-        f"model        {asked.choice.where or 'the embedded one'}",
-        f"written      samples and a report in {asked.out or platformdirs.user_cache_path('assay') / 'repositories'}, "
-        f"calibrators in {project / PROJECT_FOLDER}",
-    ]
-    if asked.make_environment:
-        lines.insert(1, "environment  made anew by pip: this runs the project's build code with your rights, with a network")
-    for line in lines:
-        to_stderr(line)
-
-
-def _workers(asked: Asked) -> str:
-    if asked.ray:
-        return f"with {asked.workers or 'as many workers as there are CPUs but one'} on the Ray cluster at {asked.ray}"
-    return "with one worker" if (asked.workers or 1) == 1 else f"with {asked.workers} workers"
-
-
 def _ask(question: str) -> None:
     if not sys.stdin.isatty():
-        raise _UsageError(f"{question} There is nobody to ask: say --yes, or leave --sandbox none out")
+        raise UsageError(f"{question} There is nobody to ask: say --yes, or leave --sandbox none out")
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise _UsageError("nothing was run")
+        raise UsageError("nothing was run")
 
 
 def _model(asked: Asked) -> tuple[str, str, dict[Task, str]]:
@@ -221,51 +206,64 @@ def _model(asked: Asked) -> tuple[str, str, dict[Task, str]]:
     settings = Settings()
     with asked.choice.open() as model:
         if not model.capabilities.logprobs:
-            raise _UsageError(f"{asked.choice.where} tells no log-probabilities, so there is nothing to calibrate with")
+            raise UsageError(f"{asked.choice.where} tells no log-probabilities, so there is nothing to calibrate with")
         if asked.choice.options.get("shift_tokens"):
-            raise _UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
+            raise UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
         prompts = {task: settings.fingerprint(model.layout, model.context_length, kind_of(task)) for task in TASKS}
         return model.fingerprint.id, model.fingerprint.name, prompts
 
 
 def _suite(oracle: Oracle) -> Suite:
     """Run the suite, unless that was done for this very code, and say what it is worth."""
-    to_stderr("running the tests as they are, to know which are steady and what they touch (kept for the next time)")
+    if not oracle.is_measured:
+        to_stderr("running the tests as they are, to know which are steady and what they touch (kept for the next time)")
     baseline = oracle.baseline()
     for note in baseline.notes:
         to_stderr(f"note: {note}")
     if baseline.trouble:
-        raise _Failure(
-            f"{baseline.trouble}. The tests were run by {oracle.suite.interpreter.path}: name another with --python, "
-            "or let one be made with --make-environment"
-        )
+        raise _Failure(_advised(baseline, oracle.suite.interpreter.path))
     coverage = oracle.coverage()
     if coverage.trouble:
         raise _Failure(coverage.trouble)
-    for test, outcomes in list(baseline.flaky.items())[:5]:
-        to_stderr(f"note: left out, its outcomes differ: {test} ({outcomes})")
+    for test, outcomes in list(baseline.flaky.items())[:NAMED]:
+        to_stderr(f"note: left out, without a steady outcome: {test} ({outcomes})")
+    failing = [(test, outcome) for test, outcome in baseline.outcomes.items() if outcome in ("failed", "error")]
+    for test, outcome in failing[:NAMED]:
+        to_stderr(f"note: {outcome} as the project is: {test}")
+    if len(failing) > NAMED:
+        to_stderr(f"note: and {len(failing) - NAMED:,} more that do not pass as the project is")
     seconds = baseline.start_wall_s + sum(baseline.wall_s.values())
     found = Suite(
         len(baseline.outcomes), len(baseline.flaky), len(coverage.tests), sum(map(len, coverage.tests.values())), round(seconds, 3)
     )
     passed = sum(outcome == "passed" for outcome in baseline.outcomes.values())
     to_stderr(
-        f"{found.tests:,} tests with a steady outcome ({passed:,} pass), {found.flaky:,} flaky, {duration(seconds)} in all; "
-        f"they execute {found.covered_lines:,} lines of {found.files:,} files"
+        f"{counted(found.tests, 'test')} with a steady outcome ({passed:,} pass), {found.flaky:,} without, {duration(seconds)} in all; "
+        f"they execute {counted(found.covered_lines, 'line')} of {counted(found.files, 'file')}"
     )
     return found
 
 
-def _wanted(asked: Asked) -> int | None:
-    return asked.samples or (None if asked.minutes else PLACES)
+def _advised(baseline: Baseline, python: Path) -> str:
+    """Why the suite can't be an oracle, and what there is to do."""
+    if baseline.flaky:
+        named = "; ".join(f"{test} ({outcomes})" for test, outcomes in list(baseline.flaky.items())[:NAMED])
+        return f"{baseline.trouble}: {named}. Such a suite can't say what a change did: make these steady, or take them out of it"
+    if baseline.infrastructure:
+        return f"{baseline.trouble}. That is the sandbox or the machine, not the tests: see assay doctor"
+    if baseline.trouble == NO_TESTS:
+        return f"{baseline.trouble} that pytest collects in the project's root"
+    return f"{baseline.trouble}. The tests were run by {python}: name another with --python, or let one be made with --make-environment"
 
 
 def _work(asked: Asked, spec: Spec, places: Iterable[Place], shards: Path, most_s_of_one: float) -> None:
     """Ask the places that are still to be asked."""
+    for path in remove_damaged(shards):
+        to_stderr(f"note: {path} was damaged; its place is asked again")
     done = sum(record["deletion"] == "seen" for record in records_of(shards.parent))
-    wanted, most_s = _wanted(asked), asked.minutes * 60 if asked.minutes else None
+    wanted, most_s = asked.wanted, asked.minutes * 60 if asked.minutes else None
     if wanted is not None and done >= wanted:
-        to_stderr(f"{done} places are done already")
+        to_stderr(f"{counted(done, 'place')} done already")
         return
     progress = Progress("places", wanted - done if wanted else None, most_s)
     lost = in_a_row = 0
@@ -286,9 +284,9 @@ def _work(asked: Asked, spec: Spec, places: Iterable[Place], shards: Path, most_
             progress.step(int(told))
     progress.end()
     if lost:
-        to_stderr(f"{lost} places have no answer and are asked again by the same command")
+        to_stderr(f"{counted(lost, 'place')} without an answer, asked again by the same command")
     if wanted is not None and done < wanted and most_s is None:
-        to_stderr(f"the project has no more than {done} places whose tests see that the code is gone")
+        to_stderr(f"the project has no more than {counted(done, 'place')} whose tests see that the code is gone")
 
 
 def _finished(
@@ -307,8 +305,11 @@ def _keep_suite(run: Run, suite: Suite) -> None:
 def _suite_of(run: Run) -> Suite:
     path = run.folder / "suite.json"
     try:
-        return Suite(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        if any(type(value) not in (int, float) for value in found.values()):
+            raise TypeError("not all numbers")
+        return Suite(**found)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise RunError(f"{path}: can't be read ({error}); the command that began the run writes it again") from None
 
 
@@ -325,15 +326,12 @@ def _finish(run: Run, project: Path | None, as_json: bool) -> None:
         paths.append(run.folder / "samples" / f"{task}.jsonl")
         write_samples(paths[-1], samples)
     owns, notes = _owns(by_task)
-    written = []
     for own in owns:
-        made = own.fit.calibrator
-        to_stderr(f"{made.task}: {summary(made)}")
-        if project:
-            written.append(project / PROJECT_FOLDER / f"repo-{made.event}-{made.task}.json")
-            save(made, written[-1])
+        to_stderr(f"{own.fit.calibrator.task}: {summary(own.fit.calibrator)}")
     facts = [f"model {asked['model_name'] or asked['model']}, tests run by {asked['interpreter']}, isolation {asked['isolation']}"]
     report = write_report(run.folder / "report", f"{asked['project']}: its own calibrators", facts, _suite_of(run), records, owns, notes)
+    # last, so that whatever keeps them from being written keeps nothing else
+    written = _save(owns, project / PROJECT_FOLDER, notes) if project else []
     for note in notes:
         to_stderr(f"note: {note}")
     for path in report:
@@ -345,6 +343,23 @@ def _finish(run: Run, project: Path | None, as_json: bool) -> None:
     else:
         for path in written or paths:
             print(path)
+
+
+def _save(owns: Sequence[Own], folder: Path, notes: list[str]) -> list[Path]:
+    """The files of calibrators, written; one that has a number is not replaced by one that has none, and a note says so."""
+    written = []
+    for own in owns:
+        made = own.fit.calibrator
+        path = folder / f"repo-{made.event}-{made.task}-{made.fitted_on.model[:8]}.json"
+        with contextlib.suppress(CalibratorError):
+            there = load(path) if path.is_file() else None
+            if there and there.status == "informative" != made.status and there.fitted_on.prompt == made.fitted_on.prompt:
+                stays = f"{path} stays as it was, {there.status} with n = {there.fitted_on.n}"
+                notes.append(f"{stays}: this run's is {made.status}; delete it to have that")
+                continue
+        save(made, path)
+        written.append(path)
+    return written
 
 
 def _owns(by_task: dict[Task, list[Sample]]) -> tuple[list[Own], list[str]]:
@@ -366,6 +381,8 @@ def _owns(by_task: dict[Task, list[Sample]]) -> tuple[list[Own], list[str]]:
                 continue
             for note in (*([f"fitted to these samples alone, for {alone}"] if alone else []), *owns[-1].fit.notes):
                 of_note.setdefault(note, []).append(f"{event} of {task}")
+    if not by_task:
+        of_note["no place has a suggestion that could be labelled"] = ["no calibrator"]
     return owns, [f"{', '.join(about)}: {note}" for note, about in of_note.items()]
 
 

@@ -104,15 +104,14 @@ def run(
                 if stillborn > TRIES:
                     raise PoolError(f"{stillborn} workers died before they could begin ({_how_it_ended(worker.process)})")
                 given, how = worker.given, f"no answer in {most_s:.0f} s" if late else f"its worker died: {_how_it_ended(worker.process)}"
-                _end(worker, at_once=True)
+                _end(worker)
                 staff[number] = _hired(start)
                 if given and given[1] < tries:
                     again.append((given[0], given[1] + 1))
                 elif given:
                     yield Finished(given[0], None, f"{how} ({tries} times)")
     finally:
-        for worker in staff:
-            _end(worker, at_once=worker.given is not None or not worker.ready)
+        _end(*staff)
 
 
 def _hired(start: Start[Item, Answer]) -> _Worker[Item]:
@@ -144,16 +143,25 @@ def _how_it_ended(process: SpawnProcess) -> str:
     return f"exit code {code}"
 
 
-def _end(worker: _Worker[Any], *, at_once: bool) -> None:
-    """The worker's process has ended when this returns: by itself, for its pipe is closed, or killed."""
-    worker.pipe.close()
-    if at_once:
-        worker.process.terminate()
-    worker.process.join(_GRACE_S)
-    if worker.process.is_alive():
-        worker.process.kill()
-        worker.process.join()
-    worker.process.close()
+def _end(*workers: _Worker[Any]) -> None:
+    """The workers' processes have ended when this returns: by themselves, for their pipes are closed, or killed.
+
+    All are told before any is waited for: who presses Ctrl-C again gets none of them left alive.
+    """
+    try:
+        for worker in workers:
+            worker.pipe.close()
+            if worker.given is not None or not worker.ready:
+                worker.process.terminate()
+        for worker in workers:
+            worker.process.join(_GRACE_S)
+    finally:
+        for worker in workers:
+            if worker.process.is_alive():
+                worker.process.kill()
+        for worker in workers:
+            worker.process.join()
+            worker.process.close()
 
 
 def _work(start: Start[Any, Any], pipe: Connection) -> None:

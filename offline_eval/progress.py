@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -12,10 +13,12 @@ _ON_TERMINAL_S, _ELSEWHERE_S = 0.2, 15.0
 _ERASE = "\r\x1b[K"
 
 
-def progress_text(done: int, wanted: int | None, spent_s: float, most_s: float | None, unit: str) -> str:
-    """Rate and time left, by count (`wanted`) or by clock (`most_s`), whichever ends first.
+def progress_text(
+    done: int, wanted: int | None, spent_s: float, most_s: float | None, unit: str, *, columns: int = 140, ended: bool = False
+) -> str:
+    """Rate and time left, by count (`wanted`) or by clock (`most_s`), whichever ends first; the bar fills what `columns` leave.
 
-    done counts what was done in the last spent_s seconds alone, wanted what was left when they began.
+    done counts what was done in the last spent_s seconds alone, wanted what was left when they began. ended: nothing is left.
     """
     rate = done / spent_s if spent_s > 0 else 0.0
     lefts = []
@@ -27,10 +30,17 @@ def progress_text(done: int, wanted: int | None, spent_s: float, most_s: float |
     if most_s:
         shares.append(spent_s / most_s)
     share = min(1.0, max(shares, default=0.0))
-    bar = "━" * round(share * _BAR) + "─" * (_BAR - round(share * _BAR))
     count = f"{done}/{wanted}" if wanted is not None else str(done)
     shown_rate = f"{rate:.1f} a second" if rate >= 1 else f"{rate * 60:.1f} a minute"
-    return f"{bar} {count} {unit}, {shown_rate}" + (f", {duration(min(lefts))} left" if lefts else "")
+    text = f"{count} {unit}, {shown_rate}" + (f", {duration(min(lefts))} left" if lefts and not ended else "")
+    width = max(0, min(_BAR, columns - len(text) - 2))
+    bar = "━" * round(share * width) + "─" * (width - round(share * width))
+    return f"{bar} {text}".strip()[:columns]
+
+
+def counted(number: int, what: str) -> str:
+    """ "1 place", "2,000 places"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def duration(seconds: float) -> str:
@@ -70,12 +80,14 @@ class Progress:
 
     def end(self) -> None:
         """Leave the last state."""
-        self._show()
+        self._show(ended=True)
         if self._terminal:
             self._stream.write("\n")
             self._stream.flush()
 
-    def _show(self) -> None:
-        text = progress_text(self.done, self._wanted, self._clock() - self._begun, self._most_s, self._unit)
+    def _show(self, *, ended: bool = False) -> None:
+        columns = shutil.get_terminal_size().columns - 1 if self._terminal else 140
+        spent_s = self._clock() - self._begun
+        text = progress_text(self.done, self._wanted, spent_s, self._most_s, self._unit, columns=columns, ended=ended)
         self._stream.write(f"{_ERASE}{text}" if self._terminal else f"{text}\n")
         self._stream.flush()

@@ -43,7 +43,7 @@ def run(
     import ray
     from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-    _reachable(address)
+    reachable(address)
     given: Any = {"address": address, "log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     try:
         ray.init(**given)
@@ -140,8 +140,8 @@ def _all(
                     yield Finished(item, None, f"no answer in {most_s:.0f} s ({tries} times)")
 
 
-def _reachable(address: str) -> None:
-    """Ray tries for minutes to reach an address where nothing listens."""
+def reachable(address: str) -> None:
+    """Raises PoolError where nothing listens at an address, which Ray would try for minutes to reach."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not (colon and port.isdigit()):
         return

@@ -268,16 +268,30 @@ def is_done(folder: Path, place: Place) -> bool:
 
 def records_of(run: Path) -> Iterator[dict[str, Any]]:
     """The records of all places that a run has finished, by id. Raises RunError for a shard that was damaged, naming it."""
-    found = []
-    for path in sorted((run / SHARDS).glob("*.json")):
-        try:
-            record = json.loads(path.read_bytes())
-            if not (isinstance(record, dict) and record.keys() >= _FIELDS and all(made.keys() >= _OF_ANSWER for made in record["answers"])):
-                raise ValueError("not the record of a place")
-        except (ValueError, AttributeError, TypeError, RecursionError) as error:
-            raise RunError(f"{path}: damaged ({error}); delete it to have the place asked again") from None
-        found.append(record)
+    found = map(_record, sorted((run / SHARDS).glob("*.json")))
     return iter(sorted(found, key=lambda record: str(record["id"])))
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_bytes())
+        if not (isinstance(record, dict) and record.keys() >= _FIELDS and all(made.keys() >= _OF_ANSWER for made in record["answers"])):
+            raise ValueError("not the record of a place")
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise RunError(f"{path}: damaged ({error}); delete it to have the place asked again") from None
+    return record
+
+
+def remove_damaged(folder: Path) -> list[Path]:
+    """Remove the shards that no place's record is in, of which there is none but by a fault of the disk; which they were."""
+    removed = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            _record(path)
+        except RunError:
+            path.unlink()
+            removed.append(path)
+    return removed
 
 
 def samples_of(

@@ -54,6 +54,7 @@ class Run:
         question = folder / "run.toml"
         if question.exists():
             if question.read_bytes() != toml.encode():
+                cls(folder).asked()
                 raise RunError(f"{folder} holds a run that asked something else (see its run.toml); name another folder or delete it")
         elif folder.exists() and any(folder.iterdir()):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")

@@ -42,6 +42,17 @@ class Squares:
 
 
 @dataclass(frozen=True)
+class Lingers(Squares):
+    """As Squares, but takes its time when it is told to end."""
+
+    def square(self, number: int) -> int:
+        try:
+            return super().square(number)
+        finally:
+            time.sleep(self.pause_s)
+
+
+@dataclass(frozen=True)
 class CannotStart:
     """Has no work function."""
 

@@ -8,6 +8,7 @@ from statistics import median
 
 from .report import Outcome, Report, first_difference
 
+NO_TESTS = "there are no tests"
 # Where more tests than this change their minds, those that did not may only have been lucky.
 MOST_FLAKY = 0.1
 
@@ -36,9 +37,16 @@ class Baseline:
     infrastructure: bool = False
 
 
-def unknown(trouble: str, *, broken: Mapping[str, str] | None = None, notes: Sequence[str] = (), infrastructure: bool = False) -> Baseline:
+def unknown(
+    trouble: str,
+    *,
+    flaky: Mapping[str, str] | None = None,
+    broken: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    infrastructure: bool = False,
+) -> Baseline:
     """A baseline from which nothing follows."""
-    return Baseline({}, {}, {}, broken=dict(broken or {}), trouble=trouble, notes=tuple(notes), infrastructure=infrastructure)
+    return Baseline({}, {}, {}, dict(flaky or {}), dict(broken or {}), trouble, tuple(notes), infrastructure=infrastructure)
 
 
 def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Sequence[str] = ()) -> Baseline:
@@ -52,10 +60,13 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
     count = len(tests) + len(flaky)
     if not count:
         first = next(iter(broken.items()), None)
-        return unknown(f"no test can be collected: {first[0]}: {first[1]}" if first else "there are no tests", broken=broken, notes=notes)
+        return unknown(f"no test can be collected: {first[0]}: {first[1]}" if first else NO_TESTS, broken=broken, notes=notes)
     if len(flaky) > MOST_FLAKY * count:
         return unknown(
-            f"{len(flaky)} of {count} tests have not the same outcome in each of {len(reports)} runs", broken=broken, notes=notes
+            f"{len(flaky)} of {count} tests have not the same outcome in each of {len(reports)} runs",
+            flaky=flaky,
+            broken=broken,
+            notes=notes,
         )
     outcomes: dict[str, Outcome] = {test: reports[0].tests[test].outcome for test in tests}
     if not any(outcome == "passed" for outcome in outcomes.values()):
@@ -79,13 +90,15 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
 class Coverage:
     """tests: of each file, by line, those that touch it. imported: of each file, the lines that run when something is imported.
 
-    fresh: tests whose lines are not all seen: they start processes, import the project anew, watch what runs themselves, or end otherwise
-    when watched. trouble: why nothing is known. infrastructure: since the sandbox failed, and another time it may not.
+    modules: the files that hold tests, which are neither in `tests` nor in `imported`. fresh: tests whose lines are not all seen: they
+    start processes, import the project anew, watch what runs themselves, or end otherwise when watched. trouble: why nothing is known.
+    infrastructure: since the sandbox failed, and another time it may not.
     """
 
     tests: dict[str, dict[int, frozenset[str]]]
     imported: dict[str, frozenset[int]]
     fresh: frozenset[str]
+    modules: frozenset[str] = frozenset()
     trouble: str = ""
     infrastructure: bool = False
 
@@ -122,11 +135,12 @@ def coverage_of(report: Report, stable: Mapping[str, Outcome]) -> Coverage:
     tests = {
         file: {line: kept.setdefault(found, found) for line in sorted(by_line) if (found := frozenset(by_line[line]))}
         for file, by_line in touched.items()
+        if file not in report.modules
     }
-    imported = {file: frozenset(lines) for file, lines in report.imported.items()}
+    imported = {file: frozenset(lines) for file, lines in report.imported.items() if file not in report.modules}
     seen = report.tests
     unseen.update(test for test, outcome in stable.items() if test not in seen or seen[test].fresh or seen[test].outcome != outcome)
-    return Coverage(tests, imported, frozenset(unseen))
+    return Coverage(tests, imported, frozenset(unseen), report.modules)
 
 
 def _is_within(test: str, scope: str) -> bool:

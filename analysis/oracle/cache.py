@@ -32,11 +32,20 @@ def key_of(copied: Copied, interpreter: Interpreter, settings: str) -> str:
 def load(folder: Path, key: str, kind: str) -> dict[str, Any] | None:
     """What is kept under a key; None where there is nothing, or nothing that can be read: it is then learned anew."""
     try:
-        with gzip.open(folder / f"{key}.{kind}.json.gz", "rt", encoding="utf-8") as file:
+        with gzip.open(_path(folder, key, kind), "rt", encoding="utf-8") as file:
             kept = json.load(file)
     except (OSError, EOFError, ValueError):
         return None
     return kept["content"] if isinstance(kept, dict) and kept.get("schema") == SCHEMA and isinstance(kept.get("content"), dict) else None
+
+
+def has(folder: Path, key: str, kind: str) -> bool:
+    """Whether something is kept under a key."""
+    return _path(folder, key, kind).is_file()
+
+
+def _path(folder: Path, key: str, kind: str) -> Path:
+    return folder / f"{key}.{kind}.json.gz"
 
 
 def store(folder: Path, key: str, kind: str, content: dict[str, Any]) -> None:
@@ -46,7 +55,7 @@ def store(folder: Path, key: str, kind: str, content: dict[str, Any]) -> None:
     try:
         with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=3) as file:
             json.dump({"schema": SCHEMA, "content": content}, file, separators=(",", ":"))
-        Path(name).replace(folder / f"{key}.{kind}.json.gz")
+        Path(name).replace(_path(folder, key, kind))
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -76,6 +85,7 @@ def coverage_as_json(coverage: Coverage) -> dict[str, Any]:
         "lines": lines,
         "imported": {file: sorted(numbers) for file, numbers in coverage.imported.items()},
         "fresh": sorted(number[test] for test in coverage.fresh),
+        "modules": sorted(coverage.modules),
     }
 
 
@@ -87,4 +97,5 @@ def coverage_from_json(content: dict[str, Any]) -> Coverage:
         {file: {int(line): sets[i] for line, i in by_line.items()} for file, by_line in content["lines"].items()},
         {file: frozenset(numbers) for file, numbers in content["imported"].items()},
         frozenset(tests[i] for i in content["fresh"]),
+        frozenset(content["modules"]),
     )

@@ -67,13 +67,18 @@ def folders_of(path: Path) -> tuple[Path, ...]:
     return tuple(folder for folder in dict.fromkeys(both) if folder not in (Path("/"), Path("/usr"), Path("/usr/local")))
 
 
-def probe(path: Path, jail: Jail) -> Interpreter:
-    """Ask an interpreter, in the jail, for its version, pytest and plugins. Raises UnusableInterpreter."""
+def existing(path: Path) -> Path:
+    """The path. Raises UnusableInterpreter where there is no program."""
     if not os.access(path, os.X_OK) or path.is_dir():
         raise UnusableInterpreter(
             f"{path}: no such program; give the python of an environment that has the project's dependencies and pytest"
         )
-    folders = folders_of(path)
+    return path
+
+
+def probe(path: Path, jail: Jail) -> Interpreter:
+    """Ask an interpreter, in the jail, for its version, pytest and plugins. Raises UnusableInterpreter."""
+    folders = folders_of(existing(path))
     mounts = [Mount(folder, folder) for folder in folders]
     ran = jail.run([str(path), "-I", "-c", _ASK], cwd=Path("/"), mounts=mounts, limits=_PROBE_LIMITS)
     if ran.ending == "infrastructure":

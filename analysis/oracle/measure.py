@@ -40,7 +40,7 @@ def measure(suite: Suite, runs: int) -> Baseline:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")
         elif report.running is not None and len(deadly) < _MOST_DEADLY:
-            deadly[report.running] = ended.why or "ends the process"
+            deadly[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
             reports, walls = [], []
         elif not report.ended:
             return unknown(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
@@ -56,11 +56,12 @@ def measure(suite: Suite, runs: int) -> Baseline:
 def watch(suite: Suite, baseline: Baseline) -> Coverage:
     """Run the stable tests once, in order, and see which lines each touches."""
     if baseline.trouble:
-        return Coverage({}, {}, frozenset(), baseline.trouble, baseline.infrastructure)
+        return Coverage({}, {}, frozenset(), trouble=baseline.trouble, infrastructure=baseline.infrastructure)
     report, ended, _ = suite.run(select=list(baseline.outcomes), watch=True, whole=True)
     if not report.ended:
         why = ended.why or "it stops early"
-        return Coverage({}, {}, frozenset(), f"the suite does not come to its end when its lines are watched: {why}", ended.infrastructure)
+        trouble = f"the suite does not come to its end when its lines are watched: {why}"
+        return Coverage({}, {}, frozenset(), trouble=trouble, infrastructure=ended.infrastructure)
     return coverage_of(report, baseline.outcomes)
 
 

@@ -77,6 +77,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         """A hash over all that verdicts depend on: the project's files, the interpreter with what is installed, and how often it is run."""
         return self._key
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether baseline and coverage need no run of the suite, for they are kept from an earlier one."""
+        return self.cache is not None and all(kept.has(self.cache, self._key, kind) for kind in ("baseline", "coverage"))
+
     def close(self) -> None:
         """End the warm process and remove the copy."""
         if self._warm is not None:
@@ -143,6 +148,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             if (found := known()).trouble:
                 return Verdict(None, found.trouble, 0, 0.0, "none", found.infrastructure)
         baseline, coverage = self.baseline(), self.coverage()
+        self._named(file)  # what pytest collected is known only now
         region = lines if lines is not None else changed_lines(old, text)
         asked, further = with_statements(old, region), reached(old, text, region)
         if not coverage.imported.get(file, frozenset()).isdisjoint({*asked, *further}):
@@ -164,7 +170,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         path = PurePosixPath(file)
         if path.is_absolute() or ".." in path.parts or path.suffix != ".py":
             raise NotJudged(f"{file}: name a .py file by its path inside the project")
-        if is_test_file(str(path)):
+        if is_test_file(str(path)) or (self._coverage is not None and str(path) in self._coverage.modules):
             raise NotJudged(f"{file}: a test can't be what its own suite judges")
         if not (self.suite.copied.folder / path).is_file():
             raise NotJudged(f"{file}: the project has no such file")

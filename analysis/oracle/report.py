@@ -33,12 +33,16 @@ class Touched:
 
 @dataclass(slots=True)
 class Report:
-    """The records of one run, in order; see jailed/assay_oracle/plugin.py. running: the test that had begun and not ended."""
+    """The records of one run, in order; see jailed/assay_oracle/plugin.py.
+
+    running: the test that had begun and not ended. modules: the files that test functions were collected from.
+    """
 
     tests: dict[str, Observed] = field(default_factory=dict)
     canaries: list[Outcome] = field(default_factory=list)
     collected: tuple[str, ...] | None = None
     errors: dict[str, str] = field(default_factory=dict)
+    modules: frozenset[str] = frozenset()
     touched: list[Touched] = field(default_factory=list)
     imported: dict[str, list[int]] = field(default_factory=dict)
     running: str | None = None
@@ -62,7 +66,7 @@ class Report:
             self.canaries.append(record["outcome"])
             self.running = None
         elif kind == "collected":
-            self.collected, self.errors = tuple(record["ids"]), record["errors"]
+            self.collected, self.modules, self.errors = tuple(record["ids"]), frozenset(record["modules"]), record["errors"]
         elif kind == "touched":
             self.touched.append(Touched(record["scope"], record["lines"], record["fresh"]))
         elif kind == "imported":

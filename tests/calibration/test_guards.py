@@ -32,7 +32,7 @@ WELL = platt(1.0)
 def guards(
     fitted: Map = WELL, p: Floats = P, evidence: Evidence = EVIDENCE, measure: str = "total_logprob", y: object = Y
 ) -> tuple[Guard, ...]:
-    return guards_of([measure], [(-9.0, 0.0)], np.zeros((len(y), 1)), np.asarray(y, dtype=np.bool_), fitted, p, evidence)
+    return guards_of([measure], [(-9.0, 0.0)], np.zeros((len(y), 1)), np.asarray(y, dtype=np.bool_), fitted, p, evidence, len(y))
 
 
 def failed(found: tuple[Guard, ...]) -> list[str]:

@@ -17,7 +17,8 @@ import pytest
 from assay.analysis.oracle.oracle import Oracle
 from assay.analysis.sandbox.isolation import NoIsolation, available
 from assay.analysis.sandbox.jail import Jail
-from assay.calibration.calibrator import load
+from assay.calibration import calibrator
+from assay.calibration.calibrator import load, save
 from assay.calibration.samples import read_samples
 from assay.cli import main
 from assay.inference.completion import Settings
@@ -161,7 +162,7 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path) -> None:
         assert known.items() <= now.items()
         assert all(json.loads(data)["id"] for data in now.values())
         if kill is signal.SIGINT and process.returncode:
-            assert "the same command goes on" in said
+            assert "The same command goes on from there" in said
     assert main(command(project, "--samples", "30", "--workers", "2")) == 0
     assert len({r["id"] for r in records(run)}) == len(records(run)) >= len(now)
 
@@ -199,6 +200,66 @@ def test_a_dry_run_says_what_would_be_executed_and_executes_nothing(project: Pat
     said = capsys.readouterr().err
     assert all(word in said for word in (str(project), sys.executable, "7 places", "isolated by", "line, line_rest"))
     assert contents(project.parent) == before
+
+
+def test_the_plan_is_one_document_for_programs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(project, "--minutes", "3", "--make-environment", "--dry-run", "--json")) == 0
+    said = capsys.readouterr()
+    plan = json.loads(said.out)
+    assert (plan["schema"], plan["minutes"], plan["places"], plan["interpreter"]) == ("assay/repository-plan/1", 3, None, None)
+    assert (plan["project"], said.err) == (str(project), "")
+
+
+def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.offline_eval.calibrate_repo.Oracle", None)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    (tmp_path / "empty").mkdir()
+    given = ["calibrate", "repo", str(project)]
+    assert main([*given, "--out", str(tmp_path / "full")]) == 2
+    assert "is not empty and not a run" in capsys.readouterr().err
+    assert main([*given, "--out", str(tmp_path / "full" / "file" / "run")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+    assert main([*given, "--model", str(tmp_path / "none.gguf")]) == 2
+    assert "none.gguf" in capsys.readouterr().err
+    assert main([*given, "--shift", "16"]) == 2
+    assert "--shift" in capsys.readouterr().err
+    assert main(["calibrate", "repo", str(tmp_path / "empty")]) == 2
+    assert "holds no Python file" in capsys.readouterr().err
+    (project / ".assay").touch()
+    assert main([*given, "--dry-run"]) == 2
+    assert "calibrators are written there" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shipped = load(Path(calibrator.__file__).parent / "shipped" / "exact_match-line.json")
+    path = project / ".assay" / "calibrators" / f"repo-exact_match-line-{shipped.fitted_on.model[:8]}.json"
+    path.parent.mkdir(parents=True)
+    save(shipped, path)
+    before = path.read_bytes()
+    assert main(command(project, "--samples", "2", "--tasks", "line")) == 0
+    said = capsys.readouterr()
+    assert f"{path} stays as it was" in said.err
+    assert str(path) not in said.out.splitlines()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_that_other_code_is_another_question_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["calibrate", "repo", str(project), "--samples", "1", "--tasks", "line"]
+    assert main(asked) == 0
+    assert "begun anew" not in capsys.readouterr().err
+    (project / ".coverage").touch()
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert "done already" in said
+    assert "running the tests as they are" not in said
+    (project / "notes.txt").touch()
+    assert main(asked) == 0
+    assert "begun anew" in capsys.readouterr().err
 
 
 def test_without_a_sandbox_nothing_runs_before_somebody_says_so(
@@ -247,7 +308,9 @@ def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(
 
 
 @pytest.mark.slow
-def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_asked_again(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = project.parent / "run"
     assert main(command(project, "--samples", "1")) == 0
     assert main(command(project, "--samples", "1", "--seed", "5")) == 2
@@ -256,6 +319,9 @@ def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_named
     assert main(command(project, "--samples", "1")) == 2
     (project / "shop" / "sums.py").write_text(SOURCE)
     shard = next((run / "places").iterdir())
-    shard.write_text(shard.read_text()[:20])
-    assert main(command(project, "--samples", "1")) == 2
+    whole = shard.read_text()
+    shard.write_text(whole[:20])
+    assert main(["eval", "report", str(run)]) == 2
     assert str(shard) in capsys.readouterr().err
+    assert main(command(project, "--samples", "1")) == 0
+    assert f"{shard} was damaged" in capsys.readouterr().err

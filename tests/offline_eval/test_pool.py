@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from pool_work import CannotStart, DiesAtStart, Squares, Starts
+from pool_work import CannotStart, DiesAtStart, Lingers, Squares, Starts
 
 from assay.offline_eval.pool import PoolError, run
 
@@ -91,18 +93,41 @@ def test_what_a_worker_starts_is_interrupted_as_any_program_is(tmp_path: Path) -
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a parent's death is told by Linux alone")
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with parent_of_two(tmp_path, Squares(tmp_path, pause_s=30)) as parent:
+        pids = workers_of(tmp_path)
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+        assert all_end(pids)
+
+
+def test_who_presses_ctrl_c_again_leaves_no_worker_alive(tmp_path: Path) -> None:
+    with parent_of_two(tmp_path, Lingers(tmp_path, pause_s=30)) as parent:
+        pids = workers_of(tmp_path)
+        parent.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        parent.send_signal(signal.SIGINT)
+        parent.wait(20)
+        assert all_end(pids)
+
+
+@contextmanager
+def parent_of_two(folder: Path, start: Squares) -> Iterator[subprocess.Popen[bytes]]:
+    """A process with two workers that are at work."""
     program = (
-        "from pathlib import Path; from pool_work import Squares; from assay.offline_eval.pool import run\n"
-        f"if __name__ == '__main__': list(run(Squares(Path({str(tmp_path)!r}), pause_s=30), range(4), 2))\n"
+        f"from pathlib import Path, PosixPath; from pool_work import *; from assay.offline_eval.pool import run\n"
+        f"if __name__ == '__main__': list(run({start!r}, range(4), 2))\n"
     )
-    (tmp_path / "parent.py").write_text(program)
+    (folder / "parent.py").write_text(program)
     paths = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / ".typing")])
-    parent = subprocess.Popen([sys.executable, tmp_path / "parent.py"], env={**os.environ, "PYTHONPATH": paths})
-    until = time.monotonic() + 60
-    while len(list(tmp_path.glob("?-0"))) < 2 and time.monotonic() < until:
-        time.sleep(0.05)
-    pids = workers_of(tmp_path)
-    assert len(pids) == 2
-    parent.send_signal(signal.SIGKILL)
-    parent.wait()
-    assert all_end(pids)
+    command = [sys.executable, str(folder / "parent.py")]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, stderr=subprocess.DEVNULL) as parent:
+        until = time.monotonic() + 60
+        while len(list(folder.glob("?-0"))) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        try:
+            assert len(workers_of(folder)) == 2
+            yield parent
+        finally:
+            for pid in [parent.pid, *workers_of(folder)]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)

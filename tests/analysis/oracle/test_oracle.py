@@ -528,6 +528,15 @@ def test_all_tests_that_a_started_process_may_serve_belong_to_every_line(tmp_pat
     assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_second: failed, was passed")
 
 
+def test_a_file_that_tests_were_collected_from_is_no_code_of_the_project_whatever_its_name(tmp_path: Path, python: Path) -> None:
+    checks = "import shop\n\n\ndef helper(prices):\n    return shop.total(prices)\n\n\ndef test_total():\n    assert helper([1]) == 1\n"
+    files = {"shop.py": SHOP, "checks.py": checks, "pytest.ini": "[pytest]\npython_files = checks.py\n"}
+    with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:
+        assert made.files() == ["shop.py"]
+        with pytest.raises(NotJudged, match="a test can't be what its own suite judges"):
+            made.verdict("checks.py", checks.replace("prices)", "prices, x=1)"))
+
+
 SLOW_TOTAL = """import os
 import time
 

@@ -11,9 +11,9 @@ Its first request (see channel.py):
     watch        record which lines each test touches
     serve        run nothing: collect, then answer requests (serve.py)
 
-Records: `collected` (ids, errors), `begun` and `test` for each test, `touched` for each fixture that several tests share, `stopped` at a
-difference, `ended`. A watched test or fixture is `fresh` where not all that it touches may have been seen: it started a process, imported
-a file of the project anew, or watched what runs itself.
+Records: `collected` (ids, files that have test functions, errors), `begun` and `test` for each test, `touched` for each fixture that
+several tests share, `stopped` at a difference, `ended`. A watched test or fixture is `fresh` where not all that it touches may have been
+seen: it started a process, imported a file of the project anew, or watched what runs itself.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ class Run:
         """Chooses and orders the tests, after everybody else has."""
         yield
         by_id = {item.nodeid: item for item in items}
-        self._channel.send("collected", ids=list(by_id), errors=self._errors)
+        modules = sorted({item.nodeid.split("::")[0] for item in items if isinstance(item, pytest.Function)})
+        self._channel.send("collected", ids=list(by_id), modules=modules, errors=self._errors)
         wanted = set(by_id if self._select is None else self._select) - self._without
         by_id = {test: item for test, item in by_id.items() if test in wanted}
         ids = list(by_id) if self._seed is None else shuffled(list(by_id), self._seed)
