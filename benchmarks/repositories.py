@@ -7,7 +7,7 @@
 run: for each of the projects in offline_eval/projects.toml, fetch its source distribution, make an environment for its tests (that runs the
 projects' build code), and do what `assay calibrate repo` does, all below FOLDER; what is done is kept. Projects whose suite can't be an
 oracle are told, with the reason. table: Markdown from the runs: each project; both events; calibrators over projects, each judged by one
-that was fitted without it; and what 50, 100 and 200 samples of a project bring to a map of the others. docs/repository.md reads it.
+that was fitted without it; and what 25, 50, 100 and 200 samples of a project bring to a map of the others. docs/repository.md reads it.
 pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of which the shipped calibrators are fitted.
 """
 
@@ -46,7 +46,7 @@ from assay.offline_eval.repository import TASKS, records_of
 from assay.offline_eval.repository_report import summary_of
 
 EVENTS = ("tests_pass", "exact_match")
-OWN = (50, 100, 200)
+OWN = (25, 50, 100, 200)
 LEAST_LEFT = 25
 RESAMPLES = 400
 
