@@ -12,12 +12,15 @@ _DEEPEST = 100
 _LONGEST = 1000
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _LINKS = frozenset(("+", "-", "~", "*", "**", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", ".", ":=", "=", "==", "<", ">"))
-_LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "lambda", "await", "yield", "for"))
+_LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "await", "yield"))
+# What nests though there are commas in it.
+_CLAUSES = frozenset(("lambda", "for"))
 
 
 def refuse_what_overflows(text: str) -> None:
     """Raises UnreadableSource for what nests far deeper than code does: brackets, and chains of operators, calls, strings or `elif`s."""
-    links = [0]  # of the chain that each bracket that is open stands in, and of the innermost one
+    # of the chain that each bracket that is open stands in, and of the innermost one
+    links, clauses = [0], [0]
     strings = elifs = 0
     before = ""
     try:
@@ -25,16 +28,21 @@ def refuse_what_overflows(text: str) -> None:
             if token.string in _OPENING:
                 links[-1] += before in _CLOSING
                 links.append(0)
+                clauses.append(0)
             elif token.string in _CLOSING and len(links) > 1:
                 links.pop()
-            elif token.type == tokenize.NEWLINE or token.string == ",":
+                clauses.pop()
+            elif token.type == tokenize.NEWLINE:
+                links[-1] = clauses[-1] = 0
+            elif token.string == ",":
                 links[-1] = 0
             else:
+                clauses[-1] += token.string in _CLAUSES
                 links[-1] += token.string in _LINKS
             strings = strings + 1 if token.type == tokenize.STRING else strings if token.type == tokenize.NL else 0
             elifs += token.string == "elif"
             before = token.string
-            if len(links) > _DEEPEST or max(links[-1], strings, elifs) > _LONGEST or (len(links) > 2 and sum(links) > _LONGEST):
+            if len(links) > _DEEPEST or max(sum(links), sum(clauses), strings, elifs) > _LONGEST:
                 raise UnreadableSource(f"line {token.start[0]}: nested too deep, or too long a chain of operators, for libcst")
     except (tokenize.TokenError, SyntaxError):
         pass  # of the newer syntax that libcst is asked for, or of text that it will refuse

@@ -1,4 +1,4 @@
-"""Rules on the functions of real projects, checked by the projects' own tests: a table of docs/morphisms.md.
+"""Rules on the functions of real projects, checked by the projects' own tests: the table of docs/morphisms.md, "On real projects".
 
     python benchmarks/project_morphisms.py PROJECTS --environments FOLDER [--only a,b] [--sites 5] [--seed 0] [--python FILE] [--jobs 2]
 

@@ -32,6 +32,7 @@ from assay.calibration.calibrator import Calibrator
 from assay.calibration.confidence import confidence
 from assay.calibration.evidence import evidence_of
 from assay.calibration.fit import FitError, fit
+from assay.calibration.folds import numbered
 from assay.calibration.measures import MEASURES
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.metrics.intervals import Interval, student_t
@@ -178,7 +179,7 @@ def over_projects(projects: Sequence[Measured]) -> Iterator[str]:
             except FitError as error:
                 yield row(event, task, "", "", "", str(error), "", "", "", "")
                 continue
-            e = evidence_of(np.array(p), np.array(y, dtype=bool), np.array(groups), RESAMPLES)
+            e = evidence_of(np.array(p), np.array(y, dtype=bool), numbered(groups), RESAMPLES)
             smooth = f"{e.smooth_ece.value:.3f} ({e.smooth_ece.noise_floor:.3f})"
             shown = (of_interval(e.skill), of_interval(e.auc), smooth, beyond)
             yield row(event, task, f"{e.n:,}", e.groups, f"{e.base_rate:.3f}", f"{np.mean(p):.3f}", *shown)

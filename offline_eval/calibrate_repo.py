@@ -16,7 +16,7 @@ from typing import Any
 
 import platformdirs
 
-from ..analysis.oracle.baseline import NO_TESTS, Baseline
+from ..analysis.oracle.baseline import NO_TESTS, UNSTEADY, Baseline
 from ..analysis.oracle.copying import NotCopied
 from ..analysis.oracle.environment import NoEnvironment, make_environment
 from ..analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
@@ -246,7 +246,7 @@ def _suite(oracle: Oracle) -> Suite:
 
 def _advised(baseline: Baseline, python: Path) -> str:
     """Why the suite can't be an oracle, and what there is to do."""
-    if baseline.flaky:
+    if UNSTEADY in baseline.trouble:
         named = "; ".join(f"{test} ({outcomes})" for test, outcomes in list(baseline.flaky.items())[:NAMED])
         return f"{baseline.trouble}: {named}. Such a suite can't say what a change did: make these steady, or take them out of it"
     if baseline.infrastructure:

@@ -58,6 +58,7 @@ class _Worker(Generic[Item]):
     since: float
     given: tuple[Item, int] | None = None
     ready: bool = False
+    ended: bool = False
 
 
 def run(
@@ -146,21 +147,22 @@ def _how_it_ended(process: SpawnProcess) -> str:
 def _end(*workers: _Worker[Any]) -> None:
     """The workers' processes have ended when this returns: by themselves, for their pipes are closed, or killed.
 
-    All are told before any is waited for: who presses Ctrl-C again gets none of them left alive.
+    All are told before any is waited for, and it may be interrupted and called again: who presses Ctrl-C twice leaves none of them alive.
     """
+    left = [worker for worker in workers if not worker.ended]
     try:
-        for worker in workers:
+        for worker in left:
             worker.pipe.close()
             if worker.given is not None or not worker.ready:
                 worker.process.terminate()
-        for worker in workers:
+        for worker in left:
             worker.process.join(_GRACE_S)
     finally:
-        for worker in workers:
-            if worker.process.is_alive():
-                worker.process.kill()
-        for worker in workers:
+        for worker in left:
+            worker.process.kill()
+        for worker in left:
             worker.process.join()
+            worker.ended = True
             worker.process.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -51,6 +51,13 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def _columns(terminal: TextIO) -> int:
+    try:
+        return os.get_terminal_size(terminal.fileno()).columns - 1
+    except (OSError, ValueError):
+        return 79
+
+
 class Progress:
     """Says how far the work is, on a stream; lines that others say go above the bar."""
 
@@ -86,7 +93,7 @@ class Progress:
             self._stream.flush()
 
     def _show(self, *, ended: bool = False) -> None:
-        columns = shutil.get_terminal_size().columns - 1 if self._terminal else 140
+        columns = _columns(self._stream) if self._terminal else 140
         spent_s = self._clock() - self._begun
         text = progress_text(self.done, self._wanted, spent_s, self._most_s, self._unit, columns=columns, ended=ended)
         self._stream.write(f"{_ERASE}{text}" if self._terminal else f"{text}\n")

@@ -9,6 +9,7 @@ from statistics import median
 from .report import Outcome, Report, first_difference
 
 NO_TESTS = "there are no tests"
+UNSTEADY = "have not the same outcome in each of"
 # Where more tests than this change their minds, those that did not may only have been lucky.
 MOST_FLAKY = 0.1
 
@@ -63,7 +64,7 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
         return unknown(f"no test can be collected: {first[0]}: {first[1]}" if first else NO_TESTS, broken=broken, notes=notes)
     if len(flaky) > MOST_FLAKY * count:
         return unknown(
-            f"{len(flaky)} of {count} tests have not the same outcome in each of {len(reports)} runs",
+            f"{len(flaky)} of {count} tests {UNSTEADY} {len(reports)} runs",
             flaky=flaky,
             broken=broken,
             notes=notes,

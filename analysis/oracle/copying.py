@@ -14,7 +14,7 @@ _LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".tox", ".nox", ".eggs", ".assay", "node_modules", "__pycache__"}
     | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints", ".idea", ".vscode"}
 )
-# What a run with coverage leaves, which changes with each.
+# What a run with coverage leaves in a project's root, which changes with each.
 _COVERAGE = (".coverage", "coverage.xml", "htmlcov")
 # A larger file is data: it is linked to, not copied.
 _LARGEST_COPIED = 1 << 24
@@ -70,7 +70,7 @@ class _Copying:
             return
         for entry in entries:
             path = Path(entry.path)
-            if path.name in _COVERAGE or path.name.startswith(".coverage."):
+            if folder == self._project and (path.name in _COVERAGE or path.name.startswith(".coverage.")):
                 self._leave_out(path, "made by a tool")
                 continue
             target = self._folder / path.relative_to(self._project)

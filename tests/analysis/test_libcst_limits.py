@@ -18,6 +18,9 @@ DEEP = {
     "calls with arguments": "f" + ".g(1, 2)" * 5000,
     "conditions": "1 if a else " * 5000 + "1",
     "functions": "lambda: " * 3000 + "1",
+    "functions with parameters": "lambda a, b: " * 20_000 + "1",
+    "functions in brackets": "(" + "lambda a, b: " * 20_000 + "1)",
+    "clauses": "[a " + "for a, b in c " * 20_000 + "]",
     "strings": "'a' " * 20_000,
     "chains in brackets": "(1" + " + 1" * 900 + " + (1" + " + 1" * 900 + "))",
 }

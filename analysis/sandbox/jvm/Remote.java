@@ -6,8 +6,12 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /** The calls of stand-ins. One test runs at a time: what it talks to is held here, where generated code finds it. */
 public final class Remote {
@@ -69,8 +73,8 @@ public final class Remote {
         private final ClassLoader loader;
         private final Map<Long, StandIn> objects = new HashMap<>();
         private Error verdict;
-        // bytes that the program has given
-        private long received;
+        // long values that the program has given
+        private final Set<Object> longOnes = Collections.newSetFromMap(new IdentityHashMap<>());
 
         Session(DataInputStream in, DataOutputStream out, ClassLoader loader) {
             this.in = in;
@@ -98,8 +102,7 @@ public final class Remote {
                     wire.write(argument, call);
                 }
                 if (bytes.size() > MOST_BYTES) {
-                    // where the program gave a good part of it, no right one does
-                    throw broken(received > MOST_BYTES / 8
+                    throw broken(Arrays.stream(arguments).anyMatch(longOnes::contains)
                             ? new BadReply("it gave the test a value that is too large to be given back")
                             : new CannotJudge("the test passes a value that is too large"));
                 }
@@ -116,8 +119,12 @@ public final class Remote {
             if (reply == null) {
                 throw broken(new CannotJudge("the program's process has ended"));
             }
-            received += available(reply);
-            return result(wire, reply, owner + "." + name);
+            boolean isLong = available(reply) > MOST_BYTES / 16;
+            Object result = result(wire, reply, owner + "." + name);
+            if (isLong) {
+                longOnes.add(result);
+            }
+            return result;
         }
 
         private static int available(DataInputStream frame) {

@@ -263,6 +263,13 @@ def test_a_value_near_the_largest_is_the_programs_failure_wherever_the_test_take
     assert result.ending is Ending.FAILED, result
 
 
+def test_a_value_too_large_that_the_test_made_itself_gives_no_verdict(sandbox: JavaSandbox) -> None:
+    grows = "for (int n = 1 << 20; n <= 1 << 22; n *= 2) s.same(new int[n]);"
+    result = checked(sandbox, "int[] same(int[] all) { return all.clone(); }", grows)
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "too large" in result.reason
+
+
 def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = checked(sandbox, "void run(Runnable r) { r.run(); }", "s.run(() -> {});")
     assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
