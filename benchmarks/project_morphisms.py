@@ -117,11 +117,12 @@ def main() -> int:
     listed = {project.name for project in measured_projects()}
     folders = [path for path in sorted(given.projects.absolute().iterdir()) if path.name in (only or listed)]
     total: dict[str, Counter[str]] = {}
-    done = 0
+    done = failed = 0
     work = partial(of_project, environments=given.environments.absolute(), python=given.python, most=given.sites, seed=given.seed)
     with ProcessPoolExecutor(given.jobs) as pool:
         for name, counts, wrong in pool.map(work, folders):
             done += bool(counts)
+            failed += bool(counts and wrong)
             told = ", ".join(f"{rule} {count['kept']}/{count['judged']}" for rule, count in counts.items())
             print(*wrong, f"{name}: {told}" if counts else "", sep="\n", file=sys.stderr, flush=True)
             for rule, count in counts.items():
@@ -129,7 +130,7 @@ def main() -> int:
     print(f"\n{done} projects\n\n| rule | projects | places asked | refused | no verdict | judged | kept |\n|:---|{'---:|' * 6}")
     for rule, c in total.items():
         print(f"| `{rule}` | {' | '.join(f'{c[key]:,}' for key in ('projects', 'asked', 'refused', 'unknown', 'judged', 'kept'))} |")
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
