@@ -11,6 +11,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 from synthetic_samples import world
 
+from assay.calibration import calibrator
 from assay.calibration.calibrator import CalibratorError, load, save
 from assay.calibration.confidence import confidence
 from assay.calibration.fit import FitError, fit
@@ -176,3 +177,13 @@ def test_a_file_with_impossible_projects_is_refused(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text.replace('"offset_sd": ', '"offset_sd": -1'))
     with pytest.raises(CalibratorError, match=r"projects\.offset_sd"):
         load(tmp_path / "c.json")
+
+
+SHIPPED = [path for path in (Path(calibrator.__file__).parent / "shipped").glob("*.json") if "alternatives" not in path.name]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_each_shipped_map_for_first_choices_can_be_moved_toward_a_project(path: Path) -> None:
+    made = calibrator.load(path)
+    assert (made.map.kind, made.status) == ("platt", "informative")
+    assert made.projects is not None
