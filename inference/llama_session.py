@@ -149,6 +149,9 @@ class Session:
         every_layer = 0x7FFF_FFFF
         wanted = every_layer if options.gpu_layers is None else options.gpu_layers
         parameters.n_gpu_layers = wanted if supported else 0
+        # Where there is AMX, llama.cpp lays weights out for it, and the process dies of a tile configuration that the compiler took for
+        # unused (ggml-org/llama.cpp, pull request 26954, open). No weights are rearranged for the processor then.
+        parameters.use_extra_bufts = b"AMX_INT8 = 1" not in llama.llama_print_system_info()
         self._log.clear()
         self._model = llama.llama_model_load_from_file(os.fsencode(self.path), parameters)
         if not self._model:
