@@ -18,31 +18,25 @@ from numpy.typing import NDArray
 from .calibrator import Calibrator, FittedOn, Parent
 from .dial import dial
 from .evidence import evidence_of
+from .fit_checks import FitError as FitError
+from .fit_checks import alternatives_of, check_samples, column_of, entered_of, why_not_toward
 from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
 from .guards import are_too_few, guards_of, status_of
-from .ladder import Choice, choose, enters_as_log_odds, fit_map, log_losses, mean_and_error
+from .ladder import Choice, choose, fit_map, log_losses, mean_and_error
 from .maps.between_groups import between_group_sd
-from .maps.checks import LARGEST, wrong_with
-from .maps.kinds import KINDS, Kind, Map
+from .maps.checks import wrong_with
+from .maps.kinds import Kind, Map
 from .maps.linear import sigmoid
 from .maps.platt import PlattMap, fit_platt
-from .measures import MEASURES, Floats, enter
+from .measures import MEASURES, Floats
 from .metrics.intervals import RESAMPLES
-from .samples import EVENTS, Sample, samples_sha256
-from .shrinkage import LEVELS, Level, Tree, fit_tree, log_odds_of
+from .samples import Sample, samples_sha256
+from .shrinkage import Level, Tree, fit_tree, log_odds_of
 from .toward import MOST_SAMPLES, Projects, moved, projects_around
 
 DEFAULT_FEATURES = ("total_logprob",)
 # With fewer samples in each, how much groups differ can hardly be told from chance.
 LEAST_IN_A_GROUP = 3
-
-
-class FitError(ValueError):
-    """Samples that no calibrator can be fitted to; the message says why and what to do. sample: the id of the one it is about, if any."""
-
-    def __init__(self, message: str, sample: str | None = None) -> None:
-        super().__init__(message)
-        self.sample = sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +103,13 @@ def fit(
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     features = toward.features if toward else features
-    _check(samples, known, event, features, kind, levels)
+    check_samples(samples, known, event, features, kind, levels)
     if toward and (why_not := why_not_toward(toward, known, event)):
         raise FitError(why_not)
     if toward and (count := len({sample.project for sample in known})) > 1:
         raise FitError(f"the samples are of {count} projects; a map is moved toward those of one")
-    raw = [_column(name, known) for name in features]
-    x = np.column_stack([_entered(name, values, known) for name, values in zip(features, raw, strict=True)])
+    raw = [column_of(name, known) for name in features]
+    x = np.column_stack([entered_of(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     # a map that is moved has its shape already
     grouped_by, index, notes = grouped(known, groups, LEAST_GROUPS if toward else max(LEAST_GROUPS, len(features) + 2))
@@ -164,7 +158,7 @@ def fit(
             groups=int(index.max()) + 1,
             date=(date or datetime.now(UTC)).isoformat(timespec="seconds"),
             samples_sha256=samples_sha256(known),
-            alternatives=_alternatives(known),
+            alternatives=alternatives_of(known),
         ),
         status=status,
         reason=reason,
@@ -189,25 +183,6 @@ def fit(
     )
 
 
-def why_not_toward(parent: Calibrator, samples: Sequence[Sample], event: str) -> str:
-    """Why the map of a calibrator can't be moved toward these samples; empty where it can."""
-    if not isinstance(parent.map, PlattMap):
-        return f"a map of kind {parent.map.kind} can't be moved toward other samples, only one of kind platt"
-    if parent.projects is None:
-        return f"calibrator {parent.id} does not say how projects differ, so how far to move it is not known"
-    made = parent.fitted_on
-    for what, theirs, ours in (
-        ("event", parent.event, {event}),
-        ("model", made.model, {s.model for s in samples}),
-        ("prompt", made.prompt, {s.prompt for s in samples}),
-        ("task", parent.task, {s.task for s in samples}),
-        ("number of alternatives", made.alternatives, {_alternatives(samples)} if samples else set()),
-    ):
-        if ours - {theirs}:
-            return f"calibrator {parent.id} is for the {what} {theirs}, the samples are of {', '.join(sorted(map(str, ours)))}"
-    return ""
-
-
 def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_]) -> Projects | None:
     """How projects lie around a map; None for one that can't be moved anyway."""
     if not isinstance(fitted, PlattMap):
@@ -215,60 +190,6 @@ def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray
     some = slice(None, None, -(-len(known) // MOST_SAMPLES))
     p = held_out[some]
     return projects_around(np.log(p / (1 - p)), y[some], [sample.project for sample in known[some]])
-
-
-def _check(
-    samples: Sequence[Sample], known: Sequence[Sample], event: str, features: Sequence[str], kind: str, levels: Sequence[str]
-) -> None:
-    if event not in EVENTS:
-        raise FitError(f"unknown event {event!r}, known are {', '.join(EVENTS)}")
-    if unknown := [name for name in features if name not in MEASURES]:
-        raise FitError(f"unknown measure {', '.join(unknown)}, known are {', '.join(MEASURES)}")
-    if not features or len(set(features)) < len(features):
-        raise FitError("name at least one measure, and each only once")
-    if kind not in ("auto", *KINDS):
-        raise FitError(f"unknown kind of map {kind!r}, known are auto, {', '.join(KINDS)}")
-    if kind in ("temperature", "beta") and not enters_as_log_odds(features[0]):
-        raise FitError(f"a map of kind {kind} takes a probability, and {features[0]} is none")
-    if kind not in ("auto", "platt") and len(features) > 1:
-        raise FitError(f"a map of kind {kind} takes one measure, not {len(features)}; platt takes several")
-    if wrong := [level for level in levels if level not in LEVELS]:
-        raise FitError(f"unknown level {', '.join(wrong)}, known are {', '.join(LEVELS)}")
-    if list(levels) != sorted(set(levels), key=LEVELS.index):
-        raise FitError(f"name levels from the top, each once: {', '.join(sorted(set(levels), key=LEVELS.index))}")
-    if levels and kind not in ("auto", "platt"):
-        raise FitError(f"only a platt map has levels, not {kind}")
-    if len(known) < 2:
-        raise FitError(f"{len(known)} of {len(samples)} samples have a label for {event}; at least two are needed")
-    kinds = set(map(attrgetter("model", "model_name", "prompt", "task", "alternatives"), known))
-    for what, values in (
-        ("models", {f"{model} {name}".strip() for model, name, *_ in kinds}),
-        ("prompts", {prompt for _, _, prompt, *_ in kinds}),
-        ("tasks", {task for *_, task, _ in kinds}),
-        ("numbers of alternatives", {str(alternatives) for *_, alternatives in kinds}),
-    ):
-        if len(values) > 1:
-            raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
-    if "agreement" in features and _alternatives(known) == 1:
-        raise FitError("agreement tells alternatives of one place apart, and these samples are first choices alone; leave it out")
-    for level in levels:
-        if nameless := [s.id for s in known if not getattr(s, level)]:
-            raise FitError(
-                f"{len(nameless)} of {len(known)} samples have no {level}, the first is {nameless[0]}; leave that level out", nameless[0]
-            )
-
-
-def _alternatives(samples: Sequence[Sample]) -> int:
-    """How many were drawn at each place; 1 where only the first of them are among the samples."""
-    return samples[0].alternatives if any(sample.rank > 1 for sample in samples) else 1
-
-
-def _column(name: str, samples: Sequence[Sample]) -> Floats:
-    try:
-        return np.fromiter((sample.measures[name] for sample in samples), np.float64, len(samples))
-    except KeyError:
-        without = [sample.id for sample in samples if name not in sample.measures]
-        raise FitError(f"{len(without)} of {len(samples)} samples have no measure {name}, the first is {without[0]}", without[0]) from None
 
 
 def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:
@@ -279,22 +200,6 @@ def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used:
             yield f"in {stand_ins[name]} of {len(known)} samples {name} only stands in for a value that could not be had"
     if unknown := len(samples) - len(known):
         yield f"{unknown} of {len(samples)} samples have no known label for {event} and were left out"
-
-
-def _entered(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
-    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
-    if len(wrong):
-        sample = samples[wrong[0]]
-        raise FitError(f"sample {sample.id}: {name} is {values[wrong[0]]:g}, which no generation has", sample.id)
-    try:
-        return enter(name, values)
-    except ValueError:
-        for sample, value in zip(samples, values, strict=True):
-            try:
-                enter(name, value)
-            except ValueError as error:
-                raise FitError(f"sample {sample.id}: {error}", sample.id) from None
-        raise
 
 
 def _bounded(p: Floats, n: int) -> Floats:

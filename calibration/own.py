@@ -9,7 +9,8 @@ import numpy as np
 
 from .calibrator import Calibrator
 from .confidence import confidence
-from .fit import Fit, fit, why_not_toward
+from .fit import Fit, fit
+from .fit_checks import why_not_toward
 from .ladder import mean_and_error
 from .measures import MEASURES
 from .metrics.intervals import RESAMPLES, student_t
