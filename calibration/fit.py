@@ -85,6 +85,7 @@ def fit(
     levels: Sequence[Level] = (),
     groups: Grouping = "project",
     toward: Calibrator | None = None,
+    gives_way: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
     date: datetime | None = None,
@@ -95,7 +96,8 @@ def fit(
     or user a Platt map of its own, shrunk toward the one above it, where that is better on files that were held out (asked anew in each
     fold, as the kind is). With fewer than 5 projects (or fewer than the map has parameters, and one) files are the groups, with too few
     files the samples; a note says so. toward: a calibrator of other projects, whose map is moved as far as these samples, of one project,
-    say (`toward.moved`), instead of fitting one to them alone; it names the features. date: of the fit, now by default.
+    say (`toward.moved`), instead of fitting one to them alone; it names the features. gives_way: where samples of one project can't
+    tell whether there is skill, the calibrator is `insufficient`; with `toward` it is so anyway. date: of the fit, now by default.
 
     Raises FitError where samples of several models, prompts, tasks or numbers of alternatives are mixed, an event or a measure is unknown,
     a measure or the name of a level is missing, fewer than two samples have a label, agreement is asked for of first choices alone, the
@@ -125,10 +127,8 @@ def fit(
     if toward:
         ranges = tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, toward.ranges, strict=True))
     guards = guards_of(used, ranges, entered, y, made.map, p, evidence, len(y) + given.more)
-    status, reason = status_of(guards)
-    if toward and status == "uninformative" and evidence.skill and evidence.skill.high > 0:
-        # that few samples do not show a skill is no reason to put away a map which has shown it in other projects
-        status, reason = "insufficient", f"too few samples of the project to tell whether the map has skill here: {reason}"
+    may_have_skill = evidence.skill is None or evidence.skill.high > 0
+    status, reason = status_of(guards, undecided=may_have_skill and (gives_way or toward is not None))
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
     if wrong := next(wrong_with(made.map, len(used)), None):

@@ -82,14 +82,20 @@ def guards_of(
     )
 
 
-def status_of(guards: Sequence[Guard]) -> tuple[Status, str]:
-    """The status that the guards leave, and its reason."""
+def status_of(guards: Sequence[Guard], undecided: bool = False) -> tuple[Status, str]:
+    """The status that the guards leave, and its reason.
+
+    undecided: the samples are those of one project, too few to tell whether there is skill: where none is shown, the status is
+    `insufficient`, for that is no reason to put away a map which has shown skill elsewhere.
+    """
     failed = {guard.name: guard.reason for guard in guards if not guard.passed}
     for name in ("one_class", "too_few"):
         if name in failed:
             reason = "all labels are equal: " if name == "one_class" else ""
             return "insufficient", reason + failed[name]
     if "skill" in failed:
+        if undecided:
+            return "insufficient", f"too few samples of the project to tell whether the map has skill here: {failed['skill']}"
         return "uninformative", f"no skill is shown: {failed['skill']}"
     if "slope" in failed:
         return "uninformative", failed["slope"]

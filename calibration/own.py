@@ -68,7 +68,7 @@ def own_calibrator(
     """Fit to the samples of one project, toward the parent where there is one; judged by files held out. Raises FitError."""
     if parent is None:
         free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in s.measures for s in samples)]
-        return Own(fit(samples, event, free, groups="file", resamples=resamples, seed=seed), None, None, alone)
+        return Own(fit(samples, event, free, groups="file", gives_way=True, resamples=resamples, seed=seed), None, None, alone)
     made = fit(samples, event, toward=parent, groups="file", resamples=resamples, seed=seed)
     return Own(made, parent, _gain(made, parent), "")
 

@@ -1,0 +1,70 @@
+"""A project's own calibrator: what its samples can't tell gives way to what other projects told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from msgspec import structs
+from synthetic_samples import sample, world
+
+from assay.calibration.calibrator import Calibrator
+from assay.calibration.fit import fit
+from assay.calibration.own import own_calibrator
+from assay.calibration.samples import Sample
+
+
+@pytest.fixture(scope="module")
+def parent() -> Calibrator:
+    return fit(world(1500, projects=12)[0], "exact_match", kind="platt", resamples=50).calibrator
+
+
+def mine(n: int = 60, **changes: float) -> list[Sample]:
+    return world(n, projects=1, **{"seed": 1, **changes})[0]  # type: ignore[arg-type]
+
+
+def rare(n: int, projects: int, seed: int) -> list[Sample]:
+    """A few that are often right among many that hardly ever are: skill, but all probabilities save those few are alike."""
+    rng = np.random.default_rng(seed)
+    sure = rng.random(n) < 0.03
+    right = rng.random(n) < np.where(sure, 0.4, 0.01)
+    return [
+        sample(i, label=bool(right[i]), project=f"p{i % projects}", file=f"f{i % 7}.py", total_logprob=-0.05 if sure[i] else -5.0)
+        for i in range(n)
+    ]
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_a_skill_that_cannot_be_computed_without_one_file_is_insufficient(parent: Calibrator, moved: bool) -> None:
+    samples = [structs.replace(s, labels={"exact_match": s.file == "f0.py"}) for s in mine()]
+    found = own_calibrator(samples, "exact_match", parent if moved else None, resamples=50).fit.calibrator
+    assert found.evidence.skill is None
+    assert (found.status, found.reason.split(":")[0]) == (
+        "insufficient",
+        "too few samples of the project to tell whether the map has skill here",
+    )
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_a_skill_that_samples_leave_open_is_insufficient(parent: Calibrator, moved: bool) -> None:
+    found = own_calibrator(mine(slope=0.15), "exact_match", parent if moved else None, resamples=50).fit.calibrator
+    assert found.evidence.skill is not None
+    assert found.evidence.skill.low <= 0 < found.evidence.skill.high
+    assert found.status == "insufficient"
+
+
+def test_a_skill_that_samples_refute_is_none_also_of_a_map_of_their_own() -> None:
+    # what is learnt from some files misleads in the others
+    samples = [structs.replace(s, labels={"exact_match": int(s.file[1]) % 2 == 0}) for s in mine(900)]
+    found = own_calibrator(samples, "exact_match", None, resamples=50).fit.calibrator
+    assert found.evidence.skill is not None
+    assert found.evidence.skill.high < 0
+    assert found.status == "uninformative"
+
+
+def test_a_moved_map_that_has_skill_and_collapses_is_not_said_to_have_too_few_samples() -> None:
+    parent = fit(rare(4000, 12, 0), "exact_match", kind="platt", resamples=50).calibrator
+    found = fit(rare(4000, 1, 1), "exact_match", toward=parent, groups="file", resamples=50).calibrator
+    assert found.evidence.skill is not None
+    assert found.evidence.skill.low > 0
+    assert found.status == "uninformative"
+    assert found.reason.startswith("the probabilities collapse")
