@@ -83,6 +83,10 @@ def why_not_toward(parent: Calibrator, samples: Sequence[Sample], event: str) ->
     ):
         if ours - {theirs}:
             return f"calibrator {parent.id} is for the {what} {theirs}, the samples are of {', '.join(sorted(map(str, ours)))}"
+    if others := {s.language for s in samples} - set(made.languages):
+        return f"calibrator {parent.id} is for the language {', '.join(made.languages)}, the samples are of {', '.join(sorted(others))}"
+    if none := [name for name in parent.features if not any(name in s.measures for s in samples)]:
+        return f"calibrator {parent.id} needs {', '.join(none)}, which none of the samples has"
     return ""
 
 

@@ -14,8 +14,11 @@ from .fit_checks import why_not_toward
 from .ladder import mean_and_error
 from .measures import MEASURES
 from .metrics.intervals import RESAMPLES, student_t
-from .registry import Registry
+from .registry import Registry, folders
 from .samples import Sample
+
+# Calibrators that were passed over and are told of.
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +51,23 @@ class Own:
 
 
 def parent_for(registry: Registry, samples: Sequence[Sample], event: str) -> tuple[Calibrator | None, str]:
-    """The first calibrator of the registry whose map can be moved toward these samples, those of projects left out; or None, and why."""
+    """The first calibrator of the registry whose map can be moved toward these samples; or None, and which were passed over and why.
+
+    A project's own are never taken: they may have seen the very samples.
+    """
     reasons = []
     for entry in registry.entries:
-        if entry.origin == "project" or entry.calibrator.event != event or entry.calibrator.task != samples[0].task:
+        made = entry.calibrator
+        if made.event != event or made.task != samples[0].task:
             continue
-        if entry.calibrator.status != "informative":
-            reasons.append(f"calibrator {entry.calibrator.id} is {entry.calibrator.status}")
-        elif why := why_not_toward(entry.calibrator, samples, event):
+        why = why_not_toward(made, samples, event) if made.status == "informative" else f"calibrator {made.id} is {made.status}"
+        if entry.origin != "project":
+            if not why:
+                return made, ""
             reasons.append(why)
-        else:
-            return entry.calibrator, ""
-    return None, reasons[0] if reasons else "there is no calibrator of other projects for it"
+        elif not why:
+            reasons.append(f"{entry.path} is this project's own: one of other projects belongs in {dict(folders())['user']}")
+    return None, "; ".join(reasons[:_NAMED]) or "there is no calibrator of other projects for it"
 
 
 def own_calibrator(

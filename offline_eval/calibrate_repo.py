@@ -83,7 +83,7 @@ def is_repository_run(run: Run) -> bool:
     asked = run.asked()
     if asked.get("study") != STUDY:
         return False
-    if missing := [name for name in ("project", "prompt_block", "interpreter", "isolation") if name not in asked]:
+    if missing := [name for name in ("project", "folder", "prompt_block", "interpreter", "isolation") if name not in asked]:
         raise RunError(f"{run.folder / 'run.toml'}: missing: {', '.join(missing)}")
     return True
 
@@ -325,7 +325,7 @@ def _finish(run: Run, project: Path | None, as_json: bool) -> None:
     for task, samples in sorted(by_task.items()):
         paths.append(run.folder / "samples" / f"{task}.jsonl")
         write_samples(paths[-1], samples)
-    owns, notes = _owns(by_task)
+    owns, notes = _owns(by_task, Path(asked["folder"]))
     for own in owns:
         to_stderr(f"{own.fit.calibrator.task}: {summary(own.fit.calibrator)}")
     facts = [f"model {asked['model_name'] or asked['model']}, tests run by {asked['interpreter']}, isolation {asked['isolation']}"]
@@ -362,9 +362,9 @@ def _save(owns: Sequence[Own], folder: Path, notes: list[str]) -> list[Path]:
     return written
 
 
-def _owns(by_task: dict[Task, list[Sample]]) -> tuple[list[Own], list[str]]:
+def _owns(by_task: dict[Task, list[Sample]], project: Path) -> tuple[list[Own], list[str]]:
     """A calibrator for each event and task that has labels, and why others have none."""
-    registry = read_registry(folders())
+    registry = read_registry(folders(project))
     owns = []
     of_note: dict[str, list[str]] = {}
     for event in EVENTS:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from msgspec import structs
 from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import Calibrator
-from assay.calibration.fit import fit
-from assay.calibration.own import own_calibrator
+from assay.calibration.fit import FitError, fit
+from assay.calibration.maps.platt import PlattMap
+from assay.calibration.own import own_calibrator, parent_for
+from assay.calibration.registry import Entry, Origin, folders, registry_of
 from assay.calibration.samples import Sample
 
 
@@ -68,3 +74,49 @@ def test_a_moved_map_that_has_skill_and_collapses_is_not_said_to_have_too_few_sa
     assert found.evidence.skill.low > 0
     assert found.status == "uninformative"
     assert found.reason.startswith("the probabilities collapse")
+
+
+def entry(made: Calibrator, origin: Origin = "user") -> Entry:
+    return Entry(origin, Path(f"/home/me/{origin}/mine.json"), made)
+
+
+def of_another_language(parent: Calibrator) -> Calibrator:
+    return replace(parent, fitted_on=replace(parent.fitted_on, languages=("javascript", "typescript")))
+
+
+def with_a_reflective_measure(parent: Calibrator) -> Calibrator:
+    wider = PlattMap("platt", 0.0, (0.7, 0.1), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), 0.0)
+    return replace(parent, features=("total_logprob", "ask_true"), ranges=((-99.0, 0.0), (-99.0, 0.0)), map=wider)
+
+
+@pytest.mark.parametrize(
+    ("unfit", "why"),
+    [
+        (of_another_language, "is for the language javascript, typescript, the samples are of python"),
+        (with_a_reflective_measure, "needs ask_true, which none of the samples has"),
+    ],
+)
+def test_a_calibrator_that_samples_cannot_move_leaves_the_next_one_to_be_tried(
+    parent: Calibrator, unfit: Callable[[Calibrator], Calibrator], why: str
+) -> None:
+    wrong = unfit(parent)
+    shipped = entry(replace(parent, event="exact_match"), "shipped")
+    assert parent_for(registry_of([entry(wrong), shipped], []), mine(), "exact_match") == (parent, "")
+    assert parent_for(registry_of([entry(wrong)], []), mine(), "exact_match") == (None, f"calibrator {wrong.id} {why}")
+    with pytest.raises(FitError, match=why):
+        fit(mine(), "exact_match", toward=wrong, resamples=20)
+
+
+def test_a_calibrator_of_other_projects_in_the_projects_own_folder_is_passed_over_and_it_is_said_where_it_belongs(
+    parent: Calibrator,
+) -> None:
+    none, why = parent_for(registry_of([entry(parent, "project")], []), mine(), "exact_match")
+    assert none is None
+    assert why == f"/home/me/project/mine.json is this project's own: one of other projects belongs in {dict(folders())['user']}"
+
+
+def test_all_that_was_passed_over_is_told(parent: Calibrator) -> None:
+    wrong, unsure = of_another_language(parent), replace(parent, status="insufficient")
+    _, why = parent_for(registry_of([entry(wrong), entry(unsure, "shipped")], []), mine(), "exact_match")
+    assert wrong.id in why
+    assert f"calibrator {unsure.id} is insufficient" in why
