@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .calibrator import Calibrator
 from .confidence import confidence
-from .fit import Fit, fit
+from .fit import DEFAULT_FEATURES, Fit, fit
 from .fit_checks import why_not_toward
 from .ladder import mean_and_error
 from .measures import MEASURES
@@ -73,12 +73,21 @@ def parent_for(registry: Registry, samples: Sequence[Sample], event: str) -> tup
 def own_calibrator(
     samples: Sequence[Sample], event: str, parent: Calibrator | None, alone: str = "", *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Own:
-    """Fit to the samples of one project, toward the parent where there is one; judged by files held out. Raises FitError."""
+    """Fit to the samples of one project, toward the parent where there is one; judged by files held out. Raises FitError.
+
+    Samples without log-probabilities, or without what the parent needs, are left out where others have them, and a note says how many: a
+    suggestion without them has no number.
+    """
+    needed = parent.features if parent else DEFAULT_FEATURES
+    whole = [sample for sample in samples if sample.measures.keys() >= set(needed)] or samples
     if parent is None:
-        free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in s.measures for s in samples)]
-        return Own(fit(samples, event, free, groups="file", gives_way=True, resamples=resamples, seed=seed), None, None, alone)
-    made = fit(samples, event, toward=parent, groups="file", resamples=resamples, seed=seed)
-    return Own(made, parent, _gain(made, parent), "")
+        free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in s.measures for s in whole)]
+        made = fit(whole, event, free, groups="file", gives_way=True, resamples=resamples, seed=seed)
+    else:
+        made = fit(whole, event, toward=parent, groups="file", resamples=resamples, seed=seed)
+    if lacking := len(samples) - len(whole):
+        made = replace(made, notes=(f"{lacking} of {len(samples)} samples lack {' or '.join(needed)} and were left out", *made.notes))
+    return Own(made, parent, _gain(made, parent) if parent else None, "" if parent else alone)
 
 
 def _gain(made: Fit, parent: Calibrator) -> Gain | None:

@@ -120,3 +120,13 @@ def test_all_that_was_passed_over_is_told(parent: Calibrator) -> None:
     _, why = parent_for(registry_of([entry(wrong), entry(unsure, "shipped")], []), mine(), "exact_match")
     assert wrong.id in why
     assert f"calibrator {unsure.id} is insufficient" in why
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_a_sample_without_log_probabilities_is_left_out_and_takes_nothing_from_the_others(parent: Calibrator, moved: bool) -> None:
+    samples = mine(120)
+    lacking = [structs.replace(s, measures={"length": 9.0}) if i in (3, 70) else s for i, s in enumerate(samples)]
+    found = own_calibrator(lacking, "exact_match", parent if moved else None, resamples=50)
+    assert found.fit.calibrator.features == ("total_logprob",)
+    assert found.fit.calibrator.fitted_on.n == 118
+    assert found.fit.notes[0] == "2 of 120 samples lack total_logprob and were left out"
