@@ -72,15 +72,27 @@ class Rule(Protocol):
 def edited(source: str, edits: Iterable[Edit]) -> str:
     """The source after all edits, which are given in offsets of the source as it was.
 
-    Edits at the same place are made in the order in which they come. Raises ValueError where two overlap.
+    A blank parts words that an edit would join: `if(n) < 0` gives `if 0 > (n)`. Edits at the same place are made in the order in which they
+    come. Raises ValueError where two overlap.
     """
     parts, at = [], 0
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
         if edit.start < at:
             raise ValueError(f"two edits overlap at character {edit.start}")
-        parts += [source[at : edit.start], edit.text]
+        before, after = _joins(source, edit.start, edit.text[:1], 0), _joins(source, edit.end, edit.text[-1:], 1)
+        parts += [source[at : edit.start], " " * before, edit.text, " " * after]
         at = edit.end
     return "".join([*parts, source[at:]])
+
+
+def _joins(source: str, at: int, end: str, side: int) -> bool:
+    """Whether a text that ends so would make one word with what stands on that side (0: before, 1: behind) of a place between words."""
+    around = source[max(at - 1, 0) : at], source[at : at + 1]
+    return _word(end) and _word(around[side]) and not all(map(_word, around))
+
+
+def _word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def changed_span(before: str, after: str) -> tuple[int, int, str]:

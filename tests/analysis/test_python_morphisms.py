@@ -78,8 +78,21 @@ def test_what_is_outside_of_the_change_comes_back_as_it_was(rule: Rule, variant:
             assert "\n" not in after.replace("\r\n", "")
 
 
+@pytest.mark.parametrize(
+    ("source", "after"),
+    [
+        ("def f(n: int):\n    if(n) < 0:\n        return 1\n", "    if 0 > (n):\n"),
+        ("def f(n: int):\n    return 2 if n < (0)else 3\n", "2 if (0) > n else 3\n"),
+    ],
+)
+def test_words_that_a_change_brings_together_stay_apart(source: str, after: str) -> None:
+    (changed,) = everywhere(rule("reorder_condition", "python"), source)
+    assert after in changed
+    compile(changed, "", "exec")
+
+
 def test_edits_are_made_in_offsets_of_the_source_and_never_overlap() -> None:
-    assert edited("abc", [Edit(2, 3, "C"), Edit(0, 0, "x"), Edit(0, 0, "y"), Edit(0, 1, "A")]) == "xyAbC"
+    assert edited("abc", [Edit(2, 3, "C"), Edit(0, 0, "("), Edit(0, 0, "["), Edit(0, 1, "A")]) == "([AbC"
     with pytest.raises(ValueError, match="overlap at character 1"):
         edited("abc", [Edit(0, 2, ""), Edit(1, 3, "")])
 
@@ -189,6 +202,22 @@ def test_a_walrus_inside_of_its_own_variables_value_is_negated_in_both() -> None
 )
 def test_a_loop_whose_exchange_could_be_seen_is_left(source: str, reason: str) -> None:
     assert reason in why_not("loop_exchange", source)
+
+
+@pytest.mark.parametrize(
+    ("stop", "written"),
+    [
+        ("len(a)\n    + len(b)", "(len(a)\n    + len(b))"),
+        ("\n        len(a),\n    ", "len(a)"),
+        ("n := len(a)", "(n := len(a))"),
+        ("(n := 10)", "(n := 10)"),
+    ],
+)
+def test_the_arguments_of_a_range_stay_whole_outside_of_its_brackets(stop: str, written: str) -> None:
+    source = f"def f(a: list, b: list):\n    for i in range({stop}):\n        a[i] = 0\n"
+    (after,) = everywhere(rule("loop_exchange", "python"), source)
+    compile(after, "", "exec")
+    assert f"= 0, {written}\n    while " in after
 
 
 def test_a_loop_over_what_may_have_a_finally_drops_its_iterator_when_it_is_left() -> None:

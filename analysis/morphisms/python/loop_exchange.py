@@ -102,7 +102,14 @@ def _counted(parsed: Parsed, node: cst.For) -> tuple[str, str] | None:
     # a bool as the start would be the first index
     if not types.only(stop, INTS) or any(not types.only(start, frozenset({"int"})) for start in starts):
         return None
-    return parsed.text(starts[0]) if starts else "0", parsed.text(stop)
+    return _alone(parsed, starts[0]) if starts else "0", _alone(parsed, stop)
+
+
+def _alone(parsed: Parsed, node: cst.BaseExpression) -> str:
+    """The text of an argument as it can stand outside of the call's brackets, which let it go on to the next line, or bind a name."""
+    text = parsed.text(node)
+    whole = isinstance(node, cst.Name | cst.Integer) or bool(node.lpar)
+    return text if whole or not ("\n" in text or "\r" in text or isinstance(node, cst.NamedExpr)) else f"({text})"
 
 
 def _counting(parsed: Parsed, node: cst.For, counted: tuple[str, str], inner: str, rng: random.Random) -> list[Edit]:

@@ -43,16 +43,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
         raise Refused("no operator of a condition stands here")
     if "\\" in parsed.text(operator) or "#" in parsed.text(operator):
         raise Refused("the operator stands on two lines")
-    name = type(operator).__name__
-    text = rng.choice(OTHERS[name])
-    # a word needs a blank where `(a)==b` had none
-    before, after = source[site.start - 1 : site.start], source[site.end : site.end + 1]
-    text = f"{' ' * (_word(before) and _word(text[0]))}{text}{' ' * (_word(after) and _word(text[-1]))}"
-    return edited(source, [Edit(site.start, site.end, text)])
-
-
-def _word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    return edited(source, [Edit(site.start, site.end, rng.choice(OTHERS[type(operator).__name__]))])
 
 
 def _operators(parsed: Parsed) -> list[cst.CSTNode]:
