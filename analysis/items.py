@@ -13,6 +13,7 @@ import gzip
 import json
 import symtable
 import warnings
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,7 +63,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
+    except (gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
         raise NotItems(f"{path}: {error}") from None
 
 

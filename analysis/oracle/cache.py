@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def load(folder: Path, key: str, kind: str) -> dict[str, Any] | None:
     try:
         with gzip.open(_path(folder, key, kind), "rt", encoding="utf-8") as file:
             kept = json.load(file)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, zlib.error):
         return None
     return kept["content"] if isinstance(kept, dict) and kept.get("schema") == SCHEMA and isinstance(kept.get("content"), dict) else None
 

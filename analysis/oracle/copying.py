@@ -83,6 +83,8 @@ class _Copying:
                     self._file(path, target, entry.stat())
                 else:
                     self._leave_out(path, "neither a file nor a folder")
+            except RuntimeError:  # what Python before 3.13 says of links that lead to one another
+                self._leave_out(path, "a link that leads nowhere")
             except OSError as error:
                 self._leave_out(path, f"can't be read: {error.strerror}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 
 from ..sandbox.jail import Jail, Mount, Ran
 from ..sandbox.limits import Limits
-from .copying import Copied
+from .copying import Copied, NotCopied
 from .interpreter import Interpreter
 from .report import Ended, Report, read
 
@@ -199,15 +200,28 @@ def install_plugin(place: Path) -> None:
 
 
 def compile_sources(suite: Suite) -> None:
-    """Byte code for the copy, checked against its source by hash: the jail can't write any, and each fresh run would compile all anew."""
-    command = [str(suite.interpreter.path), "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(suite.place)]
+    """Byte code for the copy, checked against its source by hash: the jail can't write any, and each fresh run would compile all anew.
+
+    Nothing of the project's runs but its interpreter. That may be anything, and can write here: so no link of its making is followed, and
+    NotCopied is raised where one stands in a source's or a folder's place.
+    """
+    command = [str(suite.interpreter.path), "-I", "-S", "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(suite.place)]
     mounts = [Mount(suite.place, suite.place, writable=True), *(Mount(path, path) for path in suite.interpreter.folders)]
+    before = _links(suite.place)
     suite.jail.run(command, cwd=suite.place, mounts=mounts, limits=suite.limits(300, 600))
+    if _links(suite.place) != before:
+        raise NotCopied(f"{suite.interpreter.path} put links into the copy while it compiled the sources: it is no Python to be trusted")
     # the next jail may have another user, and this one's mask need not let that read
-    for folder in suite.place.rglob("__pycache__"):
-        for path in (folder, *folder.iterdir()):
-            if not path.is_symlink():
+    for folder, _, files in os.walk(suite.place):
+        if Path(folder).name == "__pycache__":
+            for path in (Path(folder), *(Path(folder, name) for name in files)):
                 path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _links(place: Path) -> dict[str, str]:
+    """The links below a folder, and where they lead."""
+    below = (os.path.join(folder, name) for folder, folders, files in os.walk(place) for name in (*folders, *files))  # noqa: PTH118
+    return {path: os.readlink(path) for path in below if os.path.islink(path)}  # noqa: PTH114, PTH115
 
 
 def source_roots(folder: Path) -> list[Path]:

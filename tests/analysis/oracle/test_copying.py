@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.analysis.oracle import copying
 from assay.analysis.oracle.copying import NotCopied, copy_project
+from assay.analysis.oracle.interpreter import probe
+from assay.analysis.oracle.suite import Suite, compile_sources
+from assay.analysis.sandbox.isolation import Isolation
+from assay.analysis.sandbox.jail import Jail
 
 
 @pytest.fixture
@@ -44,11 +49,13 @@ def test_links_inside_are_kept_and_links_out_of_the_project_or_to_nowhere_are_no
     (project / "outside").symlink_to(tmp_path / "secret")
     (project / "nowhere").symlink_to("missing")
     (project / "again").symlink_to(project)
+    (project / "round").symlink_to("round")
     copied = copy_project(project, tmp_path / "copy")
     assert (copied.folder / "inside").resolve() == copied.folder / "package" / "__init__.py"
     assert (copied.folder / "again").resolve() == copied.folder
     assert not (copied.folder / "outside").is_symlink()
-    assert copied.left_out == {"nowhere": "a link that leads nowhere", "outside": "a link out of the project"}
+    nowhere = "a link that leads nowhere"
+    assert copied.left_out == {"nowhere": nowhere, "round": nowhere, "outside": "a link out of the project"}
 
 
 def test_large_files_are_linked_to(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,3 +89,23 @@ def test_the_hash_is_that_of_paths_and_contents(project: Path, tmp_path: Path) -
 def test_a_missing_project_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotCopied, match="no such folder"):
         copy_project(tmp_path / "missing", tmp_path / "copy")
+
+
+@pytest.mark.parametrize(
+    "planted", ["ln -s {secret} {place}/project/package/__pycache__", "mv {file} {file}.py; ln -s {secret}/key {file}"]
+)
+def test_no_link_that_the_projects_own_interpreter_leaves_is_followed(project: Path, tmp_path: Path, planted: str, python: Path) -> None:
+    secret, place = tmp_path / "secret", tmp_path / "place"
+    secret.mkdir()
+    (secret / "key").touch(mode=0o600)
+    place.mkdir()
+    copied = copy_project(project, place / "project")
+    fake = tmp_path / "python"
+    file = copied.folder / "package" / "__init__.py"
+    fake.write_text("#!/bin/sh\n" + planted.format(secret=secret, place=place, file=file))
+    fake.chmod(0o755)
+    jail = Jail(Isolation.NONE)
+    interpreter = replace(probe(python, jail), path=fake)
+    with pytest.raises(NotCopied, match="put links into the copy"):
+        compile_sources(Suite(copied, place, interpreter, jail))
+    assert (secret / "key").stat().st_mode & 0o777 == 0o600
