@@ -23,12 +23,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from . import cgroup, view
+from . import cgroup, pidfd, view
 from .containment import READY, End, Unjailed
 from .limits import OPEN_FILES, Limits
 from .rlimits import GRACE_S
 from .seccomp import jail_filter
 
+# where root looks for programs that it runs itself
+_SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # what runs inside, before the program: limits (RLIMIT_NPROC counts per user namespace, so it is set in it), and a word that the jail stands
 ENTER = """if [ "$BASH_VERSION" ]; then ulimit -u $1; else ulimit -p $1; fi
 ulimit -c 0 && ulimit -d $2 && ulimit -f $3 && ulimit -n $4 && ulimit -t $5 || exit 1
@@ -110,9 +112,10 @@ class Stage:
 
     def __init__(self, hidden: Sequence[Path]) -> None:
         place = Path(tempfile.mkdtemp(prefix="assay-stage-", dir=view.PRIVATE))
-        argv = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", _staging(hidden, place)]
-        paths = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=paths) as holder:
+        argv = [_of_the_system("unshare"), "--mount", "--propagation", "private", "sh", "-ec", _staging(hidden, place)]
+        with subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": _SYSTEM_PATH}
+        ) as holder:
             assert holder.stdout is not None
             if holder.stdout.readline() != READY:
                 _, complaint = holder.communicate()
@@ -127,7 +130,7 @@ class Stage:
     def enter(self, uid: int | None) -> list[str]:
         """The start of a command line: into the namespace, then down to uid, unless that is None."""
         down = [] if uid is None else [f"--setgid={uid}", f"--setuid={uid}"]
-        return ["nsenter", f"--mount=/proc/{os.getpid()}/fd/{self._namespace}", *down, "--"]
+        return [_of_the_system("nsenter"), f"--mount=/proc/{os.getpid()}/fd/{self._namespace}", *down, "--"]
 
 
 def _staging(hidden: Sequence[Path], place: Path) -> str:
@@ -190,9 +193,16 @@ def begin(
         return Bubble(process, told, open_gate, cgroup.make(limits, own_processes=1))
 
 
+def _of_the_system(name: str) -> str:
+    """The path of a program that root runs: never one on the path of the jailed program. Raises Unjailed."""
+    if (found := shutil.which(name, path=_SYSTEM_PATH)) is None:
+        raise Unjailed(f"{name} (of util-linux) is not installed")
+    return found
+
+
 def become(uid: int) -> list[str]:
     """The start of a command line that runs what follows as uid, with no group but its own."""
-    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
+    return [_of_the_system("setpriv"), f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
 
 
 class Bubble:
@@ -206,19 +216,22 @@ class Bubble:
         self.process = process
         self.private: str | None = None
         self._group = group
-        self.ended = os.pidfd_open(process.pid)
-        said = b""
+        said, opened = b"", []
         while b"}" not in said and (more := os.read(told, 4096)):
             said += more
         try:
             self.root = int(json.loads(said)["child-pid"])
-            self._fd = os.pidfd_open(self.root)
-        except (ValueError, KeyError, OSError):
-            os.close(self.ended)
+            opened.append(pidfd.open_process(process.pid))
+            opened.append(pidfd.open_process(self.root))
+        except (ValueError, KeyError, OSError) as error:
+            for fd in opened:
+                os.close(fd)
             process.kill()
             _, complaint = process.communicate()
             group.remove()
-            raise Unjailed(f"bubblewrap: {complaint.decode(errors='replace').strip() or 'ended at its start'}") from None
+            why = f"its processes can't be watched: {error}" if isinstance(error, OSError) else "ended at its start"
+            raise Unjailed(f"bubblewrap: {complaint.decode(errors='replace').strip() or why}") from None
+        self.ended, self._fd = opened
         group.admit(self.root)
         with contextlib.suppress(BrokenPipeError):
             os.write(gate, b"x")
@@ -226,7 +239,7 @@ class Bubble:
     def kill(self) -> None:
         """End every process inside; bubblewrap then ends by itself."""
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._fd, signal.SIGKILL)
+            pidfd.send_signal(self._fd, signal.SIGKILL)
 
     def oom_kills(self) -> int:
         """How many processes inside the kernel has killed for the memory of the jail's group."""

@@ -133,6 +133,13 @@ def _filled(make: Callable[[], Any], fill: Callable[[Any, list[Any]], None], eac
     return read
 
 
+def _read_defaultdict(reader: _Reader) -> Any:
+    factory = reader.value()
+    if factory is not None and not isinstance(factory, type):
+        raise Malformed("no factory of a defaultdict")
+    return _filled(lambda: collections.defaultdict(factory), lambda made, items: made.update(_pairs(items)), 2)(reader)
+
+
 def _built(make: Callable[[list[Any]], Any]) -> Callable[[_Reader], Any]:
     """Reads a container that is made of what is in it."""
 
@@ -216,7 +223,7 @@ _READERS: dict[int, Callable[[_Reader], Any]] = {
         "q": _filled(collections.deque, collections.deque.extend),
         "O": _filled(collections.OrderedDict, lambda made, items: made.update(_pairs(items)), 2),
         "C": _filled(collections.Counter, lambda made, items: dict.update(made, _pairs(items)), 2),
-        "A": _filled(collections.defaultdict, lambda made, items: made.update(_pairs(items)), 2),
+        "A": _read_defaultdict,
         "u": _built(tuple),
         "z": _built(frozenset),
         "g": lambda reader: reader.parts(range, 3),

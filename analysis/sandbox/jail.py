@@ -132,7 +132,9 @@ class Jail:
 
     def defect(self) -> str:
         """Why this level does not work here, found by running a program in it; nothing where it works."""
-        ran = self.run([sys.executable, "-I", "-S", "-c", "print('runs')"], cwd=view.PRIVATE, limits=Limits(cpu_s=10, wall_s=30))
+        # a process of its own, too: a user's limit may be used up where the jail has no user of its own
+        probe = [sys.executable, "-I", "-S", "-c", "import os; os.fork() or os._exit(0); os.wait(); print('runs')"]
+        ran = self.run(probe, cwd=view.PRIVATE, limits=Limits(cpu_s=10, wall_s=30, processes=4))
         return "" if ran.stdout == b"runs\n" else ran.reason or ran.stderr.decode(errors="replace").strip()
 
     def _begin(

@@ -56,8 +56,9 @@ def prepared(test: str, entry_point: str | None) -> Prepared:
         for name in used.difference(names):
             if name in sys.stdlib_module_names:
                 namespace[name] = __import__(name)
-        exec(compile(head, "<test>", "exec"), namespace)
-        return Prepared(namespace, compile(rest, "<test>", "exec"), names)
+        # not this file's own `from __future__`
+        exec(compile(head, "<test>", "exec", dont_inherit=True), namespace)
+        return Prepared(namespace, compile(rest, "<test>", "exec", dont_inherit=True), names)
     except Exception as error:
         raise Untestable(_said(error, test)) from None
 

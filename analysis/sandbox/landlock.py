@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 CREATE, ADD, RESTRICT = 444, 445, 446  # the numbers are the same on every architecture
 VERSION_FLAG = 1
+# before it, whoever may write a file by its mode may empty it, whatever the rules say
+TRUNCATE_ABI = 3
 SCOPED_SIGNALS_ABI = 6
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3

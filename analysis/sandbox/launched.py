@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from . import cgroup, view
 from .containment import End, Unjailed
 from .limits import OPEN_FILES, Limits
+from .removal import remove
 
 HERE = Path(__file__).resolve().parent
 BOOT = f"import sys; sys.path.insert(0, {str(HERE.parent)!r}); from {HERE.name}.launcher import main; main({{order!r}})"
@@ -73,7 +73,7 @@ def begin(
     except OSError as error:
         os.close(hold)
         os.close(report)
-        shutil.rmtree(private, ignore_errors=True)
+        remove(private)
         raise Unjailed(f"the launcher could not be started: {error}") from None
     finally:
         os.close(control)
@@ -113,7 +113,7 @@ class Launched:
         killed_for_memory = self.oom_kills() > 0
         self._group.remove()
         if self.private is not None:
-            shutil.rmtree(self.private, ignore_errors=True)
+            remove(self.private)
         try:
             status, cpu_s, failure = said.decode(errors="replace").split(" ", 2)
             return End(int(status), float(cpu_s), failure, killed_for_memory)

@@ -5,7 +5,7 @@ program has ended, or the watcher has gone or asks for it, kills and reaps all t
 """
 
 # pathlib, json and signal (for its enumerations) would each cost more than the rest of the start
-# ruff: noqa: PTH113, PTH106, PTH108, PTH116, PTH118, PTH123, PTH208
+# ruff: noqa: PTH113, PTH116, PTH118, PTH123, PTH208
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
@@ -15,7 +15,7 @@ import resource
 import sys
 import time
 
-from . import landlock, rlimits, seccomp
+from . import landlock, removal, rlimits, seccomp
 
 # typing and collections.abc cost more than the rest of a launcher's start
 TYPE_CHECKING = False
@@ -61,7 +61,9 @@ def bound(order: dict[str, Any]) -> None:
 
 
 def confine(order: dict[str, Any]) -> None:
-    """Files, user and system calls: all that keeps the program in."""
+    """Files, user and system calls: all that keeps the program in. Raises OSError where the kernel can't."""
+    if landlock.abi() < landlock.TRUNCATE_ABI:
+        raise OSError("this kernel's Landlock does not keep programs from emptying files: Linux 6.2 or newer is needed, with Landlock on")
     rules = landlock.ruleset(readable=[*order["readable"], *DEVICES, *FACTS], writable=[*order["writable"], "/dev/null"], execute=True)
     uid = order["uid"]
     if uid is not None:
@@ -167,20 +169,6 @@ def reap(program: int, uid: int | None) -> tuple[int, float]:
             status, over = os.waitstatus_to_exitcode(ended), True
 
 
-def remove(folder: str) -> None:
-    """Remove the folder with all in it; what resists stays."""
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    remove(entry.path)
-                else:
-                    os.unlink(entry.path)
-        os.rmdir(folder)
-    except OSError:
-        return
-
-
 def main(order: dict[str, Any]) -> None:
     """Carry the order out, and report on the descriptor that it names: exit status, CPU seconds, what kept the program from starting."""
     control, report, uid = order["control"], order["report"], order["uid"]
@@ -203,6 +191,6 @@ def main(order: dict[str, Any]) -> None:
     lock.acquire()
     reap(program, uid)
     # here, since the watcher may be gone
-    remove(order["private"])
+    removal.remove(order["private"])
     complaint = os.read(broken, 1000).decode(errors="replace")
     os.write(report, f"{status} {cpu_s} {complaint}".encode())

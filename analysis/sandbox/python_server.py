@@ -77,7 +77,7 @@ class Conversation:
         outer, self._table = self._table, []
         try:
             _, operation, args, kwargs = decode(request, self._table, self._resolve)
-            before = [(number, held, _shallow(held)) for number, held in enumerate(self._table) if type(held) in MUTABLE]
+            before = [(number, held, content(held)) for number, held in enumerate(self._table) if isinstance(held, MUTABLE)]
             try:
                 result: tuple[Any, ...] = ("value", self._done(operation, args, kwargs))
             except BaseException as error:
@@ -137,18 +137,14 @@ class Conversation:
                 raise RuntimeError(rest[0])
 
 
-def _shallow(container: Any) -> Any:
-    return dict(container) if isinstance(container, dict) else content(container)
-
-
 def _same(container: Any, was: Any) -> bool:
-    """Whether a container holds the very same objects, in the same order, as when `_shallow` was taken."""
+    """Whether a container holds the very same objects, in the same order, as when its `content` was taken."""
     if isinstance(container, bytearray):
         return bool(container == was)
     if len(container) != len(was):
         return False
     if isinstance(container, dict):
-        pairs = zip(dict.items(container), dict.items(was), strict=True)
+        pairs: Any = zip(content(container), was, strict=True)  # type: ignore[call-overload]
         return all(key is old_key and value is old for (key, value), (old_key, old) in pairs)
     return all(map(operator.is_, container, was))
 
@@ -182,7 +178,7 @@ def run(request: dict[str, Any], fd: int) -> None:
     sys.modules["program"] = module
     conversation = Conversation(wire, vars(module))
     try:
-        exec(compile(request["program"], "<program>", "exec"), vars(module))
+        exec(compile(request["program"], "<program>", "exec", dont_inherit=True), vars(module))
         outcome: tuple[Any, ...] = ("value", None, ())
     except BaseException as error:
         outcome = ("raise", *_described(error), ())

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32_BIT = 0x40000000
+SOCK_STREAM, SOCKET_TYPES = 1, 0xF
 
 # number of the call on x86_64, on aarch64; None where it has no such call
 CALLS: dict[str, tuple[int | None, int | None]] = {
@@ -118,6 +119,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "shmat": (30, 196),
     "shmget": (29, 194),
     "socket": (41, 198),
+    "socketpair": (53, 199),
     "swapoff": (168, 225),
     "swapon": (167, 224),
     "syslog": (103, 116),
@@ -316,6 +318,9 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
         _refusal(errno.EPERM),
     ]
     rules.append(("prctl", [*stays, _PERMITTED]))
+    # one end of a pair of datagrams could send to any socket that has a path
+    streams = [_argument(1), _instruction(_AND, SOCKET_TYPES), _instruction(_EQUAL, SOCK_STREAM, 1, 0), _refusal(errno.EPERM)]
+    rules.append(("socketpair", [*streams, _PERMITTED]))
     for name, index in OF_A_PROCESS.items():
         of_one = [_argument(0), _instruction(_EQUAL, OF_ONE_PROCESS[name], 1, 0), _refusal(errno.EPERM)] if name in OF_ONE_PROCESS else []
         rules.append((name, [*of_one, _argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))

@@ -21,6 +21,12 @@ _YES_OR_NO = {name for kind in (str, bytes, float) for name in dir(kind) if name
 _YES_OR_NO |= {name for name in dir(frozenset) if name.startswith("is")}
 
 
+# Of a handle, under names that no program gives its own attributes: a test that asks for one of those asks the program.
+_SLOTS = _SESSION, _NUMBER, _NAME = "_assay_handle_session", "_assay_handle_number", "_assay_handle_name"
+_UNARY = ("neg", "pos", "abs", "invert", "int", "float", "complex", "index", "round", "trunc", "floor", "ceil")
+_BINARY = (*("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"), *("lshift", "rshift", "and", "xor", "or"))
+
+
 class Breach(BaseException):
     """The program did what no right program does, or the test needs its word: failed, whatever the test catches."""
 
@@ -159,7 +165,7 @@ class Session:
 
     def _refer(self, value: object) -> Reference:
         if type(value) is Handle:
-            return b"P", object.__getattribute__(value, "_number"), ""
+            return b"P", object.__getattribute__(value, _NUMBER), ""
         if not callable(value):
             self.untestable = f"it hands the program an object of the class {type(value).__name__}, which no other process can have"
             raise Untestable
@@ -179,7 +185,7 @@ class Session:
 
 def _over_wire(operation: str) -> Callable[..., Any]:
     def operate(self: Handle, /, *args: Any, **kwargs: Any) -> Any:
-        session: Session = object.__getattribute__(self, "_session")
+        session: Session = object.__getattribute__(self, _SESSION)
         return session.do(operation, (self, *args), kwargs)
 
     return operate
@@ -187,7 +193,7 @@ def _over_wire(operation: str) -> Callable[..., Any]:
 
 def _exactly(operation: str, kind: type) -> Callable[..., Any]:
     def operate(self: Handle) -> Any:
-        session: Session = object.__getattribute__(self, "_session")
+        session: Session = object.__getattribute__(self, _SESSION)
         if type(result := session.do(operation, (self,), {})) is not kind:
             raise session.refused(f"the program's {operation}() is no {kind.__name__}")
         return result
@@ -197,8 +203,8 @@ def _exactly(operation: str, kind: type) -> Callable[..., Any]:
 
 def _refused(what: str) -> Callable[..., Any]:
     def operate(self: Handle, *_: object) -> NoReturn:
-        session: Session = object.__getattribute__(self, "_session")
-        name = object.__getattribute__(self, "_name")
+        session: Session = object.__getattribute__(self, _SESSION)
+        name = object.__getattribute__(self, _NAME)
         raise session.refused(
             f"the test needs the {what} of an object of the program's class {name}, on which the program's word does not count"
         )
@@ -209,17 +215,16 @@ def _refused(what: str) -> Callable[..., Any]:
 class Handle:
     """An object that stays in the program's process."""
 
-    __slots__ = ("_name", "_number", "_session")
+    __slots__ = _SLOTS
 
     def __init__(self, session: Session, number: int, name: str) -> None:
-        object.__setattr__(self, "_session", session)
-        object.__setattr__(self, "_number", number)
-        object.__setattr__(self, "_name", name)
+        for slot, value in zip(_SLOTS, (session, number, name), strict=True):
+            object.__setattr__(self, slot, value)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__dict__"):
             raise AttributeError(name)
-        session: Session = object.__getattribute__(self, "_session")
+        session: Session = object.__getattribute__(self, _SESSION)
         if name in _YES_OR_NO:
             raise session.refused(
                 f"the test needs {name}() of an object of the program's own class, on which the program's word does not count"
@@ -227,7 +232,7 @@ class Handle:
         return session.do("getattr", (self, name), {})
 
     def __iter__(self) -> Iterator[Any]:
-        session: Session = object.__getattribute__(self, "_session")
+        session: Session = object.__getattribute__(self, _SESSION)
         iterator = session.do("iter", (self,), {})
         for _ in range(_LONGEST_ITERATION):
             item = session.do("next", (iterator,), {})
@@ -239,7 +244,7 @@ class Handle:
         raise session.refused(f"the program gave more than {_LONGEST_ITERATION:,} items")
 
     def __next__(self) -> Any:
-        session: Session = object.__getattribute__(self, "_session")
+        session: Session = object.__getattribute__(self, _SESSION)
         item = session.do("next", (self,), {})
         if type(item) is not tuple or len(item) > 1:
             raise session.refused("the program did not answer as it must")
@@ -265,3 +270,9 @@ class Handle:
     __hash__ = _refused("hash")
     __bool__ = _refused("truth")
     __contains__ = _refused("contents")
+    __enter__ = __exit__ = _refused("context")
+
+
+# The other side is often an expected value, which is not to be seen by the program: what it made of it would be compared with itself.
+for _operator in (*_UNARY, *(side + name for name in _BINARY for side in ("", "r", "i"))):
+    setattr(Handle, f"__{_operator}__", _refused(f"arithmetic ({_operator})"))

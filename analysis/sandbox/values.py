@@ -55,7 +55,8 @@ def encode(value: object, table: list[Any], refer: Refer) -> bytes:
 def content(container: Any) -> object:
     """What a mutable container holds, as an immutable value that travels; see `refill`."""
     if isinstance(container, dict):
-        return tuple(dict.items(container))
+        items: Any = (collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict).items
+        return tuple(items(container))
     return bytes(container) if isinstance(container, bytearray) else tuple(container)
 
 
@@ -194,6 +195,19 @@ def _write_ordered(writer: _Writer, value: Any) -> None:
         writer.items(b"O", value, _flat(pairs), dict.__len__(value), early=True)
 
 
+_FACTORY: Any = vars(collections.defaultdict)["default_factory"]
+
+
+def _write_defaultdict(writer: _Writer, value: Any) -> None:
+    """With what makes its values where that is a builtin type; without it where it is anything else."""
+    if writer.known(value):
+        return
+    factory = _FACTORY.__get__(value)
+    writer.raw(b"A")
+    writer.put(factory if isinstance(factory, type) and TYPES.get(factory.__name__) is factory else None)
+    writer.items(b"", value, _flat(dict.items(value)), dict.__len__(value), early=True)
+
+
 def _write_reference(writer: _Writer, value: object) -> None:
     if isinstance(value, type) and TYPES.get(value.__name__) is value:
         writer.sized(b"t", value.__name__.encode())
@@ -234,7 +248,7 @@ _WRITERS: dict[type, Callable[[_Writer, Any], None]] = {
     slice: _tupled(b"k", lambda value: (value.start, value.stop, value.step)),
     collections.OrderedDict: _write_ordered,
     collections.Counter: _mapping(b"C"),
-    collections.defaultdict: _mapping(b"A"),
+    collections.defaultdict: _write_defaultdict,
     collections.deque: _collection(b"q", collections.deque, early=True),
     type({}.keys()): _tupled(b"1", tuple),
     type({}.values()): _tupled(b"2", tuple),

@@ -200,8 +200,23 @@ function asserting (session) {
 }
 
 // lodash's isEqual is what the tests of MBXP and of mxeval's HumanEval compare with
-function required (name) {
-  return name === 'lodash' ? { isEqual: isDeepStrictEqual } : installed(name)
+function requiring (session) {
+  return name => {
+    if (name === 'lodash') return { isEqual: isDeepStrictEqual }
+    try {
+      return installed(name)
+    } catch (error) {
+      throw session.fail(new CannotJudge(`the test requires what is not here: ${shown(error.message).split('\n')[0]}`))
+    }
+  }
+}
+
+function compiled (test) {
+  try {
+    return compileFunction(`with (programScope) {${test}\n}`, ['programScope', 'require', 'console'], { filename: 'test.js' })
+  } catch (error) {
+    throw new CannotJudge(`the test is not JavaScript that can be run: ${reason(error)}`)
+  }
 }
 
 /** Where a failure was, for people: its message and the line of the test. */
@@ -232,8 +247,7 @@ async function judged (test) {
   process.on('unhandledRejection', failed)
   process.on('uncaughtException', failed)
   try {
-    const run = compileFunction(`with (programScope) {${test}\n}`, ['programScope', 'require', 'console'], { filename: 'test.js' })
-    await run(session.scope(), required, asserting(session))
+    await compiled(test)(session.scope(), requiring(session), asserting(session))
     // what the test left to do once promises are kept
     await new Promise(resolve => setImmediate(resolve))
   } catch (error) {

@@ -283,3 +283,19 @@ def test_an_ordinary_user_gets_the_same_levels(shared: Path) -> None:
     if ran.stdout == "old\n":
         pytest.skip("the system's Python is older than 3.11")
     assert ran.stdout == f"{[DEFECTS[level] for level in Isolation]}\n", ran.stderr
+
+
+def test_without_a_network_of_its_own_a_program_gets_pairs_of_streams_only() -> None:
+    if DEFECTS[Isolation.LANDLOCK]:
+        pytest.skip(DEFECTS[Isolation.LANDLOCK])
+    code = """
+import socket
+a, b = socket.socketpair()
+a.send(b"stream"); print(b.recv(9))
+for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC):
+    try:
+        socket.socketpair(socket.AF_UNIX, kind)
+    except PermissionError:
+        print("refused")
+"""
+    assert python(Isolation.LANDLOCK, code).stdout == b"b'stream'\n" + b"refused\n" * 3

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jails import (
     ALL,
+    DEFECTS,
     TMP,
     attempt,
     every_level,
@@ -254,3 +255,33 @@ def test_what_can_not_be_started_says_why(level: Isolation) -> None:
     with pytest.raises(Unjailed, match="is not in the jail, or can't be run there"):
         Jail(level).start(["/no/such/program"], cwd=TMP)
     assert zombies() <= before
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
+@isolating
+def test_what_root_runs_is_never_looked_for_on_the_programs_path(level: Isolation, shared: Path) -> None:
+    for name in ("setpriv", "nsenter", "bwrap", "unshare"):
+        (shared / name).write_text(f"#!/bin/sh\ntouch {shared}/ran-outside\n")
+        (shared / name).chmod(0o755)
+    environment = {"PATH": f"{shared}:/usr/bin:/bin"}
+    ran = Jail(level).run(["/bin/true"], cwd=TMP, mounts=[Mount(shared, shared)], environment=environment)
+    assert (ran.ending, ran.status) == ("exited", 0)
+    assert not (shared / "ran-outside").exists()
+
+
+@every_level
+def test_folders_in_one_another_without_end_are_removed_and_do_no_harm(level: Isolation) -> None:
+    code = "import os\nprint(os.environ['TMPDIR'])\nfor _ in range(3000):\n    os.mkdir('a' * 9); os.chdir('a' * 9)\nos.chmod('..', 0)"
+    ran = python(level, code)
+    assert (ran.ending, ran.status) == ("exited", 0)
+    place = Path(ran.stdout.decode().strip())
+    assert place == TMP or not place.exists()
+
+
+def test_a_python_without_descriptors_of_processes_has_jails_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    if DEFECTS[Isolation.BUBBLEWRAP]:
+        pytest.skip(DEFECTS[Isolation.BUBBLEWRAP])
+    monkeypatch.delattr(os, "pidfd_open")
+    monkeypatch.delattr(signal, "pidfd_send_signal")
+    assert python(Isolation.BUBBLEWRAP, "print(1)").stdout == b"1\n"
+    assert python(Isolation.BUBBLEWRAP, "while True: pass", limits=Limits(cpu_s=0.3)).ending == "timed_out"

@@ -418,3 +418,18 @@ def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScrip
     assert failed == WRONG_UPSTREAM
     broken = [(item["prompt"] + "throw new Error()\n}\n", item["test"]) for item in items[:20]]
     assert not any(result.label for result in sandbox.check_many(broken))
+
+
+@pytest.mark.parametrize(
+    ("test", "says"),
+    [
+        ("import { f } from './program.js'; f(1)", "not JavaScript that can be run"),
+        ("await f(1)", "not JavaScript that can be run"),
+        ("const { expect } = require('chai'); expect(f(1)).to.equal(1)", "requires what is not here"),
+        ("try { require('chai') } catch {} f(1)", "requires what is not here"),
+    ],
+)
+def test_a_test_that_cannot_be_run_says_nothing_about_the_program(sandbox: JavaScriptSandbox, test: str, says: str) -> None:
+    result = sandbox.check("const f = x => x", test)
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert says in result.reason

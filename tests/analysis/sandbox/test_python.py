@@ -314,3 +314,47 @@ def test_a_server_keeps_one_confinement_open_however_often_limits_change() -> No
     assert list(held.values()) == [second]
     os.close(second.rules)
     assert second.rules == first.rules  # its number was free again
+
+
+def test_annotations_are_evaluated_as_in_a_program_of_its_own(sandbox: PythonSandbox) -> None:
+    nowhere = "def g(x: List[int]) -> Optional[int]: ...\ndef f(x): return x\n"
+    assert failed(sandbox.check(nowhere, "assert f(1) == 1\n"), "NameError")
+    kept = "class C:\n    n: int\ndef f(x): return C.__annotations__['n'](x)\n"
+    assert sandbox.check(kept, "assert f('3') == 3\n").label
+    assert sandbox.check("def f(x): return x\n", "class Case:\n    n: int\nassert Case.__annotations__['n'](f('3')) == 3\n").label
+
+
+def test_a_handle_has_no_attribute_but_those_of_the_object(sandbox: PythonSandbox) -> None:
+    program = "class P:\n    def __init__(self, name):\n        self._name, self._number, self._session = name, 7, []\n"
+    test = "p = P('Ann')\nassert (p._name, p._number, p._session) == ('Ann', 7, [])\n"
+    assert sandbox.check(program, test).label
+
+
+@pytest.mark.parametrize("use", ["abs(f(3) - 1.5) < 1e-6", "1.5 + f(3) == 3", "round(f(3)) == 2", "int(f(3)) == 1", "-f(3) == 0"])
+def test_a_program_is_not_asked_to_calculate_with_what_is_expected(sandbox: PythonSandbox, use: str) -> None:
+    program = """
+class Answer:
+    def __getattr__(self, name):
+        return lambda *given: 0.0
+    __sub__ = __radd__ = __neg__ = __abs__ = lambda self, *given: given[0] if given else 0.0
+    __int__ = __round__ = lambda self, *given: 1
+def f(x): return Answer()
+"""
+    assert failed(sandbox.check(program, f"try:\n    assert {use}\nexcept TypeError:\n    pass\n"), "arithmetic")
+
+
+def test_counters_and_ordered_and_default_dicts_are_changed_in_place_too(sandbox: PythonSandbox) -> None:
+    program = """
+def f(edges, counts, order):
+    edges[1].append(2)
+    counts["z"] += 3
+    order.move_to_end("a")
+"""
+    test = """
+from collections import Counter, OrderedDict, defaultdict
+edges, counts, order = defaultdict(list, {5: [6]}), Counter("z"), OrderedDict(a=1, b=2)
+f(edges, counts, order)
+assert edges == {5: [6], 1: [2]} and type(edges) is defaultdict and edges.default_factory is list
+assert counts == Counter(z=4) and list(order) == ["b", "a"]
+"""
+    assert sandbox.check(program, test).label
