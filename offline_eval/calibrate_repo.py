@@ -7,12 +7,9 @@ import glob
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
@@ -24,44 +21,25 @@ from ..analysis.oracle.oracle import Oracle
 from ..analysis.oracle.suite import WALL_FACTOR, WALL_LEAST_S
 from ..analysis.sandbox.isolation import Isolation, NoIsolation, available
 from ..analysis.sandbox.jail import Jail
-from ..calibration.calibrator import CalibratorError, load, save
-from ..calibration.files import write_atomically
-from ..calibration.fit import FitError
-from ..calibration.own import Own, own_calibrator, parent_for
-from ..calibration.registry import PROJECT_FOLDER, folders, read_registry
 from ..calibration.report.plots import PlotError
-from ..calibration.report.report import summary
-from ..calibration.samples import Sample, SampleError, write_samples
+from ..calibration.samples import SampleError
 from ..inference.completion import Settings, Task, kind_of
 from . import pool, ray_pool
 from .line_completion import to_stderr
-from .progress import Progress, counted, duration
-from .repository import (
-    SHARDS,
-    TASKS,
-    Place,
-    Spec,
-    places_of,
-    records_of,
-    regions_of,
-    remove_damaged,
-    samples_of,
-    until,
-    write_shard,
-)
+from .progress import counted, duration
+from .repository import SHARDS, TASKS, Spec, places_of, regions_of
+from .repository_asking import Unanswered, Workers, ask
 from .repository_plan import Asked as Asked
 from .repository_plan import UsageError, check, plan, plan_lines
-from .repository_report import Suite, summary_of, write_report
-from .run import GENERATIONS, LABELS, SCHEMA, Run, RunError
+from .repository_report import Suite
+from .repository_results import finish, keep_suite
+from .run import SCHEMA, Run, RunError
 
 DONE, FAILED, UNREADABLE = 0, 1, 2
 STUDY = "repository"
-# So many places in a row without an answer are no accident.
-MOST_LOST = 10
 # Tests that are told by name.
 NAMED = 5
 PLAN_SCHEMA = "assay/repository-plan/1"
-EVENTS = ("tests_pass", "exact_match")
 
 
 class _Failure(Exception):
@@ -75,7 +53,7 @@ def calibrate_repo(asked: Asked) -> int:
 
 def report_repository(run: Run, as_json: bool) -> None:
     """A run's report and samples again, without a model and without running a test; calibrators are not written. Raises RunError."""
-    _finish(run, None, as_json)
+    finish(run, None, as_json)
 
 
 def is_repository_run(run: Run) -> bool:
@@ -94,7 +72,7 @@ def _ended(work: Callable[[], None]) -> int:
     except (UsageError, RunError, SampleError, NotCopied) as error:
         to_stderr(f"assay: {error}")
         return UNREADABLE
-    except (_Failure, NoIsolation, NoEnvironment, UnusableInterpreter, pool.PoolError, PlotError) as error:
+    except (_Failure, Unanswered, NoIsolation, NoEnvironment, UnusableInterpreter, pool.PoolError, PlotError) as error:
         to_stderr(f"assay: {error}")
         return FAILED
     except OSError as error:
@@ -130,17 +108,20 @@ def _calibrate(asked: Asked) -> None:
         if not regions:
             raise _Failure(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
         run, spec = _begun(asked, model, project, interpreter, isolation, cache, oracle.content)
-        _keep_suite(run, suite)
+        keep_suite(run, suite)
         to_stderr(f"{counted(len(regions), 'region')}; what is done is kept in {run.folder}")
         try:
-            _work(asked, spec, places_of(oracle, regions, asked.seed), run.folder / SHARDS, _most_s(suite))
+            ask(
+                run.folder, places_of(oracle, regions, asked.seed), _workers(asked, spec, _most_s(suite)),
+                wanted=asked.wanted, most_s=asked.minutes * 60 if asked.minutes else None, write=spec.shards is None,
+            )  # fmt: skip
         except KeyboardInterrupt:
             to_stderr(
                 f"stopped; what is finished is kept in {run.folder}. The same command goes on from there; with --samples 1 it makes the "
                 f"calibrators of what there is, and `assay eval report {run.folder}` a report alone"
             )
             raise
-    _finish(run, project, asked.as_json)
+    finish(run, project, asked.as_json)
 
 
 def _begun(
@@ -256,145 +237,9 @@ def _advised(baseline: Baseline, python: Path) -> str:
     return f"{baseline.trouble}. The tests were run by {python}: name another with --python, or let one be made with --make-environment"
 
 
-def _work(asked: Asked, spec: Spec, places: Iterable[Place], shards: Path, most_s_of_one: float) -> None:
-    """Ask the places that are still to be asked."""
-    for path in remove_damaged(shards):
-        to_stderr(f"note: {path} was damaged; its place is asked again")
-    done = sum(record["deletion"] == "seen" for record in records_of(shards.parent))
-    wanted, most_s = asked.wanted, asked.minutes * 60 if asked.minutes else None
-    if wanted is not None and done >= wanted:
-        to_stderr(f"{counted(done, 'place')} done already")
-        return
-    progress = Progress("places", wanted - done if wanted else None, most_s)
-    lost = in_a_row = 0
-    items = until(places, shards, wanted, most_s, lambda: done)
-    with closing(_finished(asked, spec, items, most_s_of_one)) as finished:
-        for each in finished:
-            if each.answer is None:
-                lost, in_a_row = lost + 1, in_a_row + 1
-                progress.say(f"{each.item.id} has no answer: {each.lost}")
-                if in_a_row == MOST_LOST:
-                    raise _Failure(f"{MOST_LOST} places in a row have no answer; what is finished is kept, and the same command goes on")
-                continue
-            in_a_row = 0
-            if spec.shards is None:
-                write_shard(shards, each.answer)
-            told = each.answer["deletion"] == "seen"
-            done += told
-            progress.step(int(told))
-    progress.end()
-    if lost:
-        to_stderr(f"{counted(lost, 'place')} without an answer, asked again by the same command")
-    if wanted is not None and done < wanted and most_s is None:
-        to_stderr(f"the project has no more than {counted(done, 'place')} whose tests see that the code is gone")
-
-
-def _finished(
-    asked: Asked, spec: Spec, items: Iterator[Place], most_s: float
-) -> Generator[pool.Finished[Place, dict[str, Any]], None, None]:
+def _workers(asked: Asked, spec: Spec, most_s_of_one: float) -> Workers:
+    """What answers places, here or on the cluster."""
     if asked.ray:
-        return ray_pool.run(spec, items, asked.ray, workers=asked.workers, most_s=most_s)
-    return pool.run(spec, items, asked.workers or 1, most_s=most_s)
-
-
-def _keep_suite(run: Run, suite: Suite) -> None:
-    with write_atomically(run.folder / "suite.json") as out:
-        out.write(json.dumps(asdict(suite)).encode())
-
-
-def _suite_of(run: Run) -> Suite:
-    path = run.folder / "suite.json"
-    try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
-        if any(type(value) not in (int, float) for value in found.values()):
-            raise TypeError("not all numbers")
-        return Suite(**found)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise RunError(f"{path}: can't be read ({error}); the command that began the run writes it again") from None
-
-
-def _finish(run: Run, project: Path | None, as_json: bool) -> None:
-    """Samples, calibrators and report of what a run has. project: where calibrators go; None writes none."""
-    asked, records = run.asked(), list(records_of(run.folder))
-    prompts: dict[Task, str] = {task: asked["prompt_block" if task == "block" else "prompt"] for task in TASKS}
-    by_task = samples_of(
-        records, project=asked["project"], model=asked["model"], model_name=asked["model_name"], prompts=prompts, seed=asked["seed"]
-    )
-    _write_lines(run, records)
-    paths = []
-    for task, samples in sorted(by_task.items()):
-        paths.append(run.folder / "samples" / f"{task}.jsonl")
-        write_samples(paths[-1], samples)
-    owns, notes = _owns(by_task, Path(asked["folder"]))
-    for own in owns:
-        to_stderr(f"{own.fit.calibrator.task}: {summary(own.fit.calibrator)}")
-    facts = [f"model {asked['model_name'] or asked['model']}, tests run by {asked['interpreter']}, isolation {asked['isolation']}"]
-    report = write_report(run.folder / "report", f"{asked['project']}: its own calibrators", facts, _suite_of(run), records, owns, notes)
-    # last, so that whatever keeps them from being written keeps nothing else
-    written = _save(owns, project / PROJECT_FOLDER, notes) if project else []
-    for note in notes:
-        to_stderr(f"note: {note}")
-    for path in report:
-        if path.suffix == ".html":
-            to_stderr(f"report: {path}")
-    if as_json:
-        document = {"run": str(run.folder), "samples": [str(p) for p in paths], "calibrators": [str(p) for p in written]}
-        print(json.dumps({**document, "report": [str(p) for p in report], **summary_of(records)}))
-    else:
-        for path in written or paths:
-            print(path)
-
-
-def _save(owns: Sequence[Own], folder: Path, notes: list[str]) -> list[Path]:
-    """The files of calibrators, written; one that has a number is not replaced by one that has none, and a note says so."""
-    written = []
-    for own in owns:
-        made = own.fit.calibrator
-        path = folder / f"repo-{made.event}-{made.task}-{made.fitted_on.model[:8]}.json"
-        with contextlib.suppress(CalibratorError):
-            there = load(path) if path.is_file() else None
-            if there and there.status == "informative" != made.status and there.fitted_on.prompt == made.fitted_on.prompt:
-                stays = f"{path} stays as it was, {there.status} with n = {there.fitted_on.n}"
-                notes.append(f"{stays}: this run's is {made.status}; delete it to have that")
-                continue
-        save(made, path)
-        written.append(path)
-    return written
-
-
-def _owns(by_task: dict[Task, list[Sample]], project: Path) -> tuple[list[Own], list[str]]:
-    """A calibrator for each event and task that has labels, and why others have none."""
-    registry = read_registry(folders(project))
-    owns = []
-    of_note: dict[str, list[str]] = {}
-    for event in EVENTS:
-        for task, samples in sorted(by_task.items()):
-            labelled = [sample for sample in samples if sample.labels.get(event) is not None]
-            if len(labelled) < 2:
-                of_note.setdefault("too few labelled suggestions to fit a calibrator to", []).append(f"{event} of {task}")
-                continue
-            parent, alone = parent_for(registry, labelled, event)
-            try:
-                owns.append(own_calibrator(labelled, event, parent, alone))
-            except FitError as error:
-                of_note.setdefault(str(error), []).append(f"{event} of {task}")
-                continue
-            for note in (*([f"fitted to these samples alone, for {alone}"] if alone else []), *owns[-1].fit.notes):
-                of_note.setdefault(note, []).append(f"{event} of {task}")
-    if not by_task:
-        of_note["no place has a suggestion that could be labelled"] = ["no calibrator"]
-    return owns, [f"{', '.join(about)}: {note}" for note, about in of_note.items()]
-
-
-def _write_lines(run: Run, records: Sequence[dict[str, Any]]) -> None:
-    """generations.jsonl and labels.jsonl, as every run has them."""
-    answers = [(record, made) for record in records for made in record["answers"]]
-    labels = [{"id": made["id"], **{event: made[event] for event in EVENTS}} for _, made in answers]
-    generations = [
-        {key: value for key, value in made.items() if key not in EVENTS}
-        | {"project": run.asked()["project"], **{key: record[key] for key in ("file", "function", "statement", "line")}}
-        for record, made in answers
-    ]
-    for name, lines in ((GENERATIONS, generations), (LABELS, labels)):
-        with write_atomically(run.folder / name) as out:
-            out.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        address = asked.ray
+        return lambda items: ray_pool.run(spec, items, address, workers=asked.workers, most_s=most_s_of_one)
+    return lambda items: pool.run(spec, items, asked.workers or 1, most_s=most_s_of_one)
