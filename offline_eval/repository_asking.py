@@ -31,7 +31,8 @@ def ask(run: Path, places: Iterable[Place], workers: Workers, *, wanted: int | N
     shards = run / SHARDS
     for path in remove_damaged(shards):
         to_stderr(f"note: {path} was damaged; its place is asked again")
-    done = sum(record["deletion"] == "seen" for record in records_of(run))
+    kept = list(records_of(run))
+    answered, done = len(kept), sum(record["deletion"] == "seen" for record in kept)
     if wanted is not None and done >= wanted:
         to_stderr(f"{counted(done, 'place')} done already")
         return
@@ -46,7 +47,7 @@ def ask(run: Path, places: Iterable[Place], workers: Workers, *, wanted: int | N
                 if in_a_row == MOST_LOST:
                     raise Unanswered(f"{MOST_LOST} places in a row have no answer; what is finished is kept, and the same command goes on")
                 continue
-            in_a_row = 0
+            answered, in_a_row = answered + 1, 0
             if write:
                 write_shard(shards, each.answer)
             told = each.answer["deletion"] == "seen"
@@ -55,5 +56,7 @@ def ask(run: Path, places: Iterable[Place], workers: Workers, *, wanted: int | N
     progress.end()
     if lost:
         to_stderr(f"{counted(lost, 'place')} without an answer, asked again by the same command")
-    if wanted is not None and done < wanted and most_s is None:
+        if not answered:
+            raise Unanswered("no place has an answer: the reasons are above; see assay doctor for the sandbox")
+    elif wanted is not None and done < wanted and most_s is None:
         to_stderr(f"the project has no more than {counted(done, 'place')} whose tests see that the code is gone")

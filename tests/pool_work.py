@@ -10,6 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.offline_eval.repository import Place
 
 
 @dataclass(frozen=True)
@@ -74,3 +78,22 @@ class Starts:
 
     def __call__(self) -> Callable[[str], str]:
         return lambda program: subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False).stdout
+
+
+@dataclass(frozen=True)
+class Places:
+    """Answers places, some never; log: a file that gets the name of each that is asked."""
+
+    log: Path
+    fails: frozenset[str]
+
+    def __call__(self) -> Callable[[Place], dict[str, Any]]:
+        return self.answer
+
+    def answer(self, place: Place) -> dict[str, Any]:
+        with self.log.open("a") as out:
+            out.write(f"{place.id}\n")
+        if place.id in self.fails:
+            raise RuntimeError("the machine failed")
+        told = {"id": place.id, "file": place.file, "function": "f", "statement": "assign", "line": 1}
+        return {**told, "deletion": "seen", "answers": []}
