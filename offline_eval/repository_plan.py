@@ -56,6 +56,9 @@ class Asked:
 
 def check(asked: Asked, project: Path) -> None:
     """Raises UsageError, UnusableInterpreter and PoolError for what would only fail after the tests have run for minutes."""
+    for path in filter(None, (project, asked.python, asked.out)):
+        if not _is_text(path):
+            raise UsageError(f"the path {str(path)!r} is not UTF-8, so a run can't write it down: rename it")
     if not project.is_dir():
         raise UsageError(f"{asked.project} is not a folder; name the root of a Python project")
     if not any(name.endswith(".py") for _, _, names in os.walk(project) for name in names):
@@ -72,6 +75,14 @@ def check(asked: Asked, project: Path) -> None:
         _check_writable(out, "the run is kept there")
     if asked.ray:
         reachable(asked.ray)
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check_writable(folder: Path, why: str) -> None:

@@ -124,5 +124,5 @@ class Run:
 
 
 def _toml(value: str | int | Sequence[str]) -> str:
-    # JSON's strings, whole numbers and lists of strings are TOML's too.
-    return json.dumps(value if isinstance(value, str | int) else list(value), ensure_ascii=False)
+    # JSON's strings, whole numbers and lists of strings are TOML's too, but for DEL, which TOML wants escaped.
+    return json.dumps(value if isinstance(value, str | int) else list(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -233,6 +233,12 @@ def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     assert "calibrators are written there" in capsys.readouterr().err
 
 
+def test_a_project_whose_path_is_not_utf_8_is_refused_at_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = project.rename(project.with_name(os.fsdecode(b"shop-\xff")))
+    assert main(command(odd, "--dry-run")) == 2
+    assert "is not UTF-8" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shipped = load(Path(calibrator.__file__).parent / "shipped" / "exact_match-line.json")
