@@ -174,7 +174,8 @@ def _most_s(suite: Suite) -> float:
 
 
 def _ask(question: str) -> None:
-    if not sys.stdin.isatty():
+    # without a standard input there is None
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(f"{question} There is nobody to ask: say --yes, or leave --sandbox none out")
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()

@@ -272,9 +272,10 @@ def test_without_a_sandbox_nothing_runs_before_somebody_says_so(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Path(os.devnull).open() as nobody:
-        monkeypatch.setattr(sys, "stdin", nobody)
-        assert main(command(project, "--sandbox", "none")) == 2
-    assert "--yes" in capsys.readouterr().err
+        for stdin in (nobody, None):
+            monkeypatch.setattr(sys, "stdin", stdin)
+            assert main(command(project, "--sandbox", "none")) == 2
+            assert "--yes" in capsys.readouterr().err
     assert not (project.parent / "run").exists()
 
 
