@@ -152,7 +152,7 @@ def _begun(
             f"{counted(earlier[0], 'place')} in {earlier[1]}"
         )
     return run, Spec(
-        project, interpreter, isolation, cache / "oracle", asked.choice.on_one_thread(), Settings(), asked.tasks, asked.seed,
+        project, interpreter, isolation, cache / "oracle", asked.choice, Settings(), asked.tasks, asked.seed,
         content, None if asked.ray else run.folder / SHARDS,
     )  # fmt: skip
 

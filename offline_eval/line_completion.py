@@ -35,6 +35,7 @@ from ..calibration.samples import Sample, write_samples
 from ..inference.completion import Settings, Task, complete_several, prompt_at
 from ..inference.model import Model
 from ..inference.opening import ModelChoice
+from .one_thread import opened_on_one_thread
 from .projects import Project, is_test, sources
 from .run import GENERATIONS, LABELS, Run, RunError
 
@@ -151,7 +152,7 @@ _worker: tuple[Model, Settings, Mapping[str, Question], int] | None = None
 def _start_worker(choice: ModelChoice, settings: Settings, questions: Mapping[str, Question], alternatives: int) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
-    _worker = choice.open(), settings, questions, alternatives
+    _worker = opened_on_one_thread(choice), settings, questions, alternatives
 
 
 def _answer_in_worker(file: FileTasks) -> list[dict[str, Any]]:
@@ -184,7 +185,7 @@ def generate(
     total, begun, made, said = sum(len(f.tasks) for f in left), time.monotonic(), 0, 0.0
     if done:
         say(f"{len(done)} gaps are done already, {total} are left")
-    what = choice.on_one_thread(), settings, questions or {}, alternatives
+    what = choice, settings, questions or {}, alternatives
     with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, what) as pool:
         try:
             for file, records in zip(left, pool.map(_answer_in_worker, left), strict=True):

@@ -36,6 +36,7 @@ from ..calibration.samples import Sample
 from ..inference.completion import Settings, Task, complete, kind_of
 from ..inference.model import Generation, Model
 from ..inference.opening import ModelChoice
+from .one_thread import opened_on_one_thread
 from .run import RunError
 
 TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle", "block")
@@ -148,7 +149,7 @@ class Spec:
     def __call__(self) -> Answering:
         """The work function, with the model and the oracle open. Raises Changed, and what `ModelChoice.open` and `Oracle` raise."""
         with ExitStack() as stack:
-            model = stack.enter_context(self.choice.open())
+            model = stack.enter_context(opened_on_one_thread(self.choice))
             oracle = stack.enter_context(Oracle(self.project, self.interpreter, Jail(self.isolation), cache=self.cache))
             if oracle.content != self.content:
                 raise Changed(
