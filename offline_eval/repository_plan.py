@@ -66,8 +66,13 @@ def check(asked: Asked, project: Path) -> None:
     if asked.python is not None:
         existing(asked.python.absolute())
     _check_writable(project / PROJECT_FOLDER, "calibrators are written there")
+    cache = platformdirs.user_cache_path("assay").resolve()
+    if cache.is_relative_to(project):
+        raise UsageError(
+            f"{cache}, the cache, is inside the project, which a run must not change: let XDG_CACHE_HOME name a folder elsewhere"
+        )
     if asked.out is not None:
-        out = asked.out.absolute()
+        out = asked.out.resolve()
         if out.is_relative_to(project):
             raise UsageError(f"{asked.out} is inside the project, which a run must not change: name a folder elsewhere")
         if out.is_dir() and any(out.iterdir()) and not (out / "run.toml").is_file():

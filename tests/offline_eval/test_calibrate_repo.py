@@ -233,6 +233,33 @@ def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     assert "calibrators are written there" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("given", "out", "refused"),
+    [
+        (".", "../run", False),
+        (".", "run", True),
+        ("../link", "../link/run", True),
+        ("../link", "../run", False),
+        (".", "../link/run", True),
+    ],
+)
+def test_a_run_is_kept_outside_of_the_project_however_both_are_named(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str, out: str, refused: bool
+) -> None:
+    monkeypatch.chdir(project)
+    (project.parent / "link").symlink_to(project)
+    asked = ["calibrate", "repo", given, "--python", sys.executable, "--out", out, "--dry-run"]
+    assert main(asked) == (2 if refused else 0)
+    assert ("inside the project" in capsys.readouterr().err) == refused
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the cache is named otherwise")
+def test_a_cache_inside_the_project_is_refused(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project / ".cache"))
+    assert main(command(project, "--dry-run")) == 2
+    assert "let XDG_CACHE_HOME name a folder elsewhere" in capsys.readouterr().err
+
+
 def test_a_project_whose_path_is_not_utf_8_is_refused_at_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = project.rename(project.with_name(os.fsdecode(b"shop-\xff")))
     assert main(command(odd, "--dry-run")) == 2
