@@ -6,6 +6,7 @@ import collections
 import datetime
 import decimal
 import fractions
+import itertools
 import struct
 from collections.abc import Callable, Iterable
 from types import NoneType
@@ -80,9 +81,13 @@ class _Reader:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Malformed(f"nested more than {MAX_DEPTH} deep")
-        value = self.value
         outer, self.height = self.height, 0
-        items = [value() for _ in range(count)]
+        data, items = self.data, []
+        for _ in range(count):
+            # value, without a call more
+            tag = data[self.at]
+            self.at += 1
+            items.append(_READERS[tag](self))
         height = self.height + 1
         if height > MAX_DEPTH:
             raise Malformed(f"nested more than {MAX_DEPTH} deep")
@@ -165,12 +170,21 @@ def _pairs(items: list[Any]) -> Iterable[tuple[Any, Any]]:
     return zip(items[::2], items[1::2], strict=True)
 
 
-def _packed(code: str) -> Callable[[_Reader], list[Any]]:
-    def read(reader: _Reader) -> list[Any]:
-        part = reader.sized()
-        return list(struct.unpack(f">{len(part) // 8}{code}", part))
+def _texts(reader: _Reader) -> list[str]:
+    count = reader.number()
+    lengths = struct.unpack(f">{count}I", reader.take(4 * count))
+    text = _text(reader)
+    if sum(lengths) != len(text):
+        raise Malformed("texts of other lengths")
+    ends = itertools.accumulate(lengths)
+    return [text[end - length : end] for end, length in zip(ends, lengths, strict=True)]
 
-    return read
+
+def _numbers(reader: _Reader) -> list[Any]:
+    form, part = reader.sized(), reader.sized()
+    if (form[:-1].isdigit() and int(form[:-1]) > len(part)) or not form.strip(b"0123456789") or form.strip(b"0123456789qd?"):
+        raise Malformed("no numbers")
+    return list(struct.Struct(b">" + form).unpack(part))
 
 
 def _read_view(method: str) -> Callable[[_Reader], Any]:
@@ -214,8 +228,8 @@ _READERS: dict[int, Callable[[_Reader], Any]] = {
         "s": _text,
         "b": lambda reader: reader.sized(),
         "B": _noted(lambda reader: bytearray(reader.sized())),
-        "Q": _noted(_packed("q")),
-        "D": _noted(_packed("d")),
+        "S": _noted(_texts),
+        "V": _noted(_numbers),
         "R": _read_known,
         "l": _filled(list, list.extend),
         "m": _filled(dict, lambda made, items: made.update(_pairs(items)), 2),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import gc
 import json
 import os
 import socket
@@ -23,8 +24,8 @@ from .session import Session, Untestable
 from .values import MAX_BYTES
 from .wire import Wire
 
-# How many tests are kept compiled, with what their first statements made.
-_KEPT = 64
+# How many tests are kept compiled, with what their first statements made, and how long they may be together: each fork pays for them.
+_KEPT, _KEPT_LENGTH = 64, 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,12 @@ def prepared(test: str, entry_point: str | None) -> Prepared:
     Python, its leading statements raise, or it uses nothing of the program.
     """
     try:
-        if entry_point is not None and _leaves_check_to_others(test):
+        top = symtable.symtable(test, "<test>", "exec")
+        used, bound = free_names(top)
+        if entry_point is not None and _leaves_check_to_others(top):
             test += f"\ncheck({entry_point})\n"
+            used |= {entry_point} - bound
         tree = ast.parse(test, "<test>")
-        used = free_names(test)
         names = tuple(name for name in sorted(used) if name == entry_point or not _is_the_judges(name))
         if not names:
             raise ValueError("it uses nothing of the program")
@@ -63,15 +66,13 @@ def prepared(test: str, entry_point: str | None) -> Prepared:
         raise Untestable(_said(error, test)) from None
 
 
-def _leaves_check_to_others(test: str) -> bool:
-    top = symtable.symtable(test, "<test>", "exec")
+def _leaves_check_to_others(top: symtable.SymbolTable) -> bool:
     names = {symbol.get_name(): symbol for symbol in top.get_symbols()}
     return "check" in names and names["check"].is_namespace() and not names["check"].is_referenced()
 
 
-def free_names(test: str) -> set[str]:
-    """The global names that code uses and does not bind."""
-    top = symtable.symtable(test, "<test>", "exec")
+def free_names(top: symtable.SymbolTable) -> tuple[set[str], set[str]]:
+    """The global names that code uses and does not bind, and those that it binds."""
     bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
     found: set[str] = set()
     tables = [top]
@@ -83,7 +84,7 @@ def free_names(test: str) -> set[str]:
                 found.add(symbol.get_name())
             if symbol.is_declared_global() and symbol.is_assigned():
                 bound.add(symbol.get_name())
-    return found - bound
+    return found - bound, bound
 
 
 def _is_the_judges(name: str) -> bool:
@@ -160,8 +161,10 @@ class Bench:
                 self._ready[key] = (test, entry_point, prepared(test, entry_point))
             except Untestable as error:
                 return {"known": True, "broken": str(error)}
-            if len(self._ready) > _KEPT:
+            while len(self._ready) > 1 and (len(self._ready) > _KEPT or sum(len(kept[0]) for kept in self._ready.values()) > _KEPT_LENGTH):
                 self._ready.popitem(last=False)
+            gc.collect()
+            gc.freeze()  # a fork's own collections would touch, and so copy, all of it
         self._ready.move_to_end(key)
         return {"known": True, "broken": ""}
 

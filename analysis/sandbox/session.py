@@ -7,6 +7,8 @@ on the verdict. A refusal, or a program that breaks the rules of the wire, makes
 from __future__ import annotations
 
 import builtins
+import contextlib
+import os
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -57,7 +59,7 @@ class Session:
         if self.breach:
             raise Breach(self.breach)
         table: list[Any] = []
-        return self._asked(self._encoded(("do", operation, args, kwargs), table), table)
+        return self._asked(self._encoded((operation, kwargs or None, *args), table), table)
 
     def loaded(self) -> None:
         """The outcome of running the program's own statements."""
@@ -66,8 +68,11 @@ class Session:
     def begun(self) -> bool:
         """Let the program begin, once its process is confined; False where that failed, which is not the program's doing."""
         try:
-            if self._wire.receive() != CONFINED:
+            said = self._wire.receive()
+            if not said.startswith(CONFINED):
                 return False
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                os.sched_setaffinity(0, {int(said.removeprefix(CONFINED))})  # where the program is
             self._wire.send(BEGIN)
         except (Closed, Unasked):
             return False

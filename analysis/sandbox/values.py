@@ -25,7 +25,9 @@ INT = struct.Struct(">q")
 FLOAT = struct.Struct(">d")
 COMPLEX = struct.Struct(">dd")
 # Shorter lists are not worth the look at their types.
-_PACKED_FROM = 8
+_PACKED_FROM = 4
+# of the numbers that are packed, by struct's letters
+_NUMBERS: dict[type, str] = {int: "q", float: "d", bool: "?"}
 
 
 class Unencodable(ValueError):
@@ -135,7 +137,12 @@ class _Writer:
             raise Unencodable(f"a value nested more than {MAX_DEPTH} deep")
         self.raw(tag + SIZE.pack(count))
         for item in items:
-            self.put(item)
+            # put, without a call more for most
+            writer = _WRITERS.get(type(item))
+            if writer is None:
+                self.put(item)
+            else:
+                writer(self, item)
         self.depth -= 1
         self.numbers[id(value)] = number
 
@@ -147,23 +154,35 @@ def _write_int(writer: _Writer, value: int) -> None:
         writer.sized(b"I", int.to_bytes(value, int.bit_length(value) // 8 + 1, "big", signed=True))
 
 
+def _packed(items: list[Any]) -> bytes | None:
+    """A list of texts alone, or of numbers of up to 64 bits, in a few pieces; None for any other."""
+    kinds = set(map(type, items))
+    if kinds == {str}:
+        text = "".join(items).encode("utf-8", "surrogatepass")
+        return b"S" + SIZE.pack(len(items)) + struct.pack(f">{len(items)}I", *map(len, items)) + SIZE.pack(len(text)) + text
+    if not kinds <= _NUMBERS.keys():
+        return None
+    (code,) = letters if len(letters := {_NUMBERS[kind] for kind in kinds}) == 1 else ("",)
+    form = f"{len(items)}{code}" if code else "".join([_NUMBERS[type(item)] for item in items])
+    try:
+        # not struct.pack, which keeps what it makes of a format, here as long as the list
+        packed = struct.Struct(">" + form).pack(*items)
+    except struct.error:  # an int of more than 64 bits
+        return None
+    return b"V" + SIZE.pack(len(form)) + form.encode() + SIZE.pack(len(packed)) + packed
+
+
 def _write_list(writer: _Writer, value: list[Any]) -> None:
     if writer.known(value):
         return
     count = list.__len__(value)
     if count >= _PACKED_FROM:
-        kinds = set(map(type, list.__iter__(value)))
-        code = "q" if kinds == {int} else "d" if kinds == {float} else ""
-        if code:
-            try:
-                packed = struct.pack(f">{count}{code}", *list.__iter__(value))
-            except struct.error:  # an int of more than 64 bits
-                pass
-            else:
-                writer.numbers[id(value)] = len(writer.table)
-                writer.table.append(value)
-                writer.sized(code.upper().encode(), packed)
-                return
+        packed = _packed(list(list.__iter__(value)))
+        if packed is not None:
+            writer.numbers[id(value)] = len(writer.table)
+            writer.table.append(value)
+            writer.raw(packed)
+            return
     writer.items(b"l", value, list.__iter__(value), count, early=True)
 
 

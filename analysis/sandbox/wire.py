@@ -35,17 +35,22 @@ class Wire:
 
     def send(self, payload: bytes) -> None:
         """Write one frame, however long the other end takes to read it."""
-        frame = memoryview(_SIZE.pack(len(payload)) + payload)
+        frame = _SIZE.pack(len(payload)) + payload
         try:
-            while frame:
-                frame = frame[os.write(self.fd, frame) :]
+            written = os.write(self.fd, frame)
+            left = memoryview(frame)[written:] if written < len(frame) else b""
+            while left:
+                left = left[os.write(self.fd, left) :]
         except (BrokenPipeError, ConnectionResetError):
             raise Closed from None
 
     def receive(self) -> bytes:
         """Read one frame, and see to it that nothing stands behind it."""
         try:
-            received = bytearray(os.read(self.fd, 1 << 16))
+            first = os.read(self.fd, 1 << 16)
+            if len(first) >= _SIZE.size and _SIZE.unpack_from(first)[0] == len(first) - _SIZE.size <= self._largest:
+                return first[_SIZE.size :]
+            received = bytearray(first)
             while len(received) < _SIZE.size:
                 received += self._more(1 << 16)
             (size,) = _SIZE.unpack_from(received)

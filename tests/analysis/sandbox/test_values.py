@@ -59,7 +59,8 @@ values = st.recursive(
     lambda inner: st.one_of(
         *(st.lists(inner, max_size=4), st.lists(inner, max_size=4).map(tuple), st.lists(inner, max_size=4).map(collections.deque)),
         *(st.dictionaries(hashables, inner, max_size=4), st.dictionaries(hashables, inner, max_size=3).map(collections.OrderedDict)),
-        *(st.sets(hashables, max_size=4), st.lists(st.integers(), min_size=8), st.lists(st.floats(), min_size=8)),
+        *(st.sets(hashables, max_size=4), st.lists(st.integers(), min_size=4), st.lists(st.floats(), min_size=4)),
+        *(st.lists(st.text(st.characters()), min_size=4), st.lists(st.integers(-9, 9) | st.floats() | st.booleans(), min_size=4)),
     ),
     max_leaves=12,
 )
@@ -228,6 +229,12 @@ def test_hostile_bytes_are_refused() -> None:
         b"P\x00\x00\x00\x00\x00\x00\x00\x00",
         b"s\x00\x00\x00\x01\xff",
         b"gN",
+        b"V\x00\x00\x00\x019\x00\x00\x00\x00",  # a number of nothing
+        b"V\x00\x00\x00\x04999q\x00\x00\x00\x00",
+        b"V\x00\x00\x00\x0a9999999999\x00\x00\x00\x00",
+        b"V\x00\x00\x00\x02qP\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00",
+        b"S\xff\xff\xff\xff",
+        b"S\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01a",  # longer than there is
         b"x\x00\x00\x00\x01z",
     ):
         with pytest.raises(Malformed):
