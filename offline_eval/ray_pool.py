@@ -15,11 +15,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from .pool import TRIES, Answer, Finished, Item, PoolError, Start
+from .pool import BEGIN_S, TRIES, Answer, Finished, Item, PoolError, Start
 
 # Ray hangs when actors hold every CPU: one is left for its own tasks.
 _SPARE_CPUS = 1
-_BEGIN_S = 120.0
+# Of a task that needs no CPU of its own.
+_TASK_S = 120.0
 _LOOK_S = 1.0
 _REACH_S = 10.0
 
@@ -56,9 +57,12 @@ def run(
         actor = cluster.remote(num_cpus=1, max_restarts=-1, max_task_retries=tries - 1)(_Actor)
         staff = [actor.remote(start) for _ in range(count)]
         try:
-            reasons = cluster.get([each.why_not.remote() for each in staff], timeout=_BEGIN_S)
+            reasons = cluster.get([each.why_not.remote() for each in staff], timeout=BEGIN_S)
         except GetTimeoutError:
-            raise PoolError(f"{count} workers of one CPU each did not begin in {_BEGIN_S:.0f} s: name fewer with --workers") from None
+            raise PoolError(
+                f"{count} workers of one CPU each did not begin in {BEGIN_S:.0f} s: the cluster has fewer CPUs free (name fewer with "
+                "--workers), or they take longer to open the model and copy the project"
+            ) from None
         except RayError as error:
             raise PoolError(f"a worker can't start: {_cause(error)}") from None
         if why := next(filter(None, reasons), ""):
@@ -153,7 +157,7 @@ def reachable(address: str) -> None:
 
 def _same_python(ray: Any) -> None:
     """Refuse a cluster whose Python can't read what is sent to it."""
-    theirs = ray.get(ray.remote(num_cpus=0)(lambda: tuple(sys.version_info[:2])).remote(), timeout=_BEGIN_S)
+    theirs = ray.get(ray.remote(num_cpus=0)(lambda: tuple(sys.version_info[:2])).remote(), timeout=_TASK_S)
     if theirs != sys.version_info[:2]:
         raise PoolError(f"the cluster runs Python {theirs[0]}.{theirs[1]}, this is {sys.version_info[0]}.{sys.version_info[1]}")
 
