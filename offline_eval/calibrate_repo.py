@@ -7,7 +7,7 @@ import glob
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from ..inference.completion import Settings, Task, kind_of
 from . import pool, ray_pool
 from .line_completion import to_stderr
 from .progress import counted, duration
+from .project_copy import advice_on_links, left_out_notes
 from .repository import SHARDS, TASKS, Spec, places_of, regions_of
 from .repository_asking import Unanswered, Workers, ask
 from .repository_plan import Asked as Asked
@@ -103,7 +104,7 @@ def _calibrate(asked: Asked) -> None:
         to_stderr("making an environment with what the tests need (kept for the next time)")
         interpreter = make_environment(project, cache / "environments", python=interpreter if asked.python else None)
     with Oracle(project, interpreter, Jail(isolation), cache=cache / "oracle") as oracle:
-        suite = _suite(oracle)
+        suite = _suite(oracle, oracle.suite.copied.left_out)
         regions = regions_of(oracle, asked.seed)
         if not regions:
             raise _Failure(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
@@ -195,15 +196,17 @@ def _model(asked: Asked) -> tuple[str, str, dict[Task, str]]:
         return model.fingerprint.id, model.fingerprint.name, prompts
 
 
-def _suite(oracle: Oracle) -> Suite:
-    """Run the suite, unless that was done for this very code, and say what it is worth."""
+def _suite(oracle: Oracle, left_out: Mapping[str, str]) -> Suite:
+    """Run the suite, unless that was done for this very code, and say what it is worth. left_out: what the copy lacks, and why."""
+    for note in left_out_notes(left_out):
+        to_stderr(f"note: {note}")
     if not oracle.is_measured:
         to_stderr("running the tests as they are, to know which are steady and what they touch (kept for the next time)")
     baseline = oracle.baseline()
     for note in baseline.notes:
         to_stderr(f"note: {note}")
     if baseline.trouble:
-        raise _Failure(_advised(baseline, oracle.suite.interpreter.path))
+        raise _Failure(_advised(baseline, oracle.suite.interpreter.path) + advice_on_links(left_out))
     coverage = oracle.coverage()
     if coverage.trouble:
         raise _Failure(coverage.trouble)

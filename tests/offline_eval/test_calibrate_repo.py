@@ -313,6 +313,15 @@ def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, cap
     shutil.rmtree(project / "tests")
     assert main(command(project)) == 1
     assert "test" in capsys.readouterr().err
+    # what only a link out of the project leads to is not in the copy
+    (project / "tests").mkdir()
+    (project / "tests" / "test_core.py").write_text("import core\n")
+    (project / "core").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    assert main(command(project)) == 1
+    said = capsys.readouterr().err
+    assert "note: not in the copy that the tests see: core (a link out of the project)" in said
+    assert "Links out of the project are not followed (core)" in said
     assert main(["calibrate", "repo", str(project), "--out", str(project / "run"), "--dry-run"]) == 2
     assert "inside the project" in capsys.readouterr().err
     with pytest.raises(SystemExit) as ended:

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from assay.analysis.oracle.copying import copy_project
+from assay.offline_eval.project_copy import advice_on_links, left_out_notes
+
+
+def test_what_tests_may_miss_in_the_copy_is_told_and_what_every_project_has_is_not(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "core"
+    elsewhere.mkdir()
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", project], check=True)
+    for folder in (".venv", "__pycache__", ".pytest_cache"):
+        (project / folder).mkdir()
+    (project / ".venv" / "pyvenv.cfg").touch()
+    (project / ".coverage").touch()
+    (project / "core").symlink_to(elsewhere)
+    (project / "gone").symlink_to("nowhere")
+    left_out = copy_project(project, tmp_path / "copy").left_out
+    assert len(left_out) == 7
+    assert list(left_out_notes(left_out)) == [
+        "not in the copy that the tests see: core (a link out of the project)",
+        "not in the copy that the tests see: gone (a link that leads nowhere)",
+    ]
+    assert advice_on_links(left_out).startswith(". Links out of the project are not followed (core): ")
+
+
+def test_of_many_things_that_are_not_in_the_copy_only_some_are_named(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    for number in range(9):
+        (tmp_path / "project" / f"link{number}").symlink_to(tmp_path)
+    left_out = copy_project(tmp_path / "project", tmp_path / "copy").left_out
+    told = list(left_out_notes(left_out))
+    assert (len(told), told[-1]) == (6, "nor are 4 more")
+    assert "link4 and others" in advice_on_links(left_out)
+    assert advice_on_links({}) == ""
