@@ -154,7 +154,7 @@ def _begun(
         )
     return run, Spec(
         project, interpreter, isolation, cache / "oracle", asked.choice, Settings(), asked.tasks, asked.seed,
-        content, None if asked.ray else run.folder / SHARDS,
+        content, fingerprint, None if asked.ray else run.folder / SHARDS,
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..analysis.lines import Gap, Line, UnreadableSource, lines_inside_strings, middle, rest, whole
 from ..analysis.oracle.oracle import NotJudged, Oracle
 from ..analysis.oracle.report import Verdict
@@ -50,7 +51,7 @@ class Unjudged(Exception):
 
 
 class Changed(Exception):
-    """The project is not what it was when the run began; the message says what to do."""
+    """Project, model or Assay are not those that the run began with; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,8 @@ def gaps_of(source: str, place: Place, tasks: Sequence[Task], seed: int) -> dict
 class Spec:
     """All that a worker needs to answer places, as it travels. project: the folder; cache: where the oracle keeps its baseline.
 
-    content: `Oracle.content` of the code that the places are of. shards: where a worker on this machine leaves what it has finished; None
+    content: `Oracle.content` of the code that the places are of; model: the fingerprint's id of the one that the run is of; version: the
+    driver's of Assay. shards: where a worker on this machine leaves what it has finished; None
     where the driver does.
     """
 
@@ -144,12 +146,21 @@ class Spec:
     tasks: tuple[Task, ...]
     seed: int
     content: str
+    model: str
     shards: Path | None
+    version: str = __version__
 
     def __call__(self) -> Answering:
         """The work function, with the model and the oracle open. Raises Changed, and what `ModelChoice.open` and `Oracle` raise."""
+        if self.version != __version__:
+            raise Changed(f"the worker has Assay {__version__}, the driver {self.version}: install the same on both")
         with ExitStack() as stack:
             model = stack.enter_context(opened_on_one_thread(self.choice))
+            if model.fingerprint.id != self.model:
+                raise Changed(
+                    f"{self.choice.where or 'the embedded model'} is the model {model.fingerprint.id} for the worker, and was {self.model} "
+                    "when the run began: have the same one in its place, everywhere"
+                )
             oracle = stack.enter_context(Oracle(self.project, self.interpreter, Jail(self.isolation), cache=self.cache))
             if oracle.content != self.content:
                 raise Changed(

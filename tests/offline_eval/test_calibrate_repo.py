@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -332,6 +333,27 @@ def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, cap
     assert "no such program" in capsys.readouterr().err
 
 
+def fingerprint() -> str:
+    with ModelChoice().open() as model:
+        return model.fingerprint.id
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [({"version": "0.0.1"}, "the driver 0.0.1: install the same on both"), ({"model": "f" * 16}, "f{16} when the run began")],
+)
+def test_a_worker_with_another_model_or_another_assay_answers_nothing(
+    project: Path, tmp_path: Path, tiny_gguf: Path, other: dict[str, str], said: str
+) -> None:
+    with ModelChoice(str(tiny_gguf)).open() as model:
+        right = model.fingerprint.id
+    spec = Spec(
+        project, Path(sys.executable), available(), tmp_path, ModelChoice(str(tiny_gguf)), Settings(), ("line",), 0, "", right, None
+    )  # fmt: skip
+    with pytest.raises(PoolError, match=said):
+        list(pool.run(replace(spec, **other), [], 1))
+
+
 @pytest.mark.slow
 def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(project: Path, tmp_path: Path) -> None:
     jail, cache = Jail(available()), tmp_path / "oracle"
@@ -344,7 +366,7 @@ def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(
     assert len(set(lines)) == len(lines)
     (project / "shop" / "sums.py").write_text("# now with a comment\n" + SOURCE)
     spec = Spec(
-        project, Path(sys.executable), available(), cache, ModelChoice(), Settings(), ("line",), 0, content, None
+        project, Path(sys.executable), available(), cache, ModelChoice(), Settings(), ("line",), 0, content, fingerprint(), None
     )  # fmt: skip
     with pytest.raises(PoolError, match="is not what it was when the run began"):
         list(pool.run(spec, places, 1))
