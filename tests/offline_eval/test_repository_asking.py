@@ -12,7 +12,7 @@ from pool_work import Places
 from assay.analysis.regions import Region
 from assay.offline_eval import pool
 from assay.offline_eval.repository import Place, records_of
-from assay.offline_eval.repository_asking import Unanswered, ask
+from assay.offline_eval.repository_asking import MOST_LOST, Unanswered, ask
 
 
 def places(count: int) -> list[Place]:
@@ -55,3 +55,23 @@ def test_that_a_project_has_no_more_places_is_said_only_where_none_was_lost(tmp_
     assert "has no more than" not in capsys.readouterr().err
     asked(tmp_path, 3, set())
     assert "the project has no more than 3 places" in capsys.readouterr().err
+
+
+def test_places_that_were_lost_are_asked_last_by_the_next_run_and_do_not_end_it(tmp_path: Path) -> None:
+    cursed = {f"p{i:02}" for i in range(MOST_LOST)}
+    with pytest.raises(Unanswered, match="10 places in a row"):
+        asked(tmp_path, 14, cursed)
+    order = asked(tmp_path, 14, cursed)
+    assert order == [*(f"p{i:02}" for i in range(MOST_LOST, 14)), *sorted(cursed)]
+    assert answered(tmp_path) == ["p10", "p11", "p12", "p13"]
+    # once the machine is mended they are answered, in their order
+    assert asked(tmp_path, 14, set()) == sorted(cursed)
+    assert len(answered(tmp_path)) == 14
+
+
+@pytest.mark.parametrize("damaged", ["", "[", "{}", "7", '[["p00"]]', "\x00"])
+def test_a_damaged_list_of_lost_places_leaves_them_in_their_order(tmp_path: Path, damaged: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "lost.json").write_text(damaged)
+    assert asked(tmp_path, 3, {"p01"}) == ["p00", "p01", "p02"]
+    assert asked(tmp_path, 4, {"p01"}) == ["p03", "p01"]
