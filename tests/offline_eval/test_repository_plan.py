@@ -1,0 +1,67 @@
+"""What is wrong with `assay calibrate repo` as it was given, seen before anything is run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.sandbox.isolation import NoIsolation, available
+from assay.cli import main
+
+pytest.importorskip("libcst", reason="libcst is not installed")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolation() -> None:
+    try:
+        available()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "sums.py").touch()
+    return tmp_path / "shop"
+
+
+def command(project: Path, *more: str) -> list[str]:
+    return ["calibrate", "repo", str(project), "--python", sys.executable, "--out", str(project.parent / "run"), *more]
+
+
+@pytest.mark.parametrize(
+    ("given", "out", "refused"),
+    [
+        (".", "../run", False),
+        (".", "run", True),
+        ("../link", "../link/run", True),
+        ("../link", "../run", False),
+        (".", "../link/run", True),
+    ],
+)
+def test_a_run_is_kept_outside_of_the_project_however_both_are_named(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str, out: str, refused: bool
+) -> None:
+    monkeypatch.chdir(project)
+    (project.parent / "link").symlink_to(project)
+    asked = ["calibrate", "repo", given, "--python", sys.executable, "--out", out, "--dry-run"]
+    assert main(asked) == (2 if refused else 0)
+    assert ("inside the project" in capsys.readouterr().err) == refused
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the cache is named otherwise")
+def test_a_cache_inside_the_project_is_refused(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project / ".cache"))
+    assert main(command(project, "--dry-run")) == 2
+    assert "let XDG_CACHE_HOME name a folder elsewhere" in capsys.readouterr().err
+
+
+def test_a_project_whose_path_is_not_utf_8_is_refused_at_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = project.rename(project.with_name(os.fsdecode(b"shop-\xff")))
+    assert main(command(odd, "--dry-run")) == 2
+    assert "is not UTF-8" in capsys.readouterr().err
