@@ -8,6 +8,8 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,7 +29,7 @@ from ..inference.completion import Settings, Task, kind_of
 from . import pool, ray_pool
 from .line_completion import to_stderr
 from .progress import counted, duration
-from .project_copy import advice_on_links, left_out_notes
+from .project_copy import advice_on_links, frozen, left_out_notes
 from .repository import SHARDS, TASKS, Spec, places_of, regions_of
 from .repository_asking import Unanswered, Workers, ask
 from .repository_plan import Asked as Asked
@@ -103,12 +105,16 @@ def _calibrate(asked: Asked) -> None:
     if asked.make_environment:
         to_stderr("making an environment with what the tests need (kept for the next time)")
         interpreter = make_environment(project, cache / "environments", python=interpreter if asked.python else None)
-    with Oracle(project, interpreter, Jail(isolation), cache=cache / "oracle") as oracle:
-        suite = _suite(oracle, oracle.suite.copied.left_out)
+    failure: pool.PoolError | Unanswered | None = None
+    # other machines have no folder of this one's
+    source = nullcontext((project, dict[str, str]())) if asked.ray else frozen(project)
+    with source as (folder, left_out), Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle") as oracle:
+        suite = _suite(oracle, left_out | oracle.suite.copied.left_out)
         regions = regions_of(oracle, asked.seed)
         if not regions:
             raise _Failure(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
         run, spec = _begun(asked, model, project, interpreter, isolation, cache, oracle.content)
+        spec = replace(spec, project=folder)
         keep_suite(run, suite)
         to_stderr(f"{counted(len(regions), 'region')}; what is done is kept in {run.folder}")
         try:
@@ -122,7 +128,12 @@ def _calibrate(asked: Asked) -> None:
                 f"calibrators of what there is, and `assay eval report {run.folder}` a report alone"
             )
             raise
-    finish(run, project, asked.as_json)
+        except (pool.PoolError, Unanswered) as error:
+            failure = error
+    if failure is None or any((run.folder / SHARDS).glob("*.json")):
+        finish(run, project, asked.as_json)
+    if failure:
+        raise failure
 
 
 def _begun(

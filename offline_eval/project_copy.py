@@ -1,14 +1,34 @@
-"""What people are told of the copy of a project that its tests see."""
+"""The copy of a project that a run works from, and what people are told of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..analysis.oracle.copying import copy_project
+from ..analysis.oracle.place import Place
 
 # Paths that are told by name.
 NAMED = 5
 # Reasons of `copy_project` for what every project has and no test misses.
 _USUAL = frozenset({"made by a tool", "a virtual environment"})
 _LINK_OUT = "a link out of the project"
+
+
+@contextmanager
+def frozen(project: Path) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder that holds the project as it is now, until the block ends, and what it lacks of the project, by path with the reason.
+
+    Who copies it, however late, copies the same, whatever is saved in an editor meanwhile. A project with files that are too large to be
+    copied is its own folder. Raises NotCopied.
+    """
+    place = Place()
+    try:
+        copied = copy_project(project, place.path / "project")
+        yield project if copied.linked else copied.folder, copied.left_out
+    finally:
+        place.close()
 
 
 def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:

@@ -234,39 +234,6 @@ def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     assert "calibrators are written there" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("given", "out", "refused"),
-    [
-        (".", "../run", False),
-        (".", "run", True),
-        ("../link", "../link/run", True),
-        ("../link", "../run", False),
-        (".", "../link/run", True),
-    ],
-)
-def test_a_run_is_kept_outside_of_the_project_however_both_are_named(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str, out: str, refused: bool
-) -> None:
-    monkeypatch.chdir(project)
-    (project.parent / "link").symlink_to(project)
-    asked = ["calibrate", "repo", given, "--python", sys.executable, "--out", out, "--dry-run"]
-    assert main(asked) == (2 if refused else 0)
-    assert ("inside the project" in capsys.readouterr().err) == refused
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the cache is named otherwise")
-def test_a_cache_inside_the_project_is_refused(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(project / ".cache"))
-    assert main(command(project, "--dry-run")) == 2
-    assert "let XDG_CACHE_HOME name a folder elsewhere" in capsys.readouterr().err
-
-
-def test_a_project_whose_path_is_not_utf_8_is_refused_at_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    odd = project.rename(project.with_name(os.fsdecode(b"shop-\xff")))
-    assert main(command(odd, "--dry-run")) == 2
-    assert "is not UTF-8" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shipped = load(Path(calibrator.__file__).parent / "shipped" / "exact_match-line.json")
@@ -331,6 +298,45 @@ def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, cap
     assert "no such task: poem" in capsys.readouterr().err
     assert main(["calibrate", "repo", str(project), "--python", str(tmp_path / "python")]) == 1
     assert "no such program" in capsys.readouterr().err
+
+
+def with_a_file_saved_once_the_tests_have_run(project: Path, *more: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a run during which a file of the project changes."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".typing")}
+    program = [sys.executable, "-m", "assay", *command(project, *more)]
+    with subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        before = []
+        for line in process.stderr:
+            before.append(line)
+            if "what is done is kept in" in line:
+                break
+        (project / "shop" / ".sums.py.swp").touch()
+        out, err = process.communicate(timeout=240)
+    return process.returncode, out, "".join(before) + err
+
+
+@pytest.mark.slow
+def test_a_file_that_is_saved_during_the_run_does_not_end_it(project: Path) -> None:
+    status, _, said = with_a_file_saved_once_the_tests_have_run(project, "--samples", "2", "--tasks", "line")
+    assert status == 0, said
+
+
+@pytest.mark.slow
+def test_a_run_whose_workers_cannot_begin_still_makes_calibrators_of_the_places_that_are_there(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (project / "data.bin").open("wb") as file:
+        file.truncate(1 << 25)  # too large to be copied, so that workers see what is saved
+    assert main(command(project, "--samples", "2", "--tasks", "line")) == 0
+    made = capsys.readouterr().out.splitlines()
+    for path in made:
+        Path(path).unlink()
+    status, out, said = with_a_file_saved_once_the_tests_have_run(project, "--samples", "30", "--tasks", "line")
+    assert status == 1
+    assert "is not what it was when the run began" in said
+    assert out.splitlines() == made
+    assert all(Path(path).is_file() for path in made)
 
 
 def fingerprint() -> str:

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from assay.analysis.oracle.copying import copy_project
-from assay.offline_eval.project_copy import advice_on_links, left_out_notes
+from assay.offline_eval.project_copy import advice_on_links, frozen, left_out_notes
 
 
 def test_what_tests_may_miss_in_the_copy_is_told_and_what_every_project_has_is_not(tmp_path: Path) -> None:
@@ -36,3 +36,28 @@ def test_of_many_things_that_are_not_in_the_copy_only_some_are_named(tmp_path: P
     assert (len(told), told[-1]) == (6, "nor are 4 more")
     assert "link4 and others" in advice_on_links(left_out)
     assert advice_on_links({}) == ""
+
+
+def test_what_is_copied_from_the_frozen_project_is_what_it_was_whatever_is_saved_meanwhile(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "pkg").mkdir(parents=True)
+    (project / "pkg" / "a.py").write_text("x = 1\n")
+    (project / "run.sh").write_text("echo\n")
+    (project / "run.sh").chmod(0o755)
+    (project / "link.py").symlink_to("pkg/a.py")
+    (project / "outside").symlink_to(tmp_path)
+    began = copy_project(project, tmp_path / "copy")
+    with frozen(project) as (folder, left_out):
+        assert folder != project
+        assert left_out == began.left_out
+        (project / "pkg" / "a.py").write_text("x = 2\n")
+        (project / "pkg" / ".a.py.swp").touch()
+        assert copy_project(folder, tmp_path / "again").sha256 == began.sha256
+    assert not folder.exists()
+
+
+def test_a_project_with_files_too_large_to_copy_is_its_own_folder(tmp_path: Path) -> None:
+    with (tmp_path / "data.bin").open("wb") as file:
+        file.truncate(1 << 25)
+    with frozen(tmp_path) as (folder, left_out):
+        assert (folder, left_out) == (tmp_path, {})
