@@ -7,26 +7,29 @@ from __future__ import annotations
 
 import os
 
+# typing and collections.abc cost more than the rest of a launcher's start
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def remove(folder: str) -> None:
     """Remove the folder with all in it, links themselves; what resists stays. Nobody may be at work in it any more."""
-    number = 0
-    while inner := [path for path in _emptied(folder) if path]:
-        before = number
+    number, progress = 0, True
+    while progress and (inner := _emptied(folder)):
+        progress = False
         for path in inner:
             for deeper in _emptied(path):
                 # up to the top, where the next round meets it
                 number += 1
-                _tried(os.rename, deeper, f"{folder}/.assay-{number}")
-            number += _tried(os.rmdir, path)
-        if number == before:
-            break
-    _tried(os.rmdir, folder)
+                progress |= _done(os.rename, deeper, f"{folder}/.assay-{number}")
+            progress |= _done(os.rmdir, path)
+    _done(os.rmdir, folder)
 
 
 def _emptied(folder: str) -> list[str]:
     """The folders in a folder, after all else in it was removed."""
-    _tried(os.chmod, folder, 0o700)
+    _done(os.chmod, folder, 0o700)
     folders = []
     try:
         with os.scandir(folder) as entries:
@@ -34,15 +37,15 @@ def _emptied(folder: str) -> list[str]:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
                 else:
-                    _tried(os.unlink, entry.path)
+                    _done(os.unlink, entry.path)
     except OSError:
         pass
     return folders
 
 
-def _tried(call: object, *args: object) -> bool:
+def _done(call: Callable[..., None], *arguments: object) -> bool:
     try:
-        call(*args)  # type: ignore[operator]
+        call(*arguments)
     except OSError:
         return False
     return True
