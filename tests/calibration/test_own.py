@@ -77,7 +77,7 @@ def test_a_moved_map_that_has_skill_and_collapses_is_not_said_to_have_too_few_sa
 
 
 def entry(made: Calibrator, origin: Origin = "user") -> Entry:
-    return Entry(origin, Path(f"/home/me/{origin}/mine.json"), made)
+    return Entry(origin, Path(f"/calibrators/{origin}/mine.json"), made)
 
 
 def of_another_language(parent: Calibrator) -> Calibrator:
@@ -112,7 +112,7 @@ def test_a_calibrator_of_other_projects_in_the_projects_own_folder_is_passed_ove
 ) -> None:
     none, why = parent_for(registry_of([entry(parent, "project")], []), mine(), "exact_match")
     assert none is None
-    assert why == f"/home/me/project/mine.json is this project's own: one of other projects belongs in {dict(folders())['user']}"
+    assert why == f"/calibrators/project/mine.json is this project's own: one of other projects belongs in {dict(folders())['user']}"
 
 
 def test_all_that_was_passed_over_is_told(parent: Calibrator) -> None:
