@@ -36,7 +36,7 @@ _TESTS = (
 )
 _DIAL = (
     "Show only suggestions with at least the confidence in the second column, and at least the share in the first of what is shown is "
-    "right: over all projects like these together, with a probability of {sure:.0f} % for each row by itself."
+    "right: over {among} together, with a probability of {sure:.0f} % for each row by itself."
 )
 
 
@@ -64,7 +64,7 @@ def section(subject: Measured | Calibrator, pictures: Sequence[Picture]) -> list
         blocks += [Heading(3, "By project and language"), *tables] if tables else []
     else:
         blocks.append(_bins("Bins of equal mass", calibrator.evidence.reliability))
-    return blocks + _decision(calibrator) + _map(calibrator)
+    return blocks + _decision(calibrator, measured) + _map(calibrator)
 
 
 def map_text(calibrator: Calibrator) -> str:
@@ -214,16 +214,25 @@ def _others(count: int, of_them: str) -> str:
     return f": the {SHOWN_GROUPS} largest; {left_out:,} others{of_them} are in report.json" if left_out > 0 else ""
 
 
-def _decision(calibrator: Calibrator) -> list[Block]:
+def _decision(calibrator: Calibrator, measured: Measured | None) -> list[Block]:
     if not calibrator.dial:
         return []
     columns = ("right, at least", "confidence, at least", "share shown", "right among the shown")
     sure = 100 * (1 - calibrator.dial[0].risk)
     return [
         Heading(3, "The dial"),
-        Paragraph(_DIAL.format(sure=sure)),
+        Paragraph(_DIAL.format(sure=sure, among=_population(calibrator, measured))),
         Table("Thresholds, with 95 % intervals", columns, "lrrr", tuple(_dial_row(row) for row in calibrator.dial)),
     ]
+
+
+def _population(calibrator: Calibrator, measured: Measured | None) -> str:
+    """What the held-out groups are a draw from: nothing is promised beyond."""
+    by = calibrator.fitted_on.grouped_by
+    if by == "project":
+        return "all projects like these"
+    of_one = calibrator.moved_from is not None or (measured is not None and len(measured.by_project) == 1)
+    return f"all {by}s {'of this project' if of_one else 'of the same projects'} that are like these, and of no other project,"
 
 
 def _dial_row(row: DialRow) -> tuple[str, ...]:

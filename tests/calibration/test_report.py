@@ -259,6 +259,28 @@ def test_the_ladder_the_guards_and_the_dial_are_in_the_report(tmp_path: Path) ->
     assert re.search(r"\| 50 % \| 0\.\d\d \| \d+\.\d % \(.* to .* %\) \| \d+\.\d % \(.* to .* %\) \|", text)
 
 
+@pytest.mark.parametrize(
+    ("projects", "files", "among"),
+    [
+        (12, 7, "all projects like these together"),
+        (1, 7, "all files of this project that are like these, and of no other project, together"),
+        (1, 1, "all samples of this project that are like these, and of no other project, together"),
+        (3, 7, "all files of the same projects that are like these, and of no other project, together"),
+    ],
+)
+def test_the_dial_promises_nothing_beyond_what_was_held_out(projects: int, files: int, among: str, tmp_path: Path) -> None:
+    samples = [structs.replace(s, file=f"f{i % files}.py") for i, s in enumerate(world(400, projects=projects)[0])]
+    report([fitted_to(samples)], tmp_path)
+    for name in ("report.md", "report.html"):
+        assert f"is right: over {among}, with a probability of 90 %" in (tmp_path / name).read_text()
+
+
+def test_the_dial_of_a_moved_map_is_of_its_project_also_in_a_report_on_the_file(fitted: Fit, tmp_path: Path) -> None:
+    moved = fit(world(400, projects=1, seed=1)[0], "exact_match", toward=fitted.calibrator, groups="file", resamples=50, date=DATE)
+    report([moved.calibrator], tmp_path)
+    assert "is right: over all files of this project that are like these" in (tmp_path / "report.md").read_text()
+
+
 def test_the_maps_of_groups_that_have_their_own_are_in_the_report(fitted: Fit, tmp_path: Path) -> None:
     children = tuple(Child((f"q{k}",), 10 + k, 5, 0.25, (0.5,), ((1.0, 0.0), (0.0, 1.0))) for k in range(60))
     report([replace(fitted.calibrator, levels=("project",), children=children)], tmp_path)
