@@ -7,7 +7,7 @@ import glob
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
@@ -31,7 +31,7 @@ from .line_completion import to_stderr
 from .progress import counted, duration
 from .project_copy import advice_on_links, frozen, left_out_notes
 from .repository import SHARDS, TASKS, Spec, places_of, regions_of
-from .repository_asking import Unanswered, Workers, ask
+from .repository_asking import Unanswered, Workers, ask, done_of
 from .repository_plan import Asked as Asked
 from .repository_plan import UsageError, check, plan, plan_lines
 from .repository_report import Suite
@@ -104,12 +104,14 @@ def _calibrate(asked: Asked) -> None:
     cache, model = platformdirs.user_cache_path("assay"), _model(asked)
     if asked.make_environment:
         to_stderr("making an environment with what the tests need (kept for the next time)")
-        interpreter = make_environment(project, cache / "environments", python=interpreter if asked.python else None)
+        with _told_if_stopped(lambda: "stopped; nothing is lost: the environment is made again by the same command"):
+            interpreter = make_environment(project, cache / "environments", python=interpreter if asked.python else None)
     failure: pool.PoolError | Unanswered | None = None
     # other machines have no folder of this one's
     source = nullcontext((project, dict[str, str]())) if asked.ray else frozen(project)
     with source as (folder, left_out), Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle") as oracle:
-        suite = _suite(oracle, left_out | oracle.suite.copied.left_out)
+        with _told_if_stopped(lambda: "stopped; nothing is lost: the tests' baseline is made again by the same command"):
+            suite = _suite(oracle, left_out | oracle.suite.copied.left_out)
         regions = regions_of(oracle, asked.seed)
         if not regions:
             raise _Failure(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
@@ -118,22 +120,35 @@ def _calibrate(asked: Asked) -> None:
         keep_suite(run, suite)
         to_stderr(f"{counted(len(regions), 'region')}; what is done is kept in {run.folder}")
         try:
-            ask(
-                run.folder, places_of(oracle, regions, asked.seed), _workers(asked, spec, _most_s(suite)),
-                wanted=asked.wanted, most_s=asked.minutes * 60 if asked.minutes else None, write=spec.shards is None,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            to_stderr(
-                f"stopped; what is finished is kept in {run.folder}. The same command goes on from there; with --samples 1 it makes the "
-                f"calibrators of what there is, and `assay eval report {run.folder}` a report alone"
-            )
-            raise
+            with _told_if_stopped(lambda: _kept(run)):
+                ask(
+                    run.folder, places_of(oracle, regions, asked.seed), _workers(asked, spec, _most_s(suite)),
+                    wanted=asked.wanted, most_s=asked.minutes * 60 if asked.minutes else None, write=spec.shards is None,
+                )  # fmt: skip
         except (pool.PoolError, Unanswered) as error:
             failure = error
     if failure is None or any((run.folder / SHARDS).glob("*.json")):
         finish(run, project, asked.as_json)
     if failure:
         raise failure
+
+
+@contextlib.contextmanager
+def _told_if_stopped(what: Callable[[], str]) -> Iterator[None]:
+    """Where the block is interrupted, a line says what that means for what was done."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        # a terminal has ^C there, behind a bar that has no end of line
+        to_stderr(f"{chr(10) if sys.stderr.isatty() else ''}{what()}")
+        raise
+
+
+def _kept(run: Run) -> str:
+    return (
+        f"stopped after {counted(done_of(run.folder), 'place')}; what is finished is kept in {run.folder}. The same command goes on from "
+        f"there; with --samples 1 it makes the calibrators of what there is, and `assay eval report {run.folder}` a report alone"
+    )
 
 
 def _begun(

@@ -14,23 +14,33 @@ _ERASE = "\r\x1b[K"
 
 
 def progress_text(
-    done: int, wanted: int | None, spent_s: float, most_s: float | None, unit: str, *, columns: int = 140, ended: bool = False
+    done: int,
+    wanted: int | None,
+    spent_s: float,
+    most_s: float | None,
+    unit: str,
+    *,
+    before: int = 0,
+    columns: int = 140,
+    ended: bool = False,
 ) -> str:
     """Rate and time left, by count (`wanted`) or by clock (`most_s`), whichever ends first; the bar fills what `columns` leave.
 
-    done counts what was done in the last spent_s seconds alone, wanted what was left when they began. ended: nothing is left.
+    done counts what was done in the last spent_s seconds alone, before what was done when they began, wanted both with what is left.
+    ended: nothing is left.
     """
+    there = before + done
     rate = done / spent_s if spent_s > 0 else 0.0
     lefts = []
     if wanted is not None and rate:
-        lefts.append(max(0, wanted - done) / rate)
+        lefts.append(max(0, wanted - there) / rate)
     if most_s is not None:
         lefts.append(max(0.0, most_s - spent_s))
-    shares = [done / wanted] if wanted else []
+    shares = [there / wanted] if wanted else []
     if most_s:
         shares.append(spent_s / most_s)
     share = min(1.0, max(shares, default=0.0))
-    count = f"{done}/{wanted}" if wanted is not None else str(done)
+    count = f"{there}/{wanted}" if wanted is not None else str(there)
     shown_rate = f"{rate:.1f} a second" if rate >= 1 else f"{rate * 60:.1f} a minute"
     text = f"{count} {unit}, {shown_rate}" + (f", {duration(min(lefts))} left" if lefts and not ended else "")
     width = max(0, min(_BAR, columns - len(text) - 2))
@@ -59,11 +69,19 @@ def _columns(terminal: TextIO) -> int:
 
 
 class Progress:
-    """Says how far the work is, on a stream; lines that others say go above the bar."""
+    """Says how far the work is, on a stream; lines that others say go above the bar. before: how many of those wanted were done already."""
 
     def __init__(
-        self, unit: str, wanted: int | None, most_s: float | None, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        unit: str,
+        wanted: int | None,
+        most_s: float | None,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        before: int = 0,
     ) -> None:
+        self._before = before
         self._unit, self._wanted, self._most_s = unit, wanted, most_s
         self._stream = stream or sys.stderr
         self._clock = clock
@@ -95,6 +113,6 @@ class Progress:
     def _show(self, *, ended: bool = False) -> None:
         columns = _columns(self._stream) if self._terminal else 140
         spent_s = self._clock() - self._begun
-        text = progress_text(self.done, self._wanted, spent_s, self._most_s, self._unit, columns=columns, ended=ended)
+        text = progress_text(self.done, self._wanted, spent_s, self._most_s, self._unit, before=self._before, columns=columns, ended=ended)
         self._stream.write(f"{_ERASE}{text}" if self._terminal else f"{text}\n")
         self._stream.flush()

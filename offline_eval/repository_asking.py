@@ -41,7 +41,9 @@ def ask(run: Path, places: Iterable[Place], workers: Workers, *, wanted: int | N
     if wanted is not None and done >= wanted:
         to_stderr(f"{counted(done, 'place')} done already")
         return
-    progress = Progress("places", wanted - done if wanted else None, most_s)
+    if done:
+        to_stderr(f"{done:,} of {counted(wanted, 'place')} are done already" if wanted else f"{counted(done, 'place')} done already")
+    progress = Progress("places", wanted, most_s, before=done)
     lost_before = _lost(run)
     lost, in_a_row = set[str](), 0
     items = until(_last(places, lost_before), shards, wanted, most_s, lambda: done)
@@ -68,6 +70,11 @@ def ask(run: Path, places: Iterable[Place], workers: Workers, *, wanted: int | N
             raise Unanswered("no place has an answer: the reasons are above; see assay doctor for the sandbox")
     elif wanted is not None and done < wanted and most_s is None:
         to_stderr(f"the project has no more than {counted(done, 'place')} whose tests see that the code is gone")
+
+
+def done_of(run: Path) -> int:
+    """How many places the run in this folder has finished that tell something. Raises RunError for a damaged one."""
+    return sum(record["deletion"] == "seen" for record in records_of(run))
 
 
 def _last(places: Iterable[Place], put_off: set[str]) -> Iterator[Place]:

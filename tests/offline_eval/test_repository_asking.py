@@ -75,3 +75,12 @@ def test_a_damaged_list_of_lost_places_leaves_them_in_their_order(tmp_path: Path
     (tmp_path / "run" / "lost.json").write_text(damaged)
     assert asked(tmp_path, 3, {"p01"}) == ["p00", "p01", "p02"]
     assert asked(tmp_path, 4, {"p01"}) == ["p03", "p01"]
+
+
+def test_a_run_that_goes_on_says_how_many_places_are_done_and_counts_from_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked(tmp_path, 3, set(), wanted=3)
+    assert "done already" not in capsys.readouterr().err
+    asked(tmp_path, 9, set(), wanted=5)
+    said = capsys.readouterr().err
+    assert "3 of 5 places are done already" in said
+    assert "5/5 places" in said
