@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .folds import Grouping
 from .measures import Floats
 from .metrics.bins import Bin, ece, ece_noise_floor, reliability
 from .metrics.intervals import RESAMPLES, Interval, intervals
@@ -57,6 +58,13 @@ class Evidence:
     ece: CalibrationError
     smooth_ece: SmoothError
     reliability: tuple[Bin, ...]
+
+
+def why_undefined(evidence: Evidence, by: Grouping) -> str:
+    """Why there is no skill, nor an AUC, for people; by: what was held out together."""
+    if 0 < evidence.positives < evidence.n:
+        return f"not defined: without one {by} only one outcome is left"
+    return "not defined: there is only one outcome"
 
 
 def evidence_of(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resamples: int = RESAMPLES, seed: int = 0) -> Evidence:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..calibration.bands import EVENT_WORDS
 from ..calibration.calibrator import as_json
+from ..calibration.evidence import why_undefined
 from ..calibration.files import write_atomically
 from ..calibration.metrics.bins import wilson
 from ..calibration.own import Own
@@ -221,12 +222,12 @@ def _gains(owns: Sequence[Own]) -> Table:
     rows = []
     for own in owns:
         made, gain = own.fit.calibrator, own.gain
-        skill = made.evidence.skill
+        skill, why_not = made.evidence.skill, why_undefined(made.evidence, made.fitted_on.grouped_by)
         rows.append((
             f"{EVENT_WORDS[made.event]}, {made.task}",
             made.status,
             f"{made.fitted_on.n:,}",
-            f"{skill.value:.3f} ({skill.low:.3f} to {skill.high:.3f})" if skill else "not defined",
+            f"{skill.value:.3f} ({skill.low:.3f} to {skill.high:.3f})" if skill else why_not,
             f"{made.evidence.smooth_ece.value:.3f} ({made.evidence.smooth_ece.noise_floor:.3f})",
             f"{gain.parent_log_loss:.3f}" if gain else "",
             f"{gain.own_log_loss:.3f}" if gain else f"{made.evidence.log_loss.value:.3f}",

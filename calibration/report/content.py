@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator
 from ..dial import DialRow
-from ..evidence import Evidence
+from ..evidence import Evidence, why_undefined
 from ..fit import GroupRow
+from ..folds import Grouping
 from ..maps.base_rate import BaseRateMap
 from ..maps.beta import BetaMap
 from ..maps.kinds import Rung
@@ -49,7 +50,7 @@ def section(subject: Measured | Calibrator, pictures: Sequence[Picture]) -> list
         Bullets(_facts(calibrator) + (measured.notes if measured else ())),
         Heading(3, "Evidence"),
         Paragraph(_held_out(calibrator, measured)),
-        _evidence_of_fit(measured) if measured else _evidence(calibrator.evidence),
+        _evidence_of_fit(measured) if measured else _evidence(calibrator),
         Paragraph(f"{_FLOORS} {_TESTS}" if measured else _FLOORS),
         Heading(3, "Reliability and ranking" if measured else "Reliability"),
         *pictures,
@@ -112,15 +113,18 @@ def _held_out(calibrator: Calibrator, measured: Measured | None) -> str:
     return text
 
 
-def _evidence(evidence: Evidence) -> Table:
-    rows = tuple((name, cell(evidence)) for name, cell in _OF_EVIDENCE)
+def _evidence(calibrator: Calibrator) -> Table:
+    rows = tuple((name, cell(calibrator.evidence, calibrator.fitted_on.grouped_by)) for name, cell in _OF_EVIDENCE)
     return Table("Evidence, with 95 % intervals", ("", "held out"), "lr", rows)
 
 
 def _evidence_of_fit(measured: Measured) -> Table:
     forecasts = [measured.before, measured.after] if measured.before else [measured.after]
-    rows = [(name, *(cell(forecast.evidence) for forecast in forecasts)) for name, cell in _OF_EVIDENCE]
-    rows += [(name, *(cell(forecast) for forecast in forecasts)) for name, cell in _OF_FORECAST]
+    by = measured.calibrator.fitted_on.grouped_by
+    # of one project its own base rate is the base rate, of which a row above speaks
+    of_forecast = [row for row in _OF_FORECAST if row[0] != _WITHIN_PROJECTS or len(measured.by_project) > 1]
+    rows = [(name, *(cell(forecast.evidence, by) for forecast in forecasts)) for name, cell in _OF_EVIDENCE]
+    rows += [(name, *(cell(forecast) for forecast in forecasts)) for name, cell in of_forecast]
     columns: tuple[str, ...] = ("", *(forecast.name for forecast in forecasts))
     if measured.before and measured.difference:
         difference = measured.difference
@@ -138,9 +142,7 @@ def _evidence_of_fit(measured: Measured) -> Table:
     return Table("Evidence, with 95 % intervals", columns, "l" + "r" * (len(columns) - 1), tuple(rows))
 
 
-def _interval(interval: Interval | None, sign: str = "") -> str:
-    if interval is None:
-        return "not defined"
+def _interval(interval: Interval, sign: str = "") -> str:
     form = f"{sign}.{_decimals((interval.high - interval.low) / 10)}f"
     return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
 
@@ -156,8 +158,8 @@ def _test(test: NullTest | None) -> str:
     return "p < 0.001" if test.p_value < 0.001 else f"p = {test.p_value:.3f}"
 
 
-def _number(value: float | None) -> str:
-    return "not defined" if value is None else f"{value:.4f}"
+def _number(value: float | None, why_not: str = "") -> str:
+    return f"not defined: {why_not}" if value is None else f"{value:.4f}"
 
 
 def _decimals(size: float) -> int:
@@ -166,21 +168,22 @@ def _decimals(size: float) -> int:
 
 
 _LOG_LOSS = "log loss, nats"
-_OF_EVIDENCE: tuple[tuple[str, Callable[[Evidence], str]], ...] = (
-    ("Brier score", lambda e: _interval(e.brier)),
-    ("skill score against the base rate", lambda e: _interval(e.skill)),
-    ("AUC", lambda e: _interval(e.auc)),
-    (_LOG_LOSS, lambda e: _interval(e.log_loss)),
-    ("ECE, 10 bins of equal width", lambda e: _with_floor(e.ece.value, e.ece.noise_floor)),
-    ("calibration error, root mean square, without noise", lambda e: _interval(Interval(e.ece.debiased, e.ece.low, e.ece.high))),
-    ("smooth calibration error", lambda e: _with_floor(e.smooth_ece.value, e.smooth_ece.noise_floor)),
+_WITHIN_PROJECTS = "skill score against each project's own base rate"
+_OF_EVIDENCE: tuple[tuple[str, Callable[[Evidence, Grouping], str]], ...] = (
+    ("Brier score", lambda e, _: _interval(e.brier)),
+    ("skill score against the base rate", lambda e, by: _interval(e.skill) if e.skill else why_undefined(e, by)),
+    ("AUC", lambda e, by: _interval(e.auc) if e.auc else why_undefined(e, by)),
+    (_LOG_LOSS, lambda e, _: _interval(e.log_loss)),
+    ("ECE, 10 bins of equal width", lambda e, _: _with_floor(e.ece.value, e.ece.noise_floor)),
+    ("calibration error, root mean square, without noise", lambda e, _: _interval(Interval(e.ece.debiased, e.ece.low, e.ece.high))),
+    ("smooth calibration error", lambda e, _: _with_floor(e.smooth_ece.value, e.smooth_ece.noise_floor)),
 )
 _OF_FORECAST: tuple[tuple[str, Callable[[Forecast], str]], ...] = (
     ("ECE, 10 bins of equal mass", lambda f: _with_floor(f.ece_equal_mass.value, f.ece_equal_mass.noise_floor)),
     ("CORP miscalibration", lambda f: _with_floor(f.miscalibration.value, f.miscalibration.noise_floor)),
     ("CORP discrimination", lambda f: _number(f.decomposition.discrimination)),
     ("CORP uncertainty", lambda f: _number(f.decomposition.uncertainty)),
-    ("skill score against each project's own base rate", lambda f: _number(f.skill_within_projects)),
+    (_WITHIN_PROJECTS, lambda f: _number(f.skill_within_projects, "in each project there is only one outcome")),
     ("AURC, area under risk and coverage", lambda f: _number(f.aurc)),
     ("AURC above that of the best order", lambda f: _number(f.excess_aurc)),
     ("AUGRC, its generalised form", lambda f: _number(f.augrc)),
@@ -200,7 +203,14 @@ def _bins(title: str, bins: Sequence[Bin]) -> Table:
 def _groups(what: str, groups: Sequence[GroupRow]) -> Table:
     rows = sorted(groups, key=lambda row: -row.n)
     cells = tuple(
-        (row.name, f"{row.n:,}", f"{row.base_rate:.3f}", f"{row.mean_probability:.3f}", _number(row.brier), _number(row.skill))
+        (
+            row.name,
+            f"{row.n:,}",
+            f"{row.base_rate:.3f}",
+            f"{row.mean_probability:.3f}",
+            _number(row.brier),
+            _number(row.skill, "there is only one outcome"),
+        )
         for row in rows[:SHOWN_GROUPS]
     )
     columns = (what, "samples", "base rate", "mean probability", "Brier score", "skill score against the overall base rate")

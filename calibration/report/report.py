@@ -12,6 +12,7 @@ import numpy as np
 
 from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator, as_json
+from ..evidence import why_undefined
 from ..files import write_atomically
 from ..fit import Fit
 from ..metrics.intervals import Interval
@@ -65,7 +66,7 @@ def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
 def summary(calibrator: Calibrator) -> str:
     """One line of evidence: what the calibrator is for and what it is worth."""
     evidence, made, error = calibrator.evidence, calibrator.fitted_on, calibrator.evidence.ece
-    skill = f"skill {_interval(evidence.skill)}" if evidence.skill else "skill not defined"
+    skill = f"skill {_interval(evidence.skill) if evidence.skill else why_undefined(evidence, made.grouped_by)}"
     return (
         f"{calibrator.status}: P({EVENT_WORDS[calibrator.event]}) for {made.model_name or made.model}, n = {evidence.n} "
         f"from {evidence.groups} {made.grouped_by}s, base rate {evidence.base_rate:.2f}, {skill}, "

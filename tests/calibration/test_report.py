@@ -24,7 +24,7 @@ from assay.calibration.metrics.scores import brier, log_loss, skill
 from assay.calibration.report.content import SHOWN_GROUPS
 from assay.calibration.report.measured import measured
 from assay.calibration.report.plots import DARK, pictures
-from assay.calibration.report.report import Report, report
+from assay.calibration.report.report import Report, report, summary
 from assay.calibration.samples import Sample, write_samples
 from assay.calibration.shrinkage import Child
 from assay.cli import main
@@ -228,8 +228,29 @@ def test_one_class_is_reported_with_what_is_defined(tmp_path: Path) -> None:
     found = json.loads(report([made], tmp_path).document)["reports"][0]
     assert found["after"]["roc"] is found["after"]["skill_within_projects"] is None
     text = (tmp_path / "report.md").read_text()
-    assert "| AUC | not defined | not defined |" in text
+    why = "not defined: there is only one outcome"
+    assert f"| AUC | {why} | {why} |" in text
+    assert "| not defined: in each project there is only one outcome |" in text
     assert "the area under the ROC curve is not defined" in text
+
+
+@pytest.mark.parametrize("files", [7, 1])
+def test_a_skill_that_needs_a_single_group_says_so(files: int, tmp_path: Path) -> None:
+    of_one = [structs.replace(s, file=f"f{i % files}.py", labels={"exact_match": i == 0}) for i, s in enumerate(world(60, projects=1)[0])]
+    made = fitted_to(of_one)
+    report([made], tmp_path)
+    why = f"not defined: without one {'file' if files > 1 else 'sample'} only one outcome is left"
+    for name in ("skill score against the base rate", "AUC"):
+        assert f"| {name} | {why} | {why} |" in (tmp_path / "report.md").read_text()
+    assert why in summary(made.calibrator)
+    report([made.calibrator], tmp_path / "of the file")
+    assert f"| AUC | {why} |" in (tmp_path / "of the file" / "report.md").read_text()
+
+
+@pytest.mark.parametrize("projects", [1, 2])
+def test_a_skill_against_each_projects_base_rate_is_told_of_several_projects_only(projects: int, tmp_path: Path) -> None:
+    report([fitted_to(world(100, projects=projects)[0])], tmp_path)
+    assert ("own base rate" in (tmp_path / "report.md").read_text()) == (projects > 1)
 
 
 def test_probabilities_that_are_all_equal_are_one_bin(tmp_path: Path) -> None:
