@@ -22,7 +22,7 @@ from ..calibration.files import write_atomically
 from ..calibration.metrics.bins import wilson
 from ..calibration.own import Own
 from ..calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table
-from ..calibration.report.content import section
+from ..calibration.report.content import came_from, section
 from ..calibration.report.markdown import as_markdown
 from ..calibration.report.measured import measured
 from ..calibration.report.page import as_page
@@ -226,6 +226,7 @@ def _gains(owns: Sequence[Own]) -> Table:
         rows.append((
             f"{EVENT_WORDS[made.event]}, {made.task}",
             made.status,
+            came_from(made) or "nothing: fitted alone",
             f"{made.fitted_on.n:,}",
             f"{skill.value:.3f} ({skill.low:.3f} to {skill.high:.3f})" if skill else why_not,
             f"{made.evidence.smooth_ece.value:.3f} ({made.evidence.smooth_ece.noise_floor:.3f})",
@@ -233,11 +234,13 @@ def _gains(owns: Sequence[Own]) -> Table:
             f"{gain.own_log_loss:.3f}" if gain else f"{made.evidence.log_loss.value:.3f}",
             f"{gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else "",
         ))  # fmt: skip
-    columns = ("calibrator", "status", "n", "skill", "smooth ECE (floor)", "log loss as it came", "of its own map", "gain")
+    # the map of other projects is a shipped one, or one of the user's
+    before, after = "log loss, map of other projects", "log loss, this map"
+    columns = ("calibrator", "status", "moved from", "n", "skill", "smooth ECE (floor)", before, after, "gain")
     return Table(
         "On suggestions that the map was not fitted on: held out by file, or one by one where files are too few",
         columns,
-        "llrrrrrr",
+        "lllrrrrrr",
         tuple(rows),
     )
 

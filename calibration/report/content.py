@@ -68,6 +68,12 @@ def section(subject: Measured | Calibrator, pictures: Sequence[Picture]) -> list
     return blocks + _decision(calibrator, measured) + _map(calibrator)
 
 
+def came_from(calibrator: Calibrator) -> str:
+    """The calibrator that a map was moved from, for people: its event and task are the same. Empty where it was not moved."""
+    parent = calibrator.moved_from
+    return f"{calibrator.event}-{calibrator.task}, n = {parent.n:,} ({parent.calibrator})" if parent else ""
+
+
 def map_text(calibrator: Calibrator) -> str:
     """The map in one line, for people."""
     first = calibrator.features[0]
@@ -93,11 +99,11 @@ def _line(intercept: float, slopes: Sequence[float], features: Sequence[str]) ->
 
 
 def _facts(calibrator: Calibrator) -> tuple[str, ...]:
-    made = calibrator.fitted_on
+    made, parent = calibrator.fitted_on, came_from(calibrator)
     return (
         f"model {made.model_name or 'without a name'} ({made.model}), prompt and decoder {made.prompt}, {', '.join(made.languages)}",
         f"{_samples(made.n)}, {made.positives:,} positive, from {made.groups:,} {made.grouped_by}s, fitted {made.date}",
-        map_text(calibrator),
+        (f"moved from {parent}, toward these samples; " if parent else "") + map_text(calibrator),
         f"standard deviation between {made.grouped_by}s {calibrator.between_group_sd:.3f} (log odds)",
     )
 

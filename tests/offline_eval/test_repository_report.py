@@ -1,0 +1,65 @@
+"""The report on a project: what it says of calibrators and counts, from records as a run leaves them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_samples import world
+
+from assay.calibration.calibrator import Calibrator
+from assay.calibration.fit import fit
+from assay.calibration.own import Own, own_calibrator
+from assay.offline_eval.repository_report import Suite, write_report
+
+SUITE = Suite(tests=3, flaky=0, files=2, covered_lines=11, seconds=0.5)
+
+
+@pytest.fixture(scope="module")
+def parent() -> Calibrator:
+    return fit(world(1500, projects=12)[0], "exact_match", kind="platt", resamples=50).calibrator
+
+
+def mine(parent: Calibrator | None, n: int = 60, slope: float = 0.7) -> Own:
+    return own_calibrator(world(n, projects=1, slope=slope, seed=1)[0], "exact_match", parent, resamples=50)
+
+
+def written(out: Path, owns: list[Own], records: list[dict[str, Any]] | None = None, suite: Suite = SUITE) -> str:
+    """The report as Markdown, without its escapes."""
+    write_report(out, "shop: its own calibrators", ["model tiny"], suite, records or [], owns, [])
+    return re.sub(r"\\(.)", r"\1", (out / "report.md").read_text())
+
+
+def table(text: str, column: str) -> list[dict[str, str]]:
+    """The rows of the table that has this column."""
+    lines = text.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("|") and f"| {column} |" in line)
+    names = [cell.strip() for cell in lines[at].split("|")[1:-1]]
+    rows = []
+    for line in lines[at + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append(dict(zip(names, (cell.strip() for cell in line.split("|")[1:-1]), strict=True)))
+    return rows
+
+
+def test_a_moved_map_is_told_from_the_one_it_came_from_and_both_by_name(parent: Calibrator, tmp_path: Path) -> None:
+    own = mine(parent)
+    assert own.gain
+    text = written(tmp_path, [own])
+    (row,) = table(text, "moved from")
+    assert row["moved from"] == f"exact_match-line, n = 1,500 ({parent.id})"
+    assert row["log loss, map of other projects"] == f"{own.gain.parent_log_loss:.3f}"
+    assert row["log loss, this map"] == f"{own.gain.own_log_loss:.3f}"
+    assert f"* moved from exact_match-line, n = 1,500 ({parent.id}), toward these samples; platt: log odds = " in text
+
+
+def test_a_map_that_was_fitted_alone_has_no_log_loss_of_another(tmp_path: Path) -> None:
+    own = mine(None)
+    text = written(tmp_path, [own])
+    (row,) = table(text, "moved from")
+    assert (row["moved from"], row["log loss, map of other projects"]) == ("nothing: fitted alone", "")
+    assert row["log loss, this map"] == f"{own.fit.calibrator.evidence.log_loss.value:.3f}"
+    assert "toward these samples" not in text
