@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from ..calibration.calibrator import CalibratorError, load, save
 from ..calibration.files import write_atomically
 from ..calibration.fit import FitError
 from ..calibration.own import Own, own_calibrator, parent_for
-from ..calibration.registry import PROJECT_FOLDER, folders, read_registry
+from ..calibration.registry import PROJECT_FOLDER, Origin, Registry, choose, folders, load_registry, read_registry
 from ..calibration.report.report import summary
 from ..calibration.samples import Sample, write_samples
 from ..inference.completion import Task
@@ -23,6 +23,9 @@ from .repository_report import Suite, summary_of, write_report
 from .run import GENERATIONS, LABELS, Run, RunError
 
 EVENTS = ("tests_pass", "exact_match")
+# Whose calibrator it is that an event's number comes from, for people.
+_WHOSE: dict[Origin, str] = {"project": "its own calibrator", "user": "yours for all projects", "shipped": "the shipped one"}
+_NO_NUMBER = "no number"
 
 
 def keep_suite(run: Run, suite: Suite) -> None:
@@ -66,12 +69,28 @@ def finish(run: Run, project: Path | None, as_json: bool) -> None:
     for path in report:
         if path.suffix == ".html":
             to_stderr(f"report: {path}")
+    if project:
+        to_stderr(_used(load_registry(project), asked["model"], {task: prompts[task] for task in asked["tasks"]}))
     if as_json:
         document = {"run": str(run.folder), "samples": [str(p) for p in paths], "calibrators": [str(p) for p in written]}
         print(json.dumps({**document, "report": [str(p) for p in report], **summary_of(records)}))
     else:
         for path in written or paths:
             print(path)
+
+
+def _used(registry: Registry, model: str, prompts: Mapping[Task, str]) -> str:
+    """One line: which calibrator the project's files get their numbers from, for each event and task, and for which there is no number."""
+    of_each: dict[str, dict[str, list[str]]] = {}
+    for event in EVENTS:
+        for task, prompt in prompts.items():
+            chosen = choose(registry, model, prompt, event, task, "python").entry
+            numbered = chosen is not None and chosen.calibrator.status == "informative"
+            whose = _WHOSE[chosen.origin] if chosen and numbered else _NO_NUMBER
+            of_each.setdefault(whose, {}).setdefault(event, []).append(task)
+    told = {whose: [f"{event} of {', '.join(tasks)}" for event, tasks in about.items()] for whose, about in of_each.items()}
+    lines = [f"{whose} for {' and '.join(told[whose])}" for whose in (*_WHOSE.values(), _NO_NUMBER) if whose in told]
+    return f"used for this project from now on: {'; '.join(lines)}"
 
 
 def _save(owns: Sequence[Own], folder: Path, notes: list[str]) -> list[Path]:

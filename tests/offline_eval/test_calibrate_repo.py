@@ -163,8 +163,7 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path) -> None:
         assert known.items() <= now.items()
         assert all(json.loads(data)["id"] for data in now.values())
         if kill is signal.SIGINT and process.returncode:
-            told = sum(json.loads(data)["deletion"] == "seen" for data in now.values())
-            assert f"stopped after {told} place" in said
+            assert f"stopped after {sum(json.loads(data)['deletion'] == 'seen' for data in now.values())} place" in said
     assert main(command(project, "--samples", "30", "--workers", "2")) == 0
     assert len({r["id"] for r in records(run)}) == len(records(run)) >= len(now)
 
@@ -246,6 +245,7 @@ def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path
     said = capsys.readouterr()
     assert f"{path} stays as it was" in said.err
     assert str(path) not in said.out.splitlines()
+    assert said.err.splitlines()[-1].endswith(": its own calibrator for exact_match of line; the shipped one for tests_pass of line")
     assert path.read_bytes() == before
 
 
