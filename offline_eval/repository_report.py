@@ -22,7 +22,7 @@ from ..calibration.files import write_atomically
 from ..calibration.metrics.bins import wilson
 from ..calibration.own import Own
 from ..calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table
-from ..calibration.report.content import came_from, section
+from ..calibration.report.content import came_from, section, short_section
 from ..calibration.report.markdown import as_markdown
 from ..calibration.report.measured import measured
 from ..calibration.report.page import as_page
@@ -142,6 +142,9 @@ def write_report(
             drawn += [block for block in more if isinstance(block, Picture)]
             blocks += [Heading(2, f"By {what}"), *more]
     for own in owns:
+        if own.fit.calibrator.status == "insufficient":
+            blocks += short_section(own.fit.calibrator)
+            continue
         subject, task = measured(own.fit), own.fit.calibrator.task
         shown = [replace(picture, name=f"{picture.name}-{task}") for picture in pictures(subject)]
         blocks += section(subject, shown)

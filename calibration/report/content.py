@@ -74,6 +74,16 @@ def came_from(calibrator: Calibrator) -> str:
     return f"{calibrator.event}-{calibrator.task}, n = {parent.n:,} ({parent.calibrator})" if parent else ""
 
 
+def short_section(calibrator: Calibrator) -> list[Block]:
+    """What is said of a calibrator that has no number to show: why, and of what it was made."""
+    return [
+        Heading(2, f"{EVENT_WORDS[calibrator.event]}, {calibrator.task}"),
+        Paragraph(f"{calibrator.reason}.", f"{calibrator.status}:"),
+        Bullets(_facts(calibrator)),
+        Paragraph("Its evidence is in report.json."),
+    ]
+
+
 def map_text(calibrator: Calibrator) -> str:
     """The map in one line, for people."""
     first = calibrator.features[0]
@@ -234,7 +244,17 @@ def _decision(calibrator: Calibrator, measured: Measured | None) -> list[Block]:
     if not calibrator.dial:
         return []
     columns = ("right, at least", "confidence, at least", "share shown", "right among the shown")
-    sure = 100 * (1 - calibrator.dial[0].risk)
+    sure, made = 100 * (1 - calibrator.dial[0].risk), calibrator.fitted_on
+    if all(row.threshold is None for row in calibrator.dial):
+        of = _samples(made.n) if made.grouped_by == "sample" else f"{_samples(made.n)} from {made.groups:,} {made.grouped_by}s"
+        targets = [100 * (row.target - row.tolerance) for row in calibrator.dial]
+        return [
+            Heading(3, "The dial"),
+            Paragraph(
+                f"{of} do not suffice to name a confidence from which on at least {min(targets):.0f} % of what is shown is right, nor any "
+                f"larger share, with a probability of {sure:.0f} %."
+            ),
+        ]
     return [
         Heading(3, "The dial"),
         Paragraph(_DIAL.format(sure=sure, among=_population(calibrator, measured))),

@@ -296,6 +296,15 @@ def test_the_dial_promises_nothing_beyond_what_was_held_out(projects: int, files
         assert f"is right: over {among}, with a probability of 90 %" in (tmp_path / name).read_text()
 
 
+def test_a_dial_without_any_level_is_a_sentence_and_no_table(tmp_path: Path) -> None:
+    report([fitted_to(world(30, projects=6)[0])], tmp_path)
+    for name in ("report.md", "report.html"):
+        text = (tmp_path / name).read_text()
+        assert "30 samples from 6 projects do not suffice to name a confidence from which on at least 5 % of what is shown is right" in text
+        assert "none is known" not in text
+        assert "Thresholds" not in text
+
+
 def test_the_dial_of_a_moved_map_is_of_its_project_also_in_a_report_on_the_file(fitted: Fit, tmp_path: Path) -> None:
     moved = fit(world(400, projects=1, seed=1)[0], "exact_match", toward=fitted.calibrator, groups="file", resamples=50, date=DATE)
     report([moved.calibrator], tmp_path)

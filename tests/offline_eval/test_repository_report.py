@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -63,3 +64,17 @@ def test_a_map_that_was_fitted_alone_has_no_log_loss_of_another(tmp_path: Path) 
     assert (row["moved from"], row["log loss, map of other projects"]) == ("nothing: fitted alone", "")
     assert row["log loss, this map"] == f"{own.fit.calibrator.evidence.log_loss.value:.3f}"
     assert "toward these samples" not in text
+
+
+def test_a_calibrator_without_enough_samples_is_told_in_short(parent: Calibrator, tmp_path: Path) -> None:
+    few, enough = mine(parent, n=8), mine(parent, n=900)
+    assert (few.fit.calibrator.status, enough.fit.calibrator.status) == ("insufficient", "informative")
+    text = written(tmp_path / "few", [few])
+    assert f"**insufficient:** {few.fit.calibrator.reason}." in text
+    assert "8 samples" in text
+    for part in ("### Evidence", "### The dial", "### The map", ".svg"):
+        assert part not in text
+        assert part in written(tmp_path / "enough", [enough])
+    assert not list((tmp_path / "few").glob("*.svg"))
+    (told,) = json.loads((tmp_path / "few" / "report.json").read_text())["calibrators"]
+    assert told["calibrator"]["evidence"]["n"] == 8
