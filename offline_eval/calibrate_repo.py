@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import glob
-import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
@@ -25,21 +23,21 @@ from ..analysis.sandbox.isolation import Isolation, NoIsolation, available
 from ..analysis.sandbox.jail import Jail
 from ..calibration.report.plots import PlotError
 from ..calibration.samples import SampleError
-from ..inference.completion import Settings, Task, kind_of
+from ..inference.completion import Settings
 from . import pool, ray_pool
 from .line_completion import to_stderr
 from .progress import counted, duration
 from .project_copy import advice_on_links, frozen, left_out_notes
-from .repository import SHARDS, TASKS, Spec, places_of, regions_of
+from .repository import SHARDS, Spec, places_of, regions_of
 from .repository_asking import Unanswered, Workers, ask, done_of
+from .repository_folder import STUDY, AskedModel, folder_of, model_of, most_done, question_of
 from .repository_plan import Asked as Asked
 from .repository_plan import UsageError, check, plan, plan_lines
 from .repository_report import Suite
 from .repository_results import finish, keep_suite
-from .run import SCHEMA, Run, RunError
+from .run import Run, RunError, differences
 
 DONE, FAILED, UNREADABLE = 0, 1, 2
-STUDY = "repository"
 # Tests that are told by name.
 NAMED = 5
 PLAN_SCHEMA = "assay/repository-plan/1"
@@ -101,7 +99,7 @@ def _calibrate(asked: Asked) -> None:
         return
     if asked.unprotected and not asked.yes:
         _ask(f"The tests of {project}, and code that a model wrote, will run with no isolation, with your rights. Go on?")
-    cache, model = platformdirs.user_cache_path("assay"), _model(asked)
+    cache, model = platformdirs.user_cache_path("assay"), model_of(asked)
     if asked.make_environment:
         to_stderr("making an environment with what the tests need (kept for the next time)")
         with _told_if_stopped(lambda: "stopped; nothing is lost: the environment is made again by the same command"):
@@ -152,47 +150,21 @@ def _kept(run: Run) -> str:
 
 
 def _begun(
-    asked: Asked, model: tuple[str, str, dict[Task, str]], project: Path, interpreter: Path, isolation: Isolation, cache: Path, content: str
+    asked: Asked, model: AskedModel, project: Path, interpreter: Path, isolation: Isolation, cache: Path, content: str
 ) -> tuple[Run, Spec]:
     """The run of this question, begun or taken up, and what its workers need."""
-    fingerprint, model_name, prompts = model
-    question: dict[str, str | int | Sequence[str]] = {
-        "schema": SCHEMA,
-        "study": STUDY,
-        "model": fingerprint,
-        "model_name": model_name,
-        "prompt": prompts["line"],
-        "prompt_block": prompts["block"],
-        "seed": asked.seed,
-        "project": project.name,
-        "folder": str(project),
-        "content": content,
-        "tasks": list(asked.tasks),
-        "interpreter": str(interpreter),
-        "isolation": str(isolation),
-    }
-    digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
-    run = Run.begin(asked.out or cache / "repositories" / f"{project.name}-{digest}", question)
-    if not asked.out and not (run.folder / SHARDS).is_dir() and (earlier := _most_done(run.folder.parent, project)):
+    question = question_of(asked, model, project, interpreter, isolation, content)
+    run = Run.begin(folder_of(asked, cache, question), question)
+    if not asked.out and not (run.folder / SHARDS).is_dir() and (earlier := most_done(run.folder.parent, project)):
+        count, folder = earlier
         to_stderr(
-            "begun anew: the project's files, or what is asked, are not what they were. What was done before stays: "
-            f"{counted(earlier[0], 'place')} in {earlier[1]}"
+            f"begun anew, since what is asked is not what it was ({'; '.join(differences(Run(folder).asked(), question))}). "
+            f"What was done before stays: {counted(count, 'place')} in {folder}"
         )
     return run, Spec(
         project, interpreter, isolation, cache / "oracle", asked.choice, Settings(), asked.tasks, asked.seed,
-        content, fingerprint, None if asked.ray else run.folder / SHARDS,
+        content, model.fingerprint, None if asked.ray else run.folder / SHARDS,
     )  # fmt: skip
-
-
-def _most_done(runs: Path, project: Path) -> tuple[int, Path] | None:
-    """Of the runs on a project in its other states, the one with the most places, and how many those are."""
-    found = []
-    for path in runs.glob(f"{glob.escape(project.name)}-*/run.toml"):
-        with contextlib.suppress(RunError, OSError):
-            if Run(path.parent).asked().get("folder") == str(project):
-                found.append((sum(1 for _ in (path.parent / SHARDS).glob("*.json")), path.parent))
-    most = max(found, default=(0, runs))
-    return most if most[0] else None
 
 
 def _most_s(suite: Suite) -> float:
@@ -208,18 +180,6 @@ def _ask(question: str) -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was run")
-
-
-def _model(asked: Asked) -> tuple[str, str, dict[Task, str]]:
-    """Fingerprint and name of the model, and of each task's prompt."""
-    settings = Settings()
-    with asked.choice.open() as model:
-        if not model.capabilities.logprobs:
-            raise UsageError(f"{asked.choice.where} tells no log-probabilities, so there is nothing to calibrate with")
-        if asked.choice.options.get("shift_tokens"):
-            raise UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
-        prompts = {task: settings.fingerprint(model.layout, model.context_length, kind_of(task)) for task in TASKS}
-        return model.fingerprint.id, model.fingerprint.name, prompts
 
 
 def _suite(oracle: Oracle, left_out: Mapping[str, str]) -> Suite:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,12 @@ _FIELDS: dict[str, dict[str, type]] = {
 }
 # What may be left out.
 _OPTIONAL: dict[str, dict[str, type]] = {GENERATIONS: {"rank": int, "ranks": list}, LABELS: {}}
+# Of a question, what two values of say nothing to people.
+_HASHED = {
+    "content": "the project's files, or what is installed for its tests",
+    "prompt": "how the model is asked",
+    "prompt_block": "how the model is asked",
+}
 _WORDS: dict[type, str] = {str: "a text", dict: "an object", int: "a whole number", list: "a list"}
 
 
@@ -54,8 +60,8 @@ class Run:
         question = folder / "run.toml"
         if question.exists():
             if question.read_bytes() != toml.encode():
-                cls(folder).asked()
-                raise RunError(f"{folder} holds a run that asked something else (see its run.toml); name another folder or delete it")
+                differ = "; ".join(differences(cls(folder).asked(), asked))
+                raise RunError(f"{folder} holds a run that asked something else ({differ}); name another folder or delete it")
         elif folder.exists() and any(folder.iterdir()):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
         else:
@@ -121,6 +127,21 @@ class Run:
         if path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
             with path.open("rb+") as f:
                 f.truncate(data.rfind(b"\n") + 1)
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """In what two questions differ, for people: "seed: 0 -> 5"."""
+    names = [name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name)]
+    if "interpreter" in names and "content" in names:
+        names.remove("content")  # it is of the interpreter, too, so that it tells nothing of the files then
+    told = (_HASHED.get(name) or f"{name}: {_told(before.get(name))} -> {_told(now.get(name))}" for name in names)
+    return list(dict.fromkeys(told)) or ["it is written otherwise in run.toml"]
+
+
+def _told(value: Any) -> str:
+    if value is None:
+        return "none given"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _toml(value: str | int | Sequence[str]) -> str:

@@ -261,7 +261,7 @@ def test_that_other_code_is_another_question_is_told(project: Path, capsys: pyte
     assert "running the tests as they are" not in said
     (project / "notes.txt").touch()
     assert main(asked) == 0
-    assert "begun anew" in capsys.readouterr().err
+    assert "begun anew, since what is asked is not what it was (the project's files" in capsys.readouterr().err
 
 
 def test_without_a_sandbox_nothing_runs_before_somebody_says_so(
@@ -387,7 +387,7 @@ def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_asked
     run = project.parent / "run"
     assert main(command(project, "--samples", "1")) == 0
     assert main(command(project, "--samples", "1", "--seed", "5")) == 2
-    assert "asked something else" in capsys.readouterr().err
+    assert "asked something else (seed: 0 -> 5)" in capsys.readouterr().err
     (project / "shop" / "sums.py").write_text(SOURCE.replace("start=0", "start=1 - 1"))
     assert main(command(project, "--samples", "1")) == 2
     (project / "shop" / "sums.py").write_text(SOURCE)
