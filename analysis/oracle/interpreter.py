@@ -25,6 +25,7 @@ except ImportError:
 p = sorted({e.name for e in m.entry_points(group="pytest11")}) if sys.version_info >= (3, 10) else []
 json.dump({"python": sys.version_info[:3], "pytest": v, "plugins": p, "distributions": d}, sys.stdout)
 """
+_LONGEST = 80
 _PROBE_LIMITS = Limits(cpu_s=30, wall_s=120, memory_bytes=1 << 30, processes=16, output_bytes=1 << 22)
 
 
@@ -88,7 +89,8 @@ def probe(path: Path, jail: Jail) -> Interpreter:
         python = tuple(said["python"])
     except (ValueError, KeyError, TypeError):
         last = (ran.stderr.decode(errors="replace").strip().splitlines() or [ran.reason or f"{ran.ending} {ran.status}"])[-1]
-        raise UnusableInterpreter(f"{path} does not run as a Python: {last}") from None
+        # what is no Python may repeat the whole program that it was given
+        raise UnusableInterpreter(f"{path} does not run as a Python: {last[:_LONGEST]}{'…' if len(last) > _LONGEST else ''}") from None
     if python[:2] < LEAST_PYTHON:
         raise UnusableInterpreter(f"{path} is Python {python[0]}.{python[1]}; the tests of a project are followed from 3.10 on")
     if said["pytest"] is None:

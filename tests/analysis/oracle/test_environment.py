@@ -69,7 +69,14 @@ def test_the_projects_own_environment_goes_before_the_python_that_runs(tmp_path:
     assert folders_of(tmp_path / ".venv" / "bin" / "python")[:2] == (tmp_path / ".venv", Path("/srv/python"))
 
 
-@pytest.mark.parametrize(("program", "reason"), [("missing", "no such program"), ("fails", "does not run as a Python: no, never")])
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("missing", "no such program"),
+        ("fails", "does not run as a Python: no, never$"),
+        ("repeats", "does not run as a Python: .{,80}…$"),
+    ],
+)
 def test_what_is_no_python_is_refused(tmp_path: Path, program: str, reason: str) -> None:
     try:
         jail = Jail(available())
@@ -78,7 +85,9 @@ def test_what_is_no_python_is_refused(tmp_path: Path, program: str, reason: str)
     folder = tmp_path / "env" / "bin"
     folder.mkdir(parents=True)
     (folder / "fails").write_text("#!/bin/sh\necho no, never >&2\nexit 3\n")
-    (folder / "fails").chmod(0o755)
+    (folder / "repeats").write_text("#!/bin/sh\necho $* >&2\nexit 3\n")
+    for name in ("fails", "repeats"):
+        (folder / name).chmod(0o755)
     (tmp_path / "env").chmod(0o755)
     with pytest.raises(UnusableInterpreter, match=reason):
         probe(folder / program, jail)
