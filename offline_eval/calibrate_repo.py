@@ -27,7 +27,7 @@ from ..inference.completion import Settings
 from . import pool, ray_pool
 from .line_completion import to_stderr
 from .progress import counted, duration
-from .project_copy import advice_on_links, frozen, left_out_notes
+from .project_copy import advice_on_links, changed_since, frozen, left_out_notes
 from .repository import SHARDS, Spec, places_of, regions_of
 from .repository_asking import Unanswered, Workers, ask, done_of
 from .repository_folder import STUDY, AskedModel, folder_of, model_of, most_done, question_of
@@ -125,8 +125,13 @@ def _calibrate(asked: Asked) -> None:
                 )  # fmt: skip
         except (pool.PoolError, Unanswered) as error:
             failure = error
+        changed = changed_since(project, folder)
+    if changed:
+        were = f"{counted(len(changed), 'file')} {'was' if len(changed) == 1 else 'were'} changed meanwhile"
+        to_stderr(f"note: {were}, e.g. {changed[0]}: these calibrators are of the text before")
     if failure is None or any((run.folder / SHARDS).glob("*.json")):
-        finish(run, project, asked.as_json)
+        with _told_if_stopped(lambda: _kept(run)):
+            finish(run, project, asked.as_json)
     if failure:
         raise failure
 

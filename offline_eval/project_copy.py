@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..analysis.oracle.copying import copy_project
+from ..analysis.oracle.copying import NotCopied, copy_project
 from ..analysis.oracle.place import Place
 
 # Paths that are told by name.
@@ -29,6 +30,31 @@ def frozen(project: Path) -> Iterator[tuple[Path, dict[str, str]]]:
         yield project if copied.linked else copied.folder, copied.left_out
     finally:
         place.close()
+
+
+def changed_since(project: Path, frozen: Path) -> list[str]:
+    """Files, by path, that are not in the project now as they are in its frozen copy, or in one of them alone.
+
+    None where the project was its own folder, nor where it can no longer be copied.
+    """
+    if frozen == project:
+        return []
+    place = Place()
+    try:
+        now = place.path / "now"
+        copy_project(project, now)
+        paths = {path.relative_to(root) for root in (frozen, now) for path in root.rglob("*") if path.is_symlink() or path.is_file()}
+        return sorted(str(path) for path in paths if not _same(frozen / path, now / path))
+    except NotCopied:
+        return []
+    finally:
+        place.close()
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.is_symlink() or other.is_symlink():
+        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
+    return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
 def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:

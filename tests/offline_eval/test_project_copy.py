@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from assay.analysis.oracle.copying import copy_project
-from assay.offline_eval.project_copy import advice_on_links, frozen, left_out_notes
+from assay.offline_eval.project_copy import advice_on_links, changed_since, frozen, left_out_notes
 
 
 def test_what_tests_may_miss_in_the_copy_is_told_and_what_every_project_has_is_not(tmp_path: Path) -> None:
@@ -61,3 +61,20 @@ def test_a_project_with_files_too_large_to_copy_is_its_own_folder(tmp_path: Path
         file.truncate(1 << 25)
     with frozen(tmp_path) as (folder, left_out):
         assert (folder, left_out) == (tmp_path, {})
+
+
+def test_files_that_were_saved_made_or_removed_since_the_copy_are_named(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "pkg").mkdir(parents=True)
+    for name in ("a.py", "b.py", "c.py"):
+        (project / "pkg" / name).write_text("x = 1\n")
+    (project / "link.py").symlink_to("pkg/a.py")
+    with frozen(project) as (folder, _):
+        (project / ".coverage").touch()
+        assert changed_since(project, folder) == []
+        (project / "pkg" / "a.py").write_text("x = 2\n")
+        (project / "pkg" / "b.py").unlink()
+        (project / "d.py").touch()
+        (project / "link.py").unlink()
+        (project / "link.py").symlink_to("pkg/c.py")
+        assert changed_since(project, folder) == ["d.py", "link.py", "pkg/a.py", "pkg/b.py"]
