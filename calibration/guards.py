@@ -60,7 +60,7 @@ def guards_of(
     """
     n, positives, bound = len(y), int(y.sum()), 1 / (behind + 2)
     skill = evidence.skill
-    shown = f"{skill.value:.3f} with interval {skill.low:.3f} to {skill.high:.3f}" if skill else "not defined"
+    shown = f"{skill.value:z.3f} with interval {skill.low:z.3f} to {skill.high:z.3f}" if skill else "not defined"
     low, high = np.quantile(p, [0.05, 0.95])
     return (
         Guard("one_class", 0 < positives < n, f"{positives} positive and {n - positives} negative"),

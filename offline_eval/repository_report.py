@@ -31,6 +31,13 @@ from ..calibration.report.plots import Picture, Rate, of_rates, pictures
 SCHEMA = "assay/repository-report/1"
 EVENTS = ("tests_pass", "exact_match")
 SHOWN_FILES = 30
+_WAYS = {"warm": "in a warm process", "process": "in a process of their own", "whole": "with the whole suite"}
+_NOT_RUN = {
+    "exact": "that are what is there already",
+    "empty": "without text",
+    "unparsed": "that do not parse",
+    "unknown": "that the tests can't judge",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +94,22 @@ def summary_of(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "unknown": seen["unknown"],
             "filtered": {"value": seen["unseen"] / known if known else None, "low": low, "high": high},
         },
-        "ways": dict(Counter(made["way"] for made in answers if made["tests_run"])),
+        "ways": dict(Counter(made["way"] for made in answers if made["way"] != "none")),
+        "not_run": dict(Counter(map(_why_not_run, (made for made in answers if made["way"] == "none")))),
         "seconds": {
             "generation_median": median(found) if (found := [made["timings"]["total_s"] for made in answers]) else None,
             "verdict_median": median(run) if run else None,
         },
         "tasks": tasks,
     }
+
+
+def _why_not_run(made: dict[str, Any]) -> str:
+    if made["exact_match"]:
+        return "exact"
+    if not made["text"].strip():
+        return "empty"
+    return "unknown" if made["tests_pass"] is None else "unparsed"
 
 
 def _rate(labels: Iterable[bool | None]) -> dict[str, Any]:
@@ -185,19 +201,29 @@ def _own_json(own: Own) -> dict[str, Any]:
 def _counted(found: dict[str, Any], suite: Suite) -> Iterator[str]:
     deletion, seconds = found["deletion"], found["seconds"]
     yield (
-        f"{suite.tests:,} tests with a steady outcome, {suite.flaky:,} without one, which are left out; they execute "
-        f"{suite.covered_lines:,} lines of {suite.files:,} files; the whole suite takes {suite.seconds:.1f} s"
+        f"{_many(suite.tests, 'test')} with a steady outcome, {suite.flaky:,} without one, which are left out; they execute "
+        f"{_many(suite.covered_lines, 'line')} of {_many(suite.files, 'file')}; the whole suite takes {suite.seconds:.1f} s"
     )
     yield (
-        f"{found['places']:,} places; at {deletion['unseen']:,} no test sees that the code is gone, and they are left out "
+        f"{_many(found['places'], 'place')}; at {deletion['unseen']:,} no test sees that the code is gone, and they are left out "
         f"({_percent(deletion['filtered'])}); at {deletion['unknown']:,} the tests can't say"
     )
-    if seconds["verdict_median"] is not None:
-        ways = ", ".join(f"{count:,} {way}" for way, count in sorted(found["ways"].items()))
-        yield (
-            f"a suggestion takes {seconds['generation_median']:.2f} s to make and {seconds['verdict_median']:.2f} s to test, by the median "
-            f"(tests run: {ways})"
-        )
+    if seconds["generation_median"] is None:
+        return
+    ways, not_run = found["ways"], found["not_run"]
+    accounts = [_account("tests are run of", ways, _WAYS), _account("no tests of", not_run, _NOT_RUN)]
+    yield f"{_many(sum(ways.values()) + sum(not_run.values()), 'suggestion')} asked for: {'; '.join(filter(None, accounts))}"
+    tested = "" if seconds["verdict_median"] is None else f" and {seconds['verdict_median']:.2f} s to test"
+    yield f"a suggestion takes {seconds['generation_median']:.2f} s to make{tested}, by the median"
+
+
+def _account(what: str, counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+    parts = [f"{counts[key]:,} {word}" for key, word in words.items() if counts.get(key)]
+    return f"{what} {sum(counts.values()):,} ({', '.join(parts)})" if parts else ""
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _tasks(tasks: dict[str, Any]) -> Table:
@@ -231,11 +257,11 @@ def _gains(owns: Sequence[Own]) -> Table:
             made.status,
             came_from(made) or "nothing: fitted alone",
             f"{made.fitted_on.n:,}",
-            f"{skill.value:.3f} ({skill.low:.3f} to {skill.high:.3f})" if skill else why_not,
+            f"{skill.value:z.3f} ({skill.low:z.3f} to {skill.high:z.3f})" if skill else why_not,
             f"{made.evidence.smooth_ece.value:.3f} ({made.evidence.smooth_ece.noise_floor:.3f})",
             f"{gain.parent_log_loss:.3f}" if gain else "",
             f"{gain.own_log_loss:.3f}" if gain else f"{made.evidence.log_loss.value:.3f}",
-            f"{gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else "",
+            f"{gain.gain:+z.3f} ({gain.low:+z.3f} to {gain.high:+z.3f})" if gain else "",
         ))  # fmt: skip
     # the map of other projects is a shipped one, or one of the user's
     before, after = "log loss, map of other projects", "log loss, this map"

@@ -102,4 +102,5 @@ def wilson(positives: float, n: float, z: float = _Z95) -> tuple[float, float]:
     rate, z2 = positives / n, z**2
     centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # at the ends the two are equal but for rounding
+    return max(0.0, centre - half) if positives > 0 else 0.0, min(1.0, centre + half) if positives < n else 1.0

@@ -110,20 +110,23 @@ def _line(intercept: float, slopes: Sequence[float], features: Sequence[str]) ->
 
 def _facts(calibrator: Calibrator) -> tuple[str, ...]:
     made, parent = calibrator.fitted_on, came_from(calibrator)
+    # of single samples there are as many groups, and between them nothing is known
+    apart = made.grouped_by != "sample"
+    origin = f", from {made.groups:,} {made.grouped_by}s" if apart else ""
+    between = f"standard deviation between {made.grouped_by}s {calibrator.between_group_sd:.3f} (log odds)"
     return (
         f"model {made.model_name or 'without a name'} ({made.model}), prompt and decoder {made.prompt}, {', '.join(made.languages)}",
-        f"{_samples(made.n)}, {made.positives:,} positive, from {made.groups:,} {made.grouped_by}s, fitted {made.date}",
+        f"{_samples(made.n)}, {made.positives:,} positive{origin}, fitted {made.date}",
         (f"moved from {parent}, toward these samples; " if parent else "") + map_text(calibrator),
-        f"standard deviation between {made.grouped_by}s {calibrator.between_group_sd:.3f} (log odds)",
+        *([between] if apart else []),
     )
 
 
 def _held_out(calibrator: Calibrator, measured: Measured | None) -> str:
     by, evidence = calibrator.fitted_on.grouped_by, calibrator.evidence
-    judged = (
-        f"{_samples(evidence.n)} with a base rate of {evidence.base_rate:.4f}, held out by {by}: each is judged by a map that was fitted "
-    )
-    text = f"{judged}without its {by}. 95 % intervals and tests take only {by}s as independent."
+    held_out, without = ("one by one", "it") if by == "sample" else (f"by {by}", f"its {by}")
+    judged = f"{_samples(evidence.n)} with a base rate of {evidence.base_rate:.4f}, held out {held_out}: each is judged by a map"
+    text = f"{judged} that was fitted without {without}. 95 % intervals and tests take only {by}s as independent."
     if measured and measured.before:
         text += f" Before: {raw_name(calibrator.features[0])} of the same samples, as it is. After: the calibrated probability."
     return text
@@ -159,7 +162,7 @@ def _evidence_of_fit(measured: Measured) -> Table:
 
 
 def _interval(interval: Interval, sign: str = "") -> str:
-    form = f"{sign}.{_decimals((interval.high - interval.low) / 10)}f"
+    form = f"{sign}z.{_decimals((interval.high - interval.low) / 10)}f"
     return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
 
 
@@ -175,7 +178,7 @@ def _test(test: NullTest | None) -> str:
 
 
 def _number(value: float | None, why_not: str = "") -> str:
-    return f"not defined: {why_not}" if value is None else f"{value:.4f}"
+    return f"not defined: {why_not}" if value is None else f"{value:z.4f}"
 
 
 def _decimals(size: float) -> int:
@@ -305,7 +308,7 @@ def _rung(rung: Rung, calibrator: Calibrator) -> tuple[str, ...]:
     # what has children is fitted with them, and with no ridge
     chosen = not calibrator.children and (rung.kind, rung.features, rung.ridge) == (made.kind, len(calibrator.features), ridge)
     digits = _decimals(rung.gain_error)
-    gain = f"{rung.gain:+.{digits}f} ± {rung.gain_error:.{digits}f}"
+    gain = f"{rung.gain:+z.{digits}f} ± {rung.gain_error:.{digits}f}"
     return rung.kind, str(rung.features), f"{rung.ridge:g}", f"{rung.log_loss:.4f}", gain, "chosen" if chosen else ""
 
 

@@ -67,9 +67,10 @@ def summary(calibrator: Calibrator) -> str:
     """One line of evidence: what the calibrator is for and what it is worth."""
     evidence, made, error = calibrator.evidence, calibrator.fitted_on, calibrator.evidence.ece
     skill = f"skill {_interval(evidence.skill) if evidence.skill else why_undefined(evidence, made.grouped_by)}"
+    origin = "held out one by one" if made.grouped_by == "sample" else f"from {evidence.groups} {made.grouped_by}s"
     return (
         f"{calibrator.status}: P({EVENT_WORDS[calibrator.event]}) for {made.model_name or made.model}, n = {evidence.n} "
-        f"from {evidence.groups} {made.grouped_by}s, base rate {evidence.base_rate:.2f}, {skill}, "
+        f"{origin}, base rate {evidence.base_rate:.2f}, {skill}, "
         f"ECE {error.value:.3f} (noise floor {error.noise_floor:.3f})"
     )
 
@@ -109,4 +110,4 @@ def _json(document: dict[str, Any]) -> str:
 
 
 def _interval(interval: Interval) -> str:
-    return f"{interval.value:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+    return f"{interval.value:z.3f} [{interval.low:z.3f}, {interval.high:z.3f}]"

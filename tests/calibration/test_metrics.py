@@ -230,5 +230,7 @@ def test_a_million_samples_take_less_than_half_a_second(metric: object) -> None:
 
 
 def test_wilson_intervals_are_the_published_ones() -> None:
+    # exactly at the ends, where rounding would leave 2.8e-17
+    assert all(wilson(0, n)[0] == 0 and wilson(n, n)[1] == 1 for n in range(1, 200))
     assert wilson(0, 10) == pytest.approx((0, 0.2775328), abs=1e-6)
     assert wilson(15, 20) == pytest.approx((0.5312983, 0.8881382), abs=1e-4)

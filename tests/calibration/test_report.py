@@ -247,6 +247,16 @@ def test_a_skill_that_needs_a_single_group_says_so(files: int, tmp_path: Path) -
     assert f"| AUC | {why} |" in (tmp_path / "of the file" / "report.md").read_text()
 
 
+def test_samples_held_out_one_by_one_are_not_counted_twice(tmp_path: Path) -> None:
+    made = fitted_to([structs.replace(s, file="a.py") for s in world(30, projects=1)[0]])
+    report([made], tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "n = 30 held out one by one, base rate" in summary(made.calibrator)
+    assert "held out one by one: each is judged by a map that was fitted without it." in text
+    for nonsense in ("from 30 samples", "between samples", "held out by sample:"):
+        assert nonsense not in text
+
+
 @pytest.mark.parametrize("projects", [1, 2])
 def test_a_skill_against_each_projects_base_rate_is_told_of_several_projects_only(projects: int, tmp_path: Path) -> None:
     report([fitted_to(world(100, projects=projects)[0])], tmp_path)

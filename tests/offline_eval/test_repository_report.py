@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +79,49 @@ def test_a_calibrator_without_enough_samples_is_told_in_short(parent: Calibrator
     assert not list((tmp_path / "few").glob("*.svg"))
     (told,) = json.loads((tmp_path / "few" / "report.json").read_text())["calibrators"]
     assert told["calibrator"]["evidence"]["n"] == 8
+
+
+def test_a_gain_that_rounds_to_nothing_has_no_sign_of_a_loss(parent: Calibrator, tmp_path: Path) -> None:
+    own = mine(parent)
+    assert own.gain
+    (row,) = table(written(tmp_path, [replace(own, gain=replace(own.gain, gain=-0.0001, low=-0.002, high=0.0001))]), "gain")
+    assert row["gain"] == "+0.000 (-0.002 to +0.000)"
+
+
+def place(*answers: dict[str, Any]) -> dict[str, Any]:
+    return {"deletion": "seen", "file": "shop/sums.py", "statement": "return", "answers": list(answers)}
+
+
+def answered(number: int, text: str, exact: bool, passes: bool | None, way: str) -> dict[str, Any]:
+    timings = {"total_s": 0.25}
+    tests = {"tests_run": 0 if way == "none" else 2, "tests_s": 0.5, "way": way}
+    return {"id": f"a{number}", "task": "line", "text": text, "exact_match": exact, "tests_pass": passes, "timings": timings, **tests}
+
+
+def test_every_suggestion_that_was_asked_for_is_accounted_for(tmp_path: Path) -> None:
+    kinds = [
+        ("x", True, True, "none", 4),
+        ("", False, None, "none", 3),
+        ("x (", False, False, "none", 2),
+        ("x", False, None, "none", 1),
+        ("y", False, True, "warm", 6),
+        ("y", False, False, "process", 5),
+        ("y", False, False, "whole", 1),
+    ]
+    records = [place(answered(i, text, exact, passes, way)) for text, exact, passes, way, n in kinds for i in range(n)]
+    text = written(tmp_path, [], records)
+    assert (
+        "* 22 suggestions asked for: tests are run of 12 (6 in a warm process, 5 in a process of their own, 1 with the whole suite); "
+        "no tests of 10 (4 that are what is there already, 3 without text, 2 that do not parse, 1 that the tests can't judge)\n"
+    ) in text
+    assert "* a suggestion takes 0.25 s to make and 0.50 s to test, by the median" in text
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert sum(found["ways"].values()) + sum(found["not_run"].values()) == 22
+    assert found["deletion"]["filtered"]["low"] == 0
+
+
+def test_one_of_a_kind_is_not_several(tmp_path: Path) -> None:
+    text = written(tmp_path, [], [place()], Suite(tests=1, flaky=0, files=1, covered_lines=1, seconds=0.5))
+    assert "* 1 test with a steady outcome" in text
+    assert "1 line of 1 file;" in text
+    assert "* 1 place;" in text
