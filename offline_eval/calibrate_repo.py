@@ -15,7 +15,7 @@ import platformdirs
 
 from ..analysis.oracle.baseline import NO_TESTS, UNSTEADY, Baseline
 from ..analysis.oracle.copying import NotCopied
-from ..analysis.oracle.environment import NoEnvironment, make_environment
+from ..analysis.oracle.environment import NoEnvironment, kept_environment, make_environment
 from ..analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from ..analysis.oracle.oracle import Oracle
 from ..analysis.oracle.suite import WALL_FACTOR, WALL_LEAST_S
@@ -101,9 +101,7 @@ def _calibrate(asked: Asked) -> None:
         _ask(f"The tests of {project}, and code that a model wrote, will run with no isolation, with your rights. Go on?")
     cache, model = platformdirs.user_cache_path("assay"), model_of(asked)
     if asked.make_environment:
-        to_stderr("making an environment with what the tests need (kept for the next time)")
-        with _told_if_stopped(lambda: "stopped; nothing is lost: the environment is made again by the same command"):
-            interpreter = make_environment(project, cache / "environments", python=interpreter if asked.python else None)
+        interpreter = _environment(project, cache / "environments", interpreter if asked.python else None)
     failure: pool.PoolError | Unanswered | None = None
     # other machines have no folder of this one's
     source = nullcontext((project, dict[str, str]())) if asked.ray else frozen(project)
@@ -134,6 +132,16 @@ def _calibrate(asked: Asked) -> None:
             finish(run, project, asked.as_json)
     if failure:
         raise failure
+
+
+def _environment(project: Path, cache: Path, python: Path | None) -> Path:
+    """The interpreter of the environment with what the project's tests need."""
+    if kept := kept_environment(project, cache, python=python):
+        to_stderr(f"using the environment of an earlier run, {kept.parent.parent}")
+        return kept
+    to_stderr("making an environment with what the tests need (kept for the next time)")
+    with _told_if_stopped(lambda: "stopped; nothing is lost: the environment is made again by the same command"):
+        return make_environment(project, cache, python=python)
 
 
 @contextlib.contextmanager

@@ -85,11 +85,7 @@ def make_environment(project: Path, cache: Path, *, python: Path | None = None) 
     """
     python = python or Path(sys.executable)
     wanted = wanted_by(project)
-    digest = hashlib.sha256(json.dumps([str(python.resolve()), wanted.extras, wanted.requirements]).encode())
-    for name in (*_BUILDS, *wanted.files):
-        if (project / name).is_file():
-            digest.update(name.encode() + b"\0" + (project / name).read_bytes())
-    place = cache.absolute() / f"environment-{digest.hexdigest()[:20]}"
+    place = _place(project, cache, python, wanted)
     interpreter = place / "bin" / "python"
     if (place / "made").is_file():
         return interpreter
@@ -106,6 +102,20 @@ def make_environment(project: Path, cache: Path, *, python: Path | None = None) 
         _do([*install, "pytest>=7", *wanted.requirements, *files], project, folder=copied)
     (place / "made").write_text(f"{project}\n", encoding="utf-8")
     return interpreter
+
+
+def kept_environment(project: Path, cache: Path, *, python: Path | None = None) -> Path | None:
+    """The interpreter that `make_environment` would give without making anything; None where it would make one. Raises NoEnvironment."""
+    place = _place(project, cache, python or Path(sys.executable), wanted_by(project))
+    return place / "bin" / "python" if (place / "made").is_file() else None
+
+
+def _place(project: Path, cache: Path, python: Path, wanted: Wanted) -> Path:
+    digest = hashlib.sha256(json.dumps([str(python.resolve()), wanted.extras, wanted.requirements]).encode())
+    for name in (*_BUILDS, *wanted.files):
+        if (project / name).is_file():
+            digest.update(name.encode() + b"\0" + (project / name).read_bytes())
+    return cache.absolute() / f"environment-{digest.hexdigest()[:20]}"
 
 
 def _for_tests(names: Sequence[str]) -> list[str]:
