@@ -15,6 +15,7 @@ _MOST_DEADLY = 5
 # Runs that the sandbox or a kill from outside ended, and that are made again.
 _MOST_FAILURES = 2
 _SEED = 7
+_WATCHED_LEAST_S, _WATCHED_FACTOR = 120.0, 60.0
 
 
 def measure(suite: Suite, runs: int) -> Baseline:
@@ -57,12 +58,23 @@ def watch(suite: Suite, baseline: Baseline) -> Coverage:
     """Run the stable tests once, in order, and see which lines each touches."""
     if baseline.trouble:
         return Coverage({}, {}, frozenset(), trouble=baseline.trouble, infrastructure=baseline.infrastructure)
-    report, ended, _ = suite.run(select=list(baseline.outcomes), watch=True, whole=True)
+    report, ended, _ = _patient(suite, baseline).run(select=list(baseline.outcomes), watch=True, whole=True)
     if not report.ended:
         why = ended.why or "it stops early"
+        if suite.interpreter.python < (3, 12):
+            why += "; Python 3.12 and newer watch lines at little cost"
         trouble = f"the suite does not come to its end when its lines are watched: {why}"
         return Coverage({}, {}, frozenset(), trouble=trouble, infrastructure=ended.infrastructure)
     return coverage_of(report, baseline.outcomes)
+
+
+def _patient(suite: Suite, baseline: Baseline) -> Suite:
+    """The suite, allowed what watching its lines may cost: tracing each line takes tens of times as long."""
+    allowed, times = suite.allowed, times_of(baseline)
+    cpu_s = _WATCHED_LEAST_S + _WATCHED_FACTOR * (times.start_cpu_s + sum(times.cpu_s.values()))
+    wall_s = _WATCHED_LEAST_S + _WATCHED_FACTOR * (times.start_wall_s + sum(times.wall_s.values()))
+    bounded = replace(allowed, suite_cpu_s=min(allowed.suite_cpu_s, cpu_s), suite_wall_s=min(allowed.suite_wall_s, 2 * wall_s))
+    return replace(suite, allowed=bounded)
 
 
 def times_of(baseline: Baseline) -> Times:

@@ -41,6 +41,16 @@ def threaded():
 
 def lazy():
     import late
+
+
+def long(n):
+    for i in range(n):
+        if i < 0:
+            never = 1
+        if i == n - 1:
+            last = 1
+    yield i
+    rest = 1
 """
 LATE = """from project_module import helper
 
@@ -66,6 +76,10 @@ asked("repeated", lambda: [m.helper(1), m.helper(0)])
 asked("generator", lambda: list(m.count()))
 asked("thread", m.threaded)
 asked("lazy", m.lazy)
+asked("long", lambda: list(m.long(30_000)))
+begun = m.long(30_000)
+asked("begun", lambda: next(begun))
+asked("went on", lambda: next(begun, None))
 def nested():
     m.helper(1)
     inner = {{}}
@@ -99,6 +113,10 @@ def test_lines_go_to_their_owner_and_those_of_imports_to_the_import(python: str,
     assert told["generator"] == {module: [18, 19]}
     assert set(told["thread"][module]) == {5, 6, 23, 24, 25}
     assert told["lazy"] == {module: [29]}
+    # one that traces may give up at last, and then takes the function to run all that it has
+    assert told["long"][module] in ([33, 34, 36, 37, 38, 39], [33, 34, 35, 36, 37, 38, 39])
+    assert set(told["begun"][module]) >= {33, 34, 36, 37, 38}
+    assert 39 in told["went on"][module]
     assert told["inner"] == {module: [5, 7]}
     assert told["outer"] == {module: [5, 6, 7]}
     assert not told["one again"]

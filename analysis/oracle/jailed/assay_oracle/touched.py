@@ -93,33 +93,82 @@ class _Monitoring:
         self.restart = monitoring.restart_events
 
 
+# Lines that one function may run for one owner without a new one among them: after that it is taken to run all that it has. So an owner may
+# have a line too many, never one too few, and a loop around a line that never runs costs no more than this.
+_MOST_REPEATED = 20_000
+
+
+class _Seen:
+    """The lines of a function that the present owner has not run yet, and how many repeated ones may still be watched."""
+
+    __slots__ = ("code", "left", "unseen")
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.left = _MOST_REPEATED
+        lines = {line for *_, line in code.co_lines() if line is not None}
+        # the line of the `def` is the function's, but is never run in it unless the body stands there, too
+        self.unseen = lines - {code.co_firstlineno} or lines
+
+
 class _Tracing:
     """A function all of whose lines were seen since the last restart is no longer traced."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         # by id: a code object's own hash is that of its whole content
-        self._unseen: dict[int, tuple[CodeType, set[int]]] = {}
+        self._seen: dict[int, _Seen] = {}
+        # not of the project's files: most calls are of these
+        self._others: dict[int, CodeType] = {}
         self.restart()
 
     def restart(self) -> None:
-        self._unseen.clear()
+        self._seen.clear()
         threading.settrace(self._enter)
         sys.settrace(self._enter)
+        # functions that are at work now, and were no longer traced
+        for frame in sys._current_frames().values():
+            at: FrameType | None = frame
+            while at is not None:
+                if at.f_trace is not None:
+                    at.f_trace_lines = True
+                at = at.f_back
+
+    def _of(self, code: CodeType) -> _Seen:
+        found = self._seen.get(id(code))
+        if found is None:
+            found = self._seen[id(code)] = _Seen(code)
+        return found
 
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         code = frame.f_code
-        if self._watch.name(code.co_filename) is None:
+        if id(code) in self._others:
             return None
-        if id(code) not in self._unseen:
-            self._unseen[id(code)] = code, {line for *_, line in code.co_lines() if line is not None}
-        return self._line if self._unseen[id(code)][1] else None
+        if self._watch.name(code.co_filename) is None:
+            self._others[id(code)] = code
+            return None
+        if not self._of(code).unseen:
+            return None
+        frame.f_trace_lines = True  # a generator may go on that was no longer traced
+        return self._line
 
     def _line(self, frame: FrameType, event: str, _argument: Any) -> Any:
-        if event == "line":
-            code = frame.f_code
-            if (name := self._watch.name(code.co_filename)) is not None:
-                self._watch.saw(name, frame.f_lineno)
-            if id(code) in self._unseen:
-                self._unseen[id(code)][1].discard(frame.f_lineno)
+        if event != "line":
+            return self._line
+        code, line = frame.f_code, frame.f_lineno
+        seen = self._of(code)
+        name = self._watch.name(code.co_filename)
+        if name is None:
+            return self._line
+        if line in seen.unseen or line == code.co_firstlineno:
+            seen.unseen.discard(line)
+            self._watch.saw(name, line)
+        else:
+            seen.left -= 1
+            if not seen.left:
+                for rest in seen.unseen:
+                    self._watch.saw(name, rest)
+                seen.unseen.clear()
+        if not seen.unseen:
+            frame.f_trace_lines = False
         return self._line
