@@ -31,8 +31,8 @@ from .project_copy import advice_on_links, changed_since, frozen, left_out_notes
 from .repository import SHARDS, Spec, places_of, regions_of
 from .repository_asking import Unanswered, Workers, ask, done_of
 from .repository_folder import STUDY, AskedModel, folder_of, model_of, most_done, question_of
+from .repository_plan import ELSEWHERE, UsageError, check, plan, plan_lines
 from .repository_plan import Asked as Asked
-from .repository_plan import UsageError, check, plan, plan_lines
 from .repository_report import Suite
 from .repository_results import finish, keep_suite
 from .run import Run, RunError, differences
@@ -99,7 +99,8 @@ def _calibrate(asked: Asked) -> None:
         return
     if asked.unprotected and not asked.yes:
         _ask(f"The tests of {project}, and code that a model wrote, will run with no isolation, with your rights. Go on?")
-    cache, model = platformdirs.user_cache_path("assay"), model_of(asked)
+    cache = _cache()
+    model = model_of(asked)
     if asked.make_environment:
         interpreter = _environment(project, cache / "environments", interpreter if asked.python else None)
     failure: pool.PoolError | Unanswered | None = None
@@ -132,6 +133,17 @@ def _calibrate(asked: Asked) -> None:
             finish(run, project, asked.as_json)
     if failure:
         raise failure
+
+
+def _cache() -> Path:
+    """The cache's folder, which is there when this returns. Raises UsageError."""
+    cache = platformdirs.user_cache_path("assay")
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        # of a folder in /proc it is not known before that nothing can be made there
+        raise UsageError(f"{cache}, the cache's folder, can't be made ({error.strerror}): {ELSEWHERE}") from None
+    return cache
 
 
 def _environment(project: Path, cache: Path, python: Path | None) -> Path:

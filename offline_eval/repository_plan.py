@@ -19,6 +19,8 @@ from .ray_pool import reachable
 from .repository import TASKS
 
 PLACES = 200
+# How another folder is chosen for the cache.
+ELSEWHERE = "let XDG_CACHE_HOME name a folder elsewhere"
 
 
 class UsageError(ValueError):
@@ -68,9 +70,8 @@ def check(asked: Asked, project: Path) -> None:
     _check_writable(project / PROJECT_FOLDER, "calibrators are written there")
     cache = platformdirs.user_cache_path("assay").resolve()
     if cache.is_relative_to(project):
-        raise UsageError(
-            f"{cache}, the cache, is inside the project, which a run must not change: let XDG_CACHE_HOME name a folder elsewhere"
-        )
+        raise UsageError(f"{cache}, the cache, is inside the project, which a run must not change: {ELSEWHERE}")
+    _check_writable(cache, f"the cache is kept there: {ELSEWHERE}")
     if asked.out is not None:
         out = asked.out.resolve()
         if out.is_relative_to(project):

@@ -62,6 +62,19 @@ def test_a_cache_inside_the_project_is_refused(project: Path, capsys: pytest.Cap
     assert "let XDG_CACHE_HOME name a folder elsewhere" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the cache is named otherwise")
+@pytest.mark.parametrize("cache", ["/proc/nope", "{file}/cache"])
+def test_a_cache_that_cannot_be_made_is_named_with_how_to_choose_another(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cache: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", cache.format(file=project / "shop.py"))
+    (project / "shop.py").touch()
+    assert main(command(project)) == 2
+    said = capsys.readouterr().err
+    assert "the cache" in said
+    assert "let XDG_CACHE_HOME name a folder elsewhere" in said
+
+
 def test_a_project_whose_path_is_not_utf_8_is_refused_at_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = project.rename(project.with_name(os.fsdecode(b"shop-\xff")))
     assert main(command(odd, "--dry-run")) == 2
