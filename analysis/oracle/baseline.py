@@ -71,7 +71,9 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
         )
     outcomes: dict[str, Outcome] = {test: reports[0].tests[test].outcome for test in tests}
     if not any(outcome == "passed" for outcome in outcomes.values()):
-        return unknown(f"none of {count} tests passes", broken=broken, notes=notes)
+        failing = next((test for test in tests if outcomes[test] in ("failed", "error")), None)
+        why = f"; of {failing} pytest says: {reports[0].tests[failing].why or outcomes[failing]}" if failing else ""
+        return unknown(f"none of {count} tests passes{why}", broken=broken, notes=notes)
     starts = [report.cpu_s - sum(run.cpu_s for run in report.tests.values()) for report in reports]
     waits = [wall - sum(run.wall_s for run in report.tests.values()) for report, wall in zip(reports, wall_s, strict=True)]
     return Baseline(

@@ -13,13 +13,17 @@ Way = Literal["none", "warm", "process", "whole"]
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One test's run. lines: what it touched, by file; fresh: it may have touched more, see jailed/assay_oracle/plugin.py."""
+    """One test's run. lines: what it touched, by file; fresh: it may have touched more, see jailed/assay_oracle/plugin.py.
+
+    why: the error of one that failed.
+    """
 
     outcome: Outcome
     cpu_s: float
     wall_s: float
     lines: dict[str, list[int]] = field(default_factory=dict)
     fresh: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,12 @@ class Report:
             self.running = record["id"]
         elif kind == "test":
             self.tests[record["id"]] = Observed(
-                record["outcome"], record["cpu_s"], record["wall_s"], record.get("lines", {}), record.get("fresh", False)
+                record["outcome"],
+                record["cpu_s"],
+                record["wall_s"],
+                record.get("lines", {}),
+                record.get("fresh", False),
+                record.get("why", ""),
             )
             self.running = None
         elif kind == "canary":

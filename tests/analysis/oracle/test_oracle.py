@@ -615,3 +615,11 @@ def test_a_suite_that_cannot_be_collected_makes_every_verdict_unknown(tmp_path: 
         verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
     assert (verdict.label, verdict.infrastructure) == (None, False)
     assert "no_such_module" in verdict.reason
+
+
+def test_a_suite_in_which_nothing_passes_is_told_with_the_error_of_its_first_test(python: Path, tmp_path: Path) -> None:
+    tests = "def test_a():\n    assert 1 == 2, 'so it is'\n\n\ndef test_b():\n    raise ValueError('b')\n"
+    with Oracle(write(tmp_path, {"shop.py": "x = 1\n", "test_shop.py": tests}), python, isolated(), runs=2) as made:
+        trouble = made.baseline().trouble
+    assert trouble.startswith("none of 2 tests passes; of test_shop.py::test_a pytest says: ")
+    assert "assert 1 == 2" in trouble or "so it is" in trouble

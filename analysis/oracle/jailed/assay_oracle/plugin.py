@@ -44,6 +44,13 @@ _OWN_WATCH = (Watch.__module__, "threading")
 _LONGEST_REASON = 400
 
 
+def _reason(longrepr: object) -> str:
+    """The last line that pytest marks as the error, of what it says of a failure."""
+    said = str(longrepr).strip().splitlines()
+    errors = [line for line in said if line.startswith("E ")] or said[-1:] or ["no reason given"]
+    return errors[-1].removeprefix("E ").strip()[:_LONGEST_REASON]
+
+
 def outcome_of(report: pytest.TestReport) -> str:
     """One word for what a report of one phase (setup, call, teardown) says of its test."""
     if hasattr(report, "wasxfail"):
@@ -83,6 +90,7 @@ class Run:
         self._outcomes: dict[str, str] = {}
         self._running: str | None = None
         self._unseen = False
+        self._why = ""
         self.stopped = False
         sys.addaudithook(self._audit)
 
@@ -94,9 +102,7 @@ class Run:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keeps why a file can't be collected."""
         if report.failed:
-            said = str(report.longrepr).strip().splitlines()
-            errors = [line for line in said if line.startswith("E ")] or said[-1:] or ["no reason given"]
-            self._errors[report.nodeid] = errors[-1].removeprefix("E ").strip()[:_LONGEST_REASON]
+            self._errors[report.nodeid] = _reason(report.longrepr)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> Iterator[None]:
@@ -131,7 +137,7 @@ class Run:
         """Records one test."""
         test = self._running = item.nodeid
         self._channel.send("begun", id=test)
-        self._unseen = False
+        self._unseen, self._why = False, ""
         lines: Lines = {}
         if self._watch:
             self._watch.again = False
@@ -146,6 +152,8 @@ class Run:
         self._running = None
         outcome = self._outcomes.get(test, "missing")
         told: dict[str, Any] = {"id": test, "outcome": outcome, "cpu_s": round(cpu, 4), "wall_s": round(wall, 4)}
+        if self._why:
+            told["why"] = self._why
         if item in self._canaries:
             self._channel.send("canary", **told)
             return
@@ -164,6 +172,8 @@ class Run:
         outcome = outcome_of(report)
         before = self._outcomes.get(report.nodeid, "passed")
         self._outcomes[report.nodeid] = max(before, outcome, key=_SEVERITY.index)
+        if outcome in ("failed", "error") and report.nodeid == self._running:
+            self._why = self._why or _reason(report.longrepr)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, request: Any) -> Iterator[None]:
