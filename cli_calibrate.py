@@ -167,7 +167,11 @@ def _add_calibrate_repo(actions: Subparsers) -> None:
         default="auto",
         help="none: run tests with no isolation, with your rights; you are asked first",
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be executed, and do nothing")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what would be executed; only the Python that would run the tests is asked for its pytest",
+    )
     parser.add_argument("--yes", action="store_true", help="put no question")
     parser.add_argument("--seed", type=int, default=0, help="which places, lines and cursors are drawn (default: 0)")
     parser.add_argument(

@@ -30,7 +30,7 @@ from .progress import counted, duration
 from .project_copy import advice_on_links, changed_since, frozen, left_out_notes
 from .repository import SHARDS, Spec, places_of, regions_of
 from .repository_asking import Unanswered, Workers, ask, done_of
-from .repository_folder import STUDY, AskedModel, folder_of, model_of, most_done, question_of
+from .repository_folder import STUDY, AskedModel, folder_of, model_of, most_done, question_of, seen
 from .repository_plan import ELSEWHERE, UsageError, check, plan, plan_lines
 from .repository_plan import Asked as Asked
 from .repository_report import Suite
@@ -91,7 +91,8 @@ def _calibrate(asked: Asked) -> None:
     # not resolved: a link to the Python of an environment is what makes it that environment's
     interpreter = asked.python.absolute() if asked.python else interpreter_of(project)
     if asked.dry_run:
-        found = plan(asked, project, isolation, interpreter)
+        known = seen(asked, project, isolation, interpreter, platformdirs.user_cache_path("assay"))
+        found = plan(asked, project, isolation, interpreter, known)
         if asked.as_json:
             print(json.dumps({"schema": PLAN_SCHEMA, **found}, indent=1))
         for line in () if asked.as_json else plan_lines(found):

@@ -7,13 +7,16 @@ import glob
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..analysis.sandbox.isolation import Isolation
+from ..analysis.oracle.oracle import Oracle
+from ..analysis.sandbox.isolation import Isolation, NoIsolation, available
+from ..analysis.sandbox.jail import Jail
 from ..inference.completion import Settings, Task, kind_of
 from .repository import SHARDS, TASKS
-from .repository_plan import Asked, UsageError
+from .repository_asking import done_of
+from .repository_plan import Asked, Seen, UsageError
 from .run import SCHEMA, Run, RunError
 
 STUDY = "repository"
@@ -76,3 +79,35 @@ def most_done(runs: Path, project: Path) -> tuple[int, Path] | None:
                 found.append((sum(1 for _ in (path.parent / SHARDS).glob("*.json")), path.parent))
     most = max(found, default=(0, runs))
     return most if most[0] else None
+
+
+def seen(asked: Asked, project: Path, isolation: Isolation, interpreter: Path, cache: Path) -> Seen:
+    """What is known before a test has run. The interpreter is asked, and compiles a copy, in a jail also where the run would have none.
+
+    The folder is known of the embedded model and of `Asked.out` alone: others may take long to open. Raises UnusableInterpreter, NotCopied,
+    UsageError, and RunError where the folder holds another question.
+    """
+    jail = _jail()
+    if asked.make_environment or jail is None:
+        return _given(asked)
+    with Oracle(project, interpreter, jail, cache=cache / "oracle") as oracle:
+        pytest, content = oracle.suite.interpreter.pytest, oracle.content
+    if asked.choice.where is not None:
+        return replace(_given(asked), pytest=pytest)
+    question = question_of(asked, model_of(asked), project, interpreter, isolation, content)
+    run = folder_of(asked, cache, question)
+    if (run / "run.toml").is_file() and Run(run).asked() != question:
+        raise Run(run).another(question)
+    return Seen(pytest, run, done_of(run))
+
+
+def _jail() -> Jail | None:
+    try:
+        return Jail(available())
+    except NoIsolation:
+        return None
+
+
+def _given(asked: Asked) -> Seen:
+    """What is seen where the question is not known."""
+    return Seen(run=asked.out, done=done_of(asked.out) if asked.out else None)

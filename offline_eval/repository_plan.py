@@ -15,12 +15,25 @@ from ..analysis.sandbox.isolation import Isolation
 from ..calibration.registry import PROJECT_FOLDER
 from ..inference.completion import Task
 from ..inference.opening import ModelChoice
+from .progress import counted
 from .ray_pool import reachable
 from .repository import TASKS
 
 PLACES = 200
 # How another folder is chosen for the cache.
 ELSEWHERE = "let XDG_CACHE_HOME name a folder elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a dry run finds out without running a test; None for what it can't know. pytest: its version.
+
+    run: the folder of the run; done: how many places that tell something it has, None only where the folder is not known.
+    """
+
+    pytest: str | None = None
+    run: Path | None = None
+    done: int | None = None
 
 
 class UsageError(ValueError):
@@ -99,12 +112,13 @@ def _check_writable(folder: Path, why: str) -> None:
         raise UsageError(f"{there} can't be written to; {why}")
 
 
-def plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) -> dict[str, Any]:
+def plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path, seen: Seen) -> dict[str, Any]:
     """What would be executed, where, and what would be written; null where there is none."""
     return {
         "project": str(project),
         "make_environment": asked.make_environment,
         "interpreter": None if asked.make_environment else str(interpreter),
+        "pytest": seen.pytest,
         "isolation": str(isolation),
         "places": asked.wanted,
         "minutes": asked.minutes,
@@ -112,7 +126,8 @@ def plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) -
         "workers": asked.workers if asked.ray else asked.workers or 1,
         "ray": asked.ray,
         "model": asked.choice.where,
-        "run": str(asked.out or platformdirs.user_cache_path("assay") / "repositories"),
+        "run": str(seen.run or platformdirs.user_cache_path("assay") / "repositories"),
+        "places_done": seen.done,
         "calibrators": str(project / PROJECT_FOLDER),
     }
 
@@ -124,14 +139,20 @@ def plan_lines(plan: dict[str, Any]) -> Iterator[str]:
         yield "environment  made anew by pip: this runs the project's build code with your rights, with a network"
     unprotected = plan["isolation"] == Isolation.NONE
     where = "with NO isolation, with your rights" if unprotected else f"isolated by {plan['isolation']}, without a network"
-    yield f"tests        its pytest suite, run by {plan['interpreter'] or 'the Python of that environment'}, {where}:"
+    version = f" (pytest {plan['pytest']})" if plan["pytest"] else ""
+    yield f"tests        its pytest suite, run by {plan['interpreter'] or 'the Python of that environment'}{version}, {where}:"
     yield "             three times whole for the baseline, once watched line by line; then, at each place, the tests that touch it"
     yield f"             with the code taken out, and with what the model wrote ({', '.join(plan['tasks'])})"
-    bounds = [f"{plan['places']} places" if plan["places"] else "", f"{plan['minutes']:g} minutes of asking" if plan["minutes"] else ""]
+    bounds = [
+        counted(plan["places"], "place") if plan["places"] else "",
+        f"{plan['minutes']:g} minutes of asking" if plan["minutes"] else "",
+    ]
     if plan["ray"]:
         workers = f"with {plan['workers'] or 'as many workers as there are CPUs but one'} on the Ray cluster at {plan['ray']}"
     else:
         workers = "with one worker" if plan["workers"] == 1 else f"with {plan['workers']} workers"
     yield f"places       {' or '.join(filter(None, bounds))}, {workers}"
     yield f"model        {plan['model'] or 'the embedded one'}"
-    yield f"written      samples and a report in {plan['run']}, calibrators in {plan['calibrators']}"
+    begun = f"it goes on: {counted(plan['places_done'], 'place')} done already" if plan["places_done"] else "a new run"
+    run = f"a folder in {plan['run']}" if plan["places_done"] is None else f"{plan['run']} ({begun})"
+    yield f"written      samples and a report in {run}, calibrators in {plan['calibrators']}"

@@ -60,8 +60,7 @@ class Run:
         question = folder / "run.toml"
         if question.exists():
             if question.read_bytes() != toml.encode():
-                differ = "; ".join(differences(cls(folder).asked(), asked))
-                raise RunError(f"{folder} holds a run that asked something else ({differ}); name another folder or delete it")
+                raise cls(folder).another(asked)
         elif folder.exists() and any(folder.iterdir()):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
         else:
@@ -91,6 +90,11 @@ class Run:
         if missing := [name for name in ("model", "model_name", "prompt", "seed") if name not in asked]:
             raise RunError(f"{path}: missing: {', '.join(missing)}")
         return asked
+
+    def another(self, now: Mapping[str, Any]) -> RunError:
+        """The error that this run did not ask what is asked now. Raises RunError as `asked`."""
+        differ = "; ".join(differences(self.asked(), now))
+        return RunError(f"{self.folder} holds a run that asked something else ({differ}); name another folder or delete it")
 
     def append(self, name: str, records: Sequence[dict[str, Any]]) -> None:
         """Add lines to one of the run's files; they are on the disk when this returns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -211,29 +212,6 @@ def test_the_plan_is_one_document_for_programs(project: Path, capsys: pytest.Cap
     assert (plan["project"], said.err) == (str(project), "")
 
 
-def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("assay.offline_eval.calibrate_repo.Oracle", None)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "file").touch()
-    (tmp_path / "empty").mkdir()
-    given = ["calibrate", "repo", str(project)]
-    assert main([*given, "--out", str(tmp_path / "full")]) == 2
-    assert "is not empty and not a run" in capsys.readouterr().err
-    assert main([*given, "--out", str(tmp_path / "full" / "file" / "run")]) == 2
-    assert "is not a folder" in capsys.readouterr().err
-    assert main([*given, "--model", str(tmp_path / "none.gguf")]) == 2
-    assert "none.gguf" in capsys.readouterr().err
-    assert main([*given, "--shift", "16"]) == 2
-    assert "--shift" in capsys.readouterr().err
-    assert main(["calibrate", "repo", str(tmp_path / "empty")]) == 2
-    assert "holds no Python file" in capsys.readouterr().err
-    (project / ".assay").touch()
-    assert main([*given, "--dry-run"]) == 2
-    assert "calibrators are written there" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shipped = load(Path(calibrator.__file__).parent / "shipped" / "exact_match-line.json")
@@ -261,7 +239,10 @@ def test_that_other_code_is_another_question_is_told(project: Path, capsys: pyte
     assert "running the tests as they are" not in said
     (project / "notes.txt").touch()
     assert main(asked) == 0
-    assert "begun anew, since what is asked is not what it was (the project's files" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "begun anew, since what is asked is not what it was (the project's files" in said
+    assert main([*asked, "--dry-run"]) == 0
+    assert re.search(r"samples and a report in \S+ \(it goes on: 1 place done already\)", capsys.readouterr().err)
 
 
 def test_without_a_sandbox_nothing_runs_before_somebody_says_so(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import venv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -96,3 +98,48 @@ def test_an_environment_that_is_there_is_not_said_to_be_made(
     said = capsys.readouterr().err
     assert "using the environment of an earlier run" in said
     assert "making an environment" not in said
+
+
+def test_a_dry_run_refuses_a_python_without_pytest_as_the_run_would(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    venv.create(project.parent / "bare", with_pip=False)
+    python = str(project.parent / "bare" / "bin" / "python")
+    assert main(["calibrate", "repo", str(project), "--python", python, "--dry-run"]) == 1
+    assert "has no pytest" in capsys.readouterr().err
+
+
+def test_a_dry_run_names_the_runs_folder_and_whether_it_goes_on(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["calibrate", "repo", str(project), "--python", sys.executable, "--samples", "1", "--dry-run"]
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert "places       1 place, with one worker" in said
+    assert f"(pytest {pytest.__version__})" in said
+    found = re.search(r"samples and a report in (\S+/repositories/shop-[0-9a-f]{12}) \(a new run\)", said)
+    assert found, said
+    Path(found[1]).mkdir(parents=True)
+    # the question is that of no run with this seed
+    (Path(found[1]) / "run.toml").write_text('schema = "assay/run/1"\nmodel = "m"\nmodel_name = ""\nprompt = "p"\nseed = 7\n')
+    assert main(asked) == 2
+    assert "seed: 7 -> 0" in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.offline_eval.calibrate_repo.Oracle", None)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    (tmp_path / "empty").mkdir()
+    given = ["calibrate", "repo", str(project)]
+    assert main([*given, "--out", str(tmp_path / "full")]) == 2
+    assert "is not empty and not a run" in capsys.readouterr().err
+    assert main([*given, "--out", str(tmp_path / "full" / "file" / "run")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+    assert main([*given, "--model", str(tmp_path / "none.gguf")]) == 2
+    assert "none.gguf" in capsys.readouterr().err
+    assert main([*given, "--shift", "16"]) == 2
+    assert "--shift" in capsys.readouterr().err
+    assert main(["calibrate", "repo", str(tmp_path / "empty")]) == 2
+    assert "holds no Python file" in capsys.readouterr().err
+    (project / ".assay").touch()
+    assert main([*given, "--dry-run"]) == 2
+    assert "calibrators are written there" in capsys.readouterr().err
