@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from machine import described  # noqa: E402
+from sandbox import spread  # noqa: E402
 
 from assay.analysis.sandbox.isolation import Isolation  # noqa: E402
 from assay.analysis.sandbox.jail import Jail  # noqa: E402
@@ -66,10 +66,6 @@ def per_second(run: Callable[[str, str], bool], pairs: list[Pair]) -> float:
     return len(pairs) / took
 
 
-def spread(values: list[float], digits: int) -> str:
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -79,7 +75,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
     arguments = parser.parse_args()
     print(described())
-    print("\n| language | way | n | programs/s, median (lowest to highest) | to its authors' | \n|---|---|---|---|---|")
+    print("\n| language | way | n | programs/s, median (lowest to highest) | to its authors' |\n|---|---|---|---|---|")
     for language, file, alone, ours in (
         ("Java", "humaneval_java.jsonl.gz", java_alone, JavaSandbox),
         ("JavaScript", "humaneval_js.jsonl.gz", node_alone, JavaScriptSandbox),

@@ -14,7 +14,7 @@ _SEND_SIGNAL, _OPEN = 424, 434
 
 
 def open_process(pid: int) -> int:
-    """A descriptor that can be read once the process has ended. Raises OSError."""
+    """A descriptor that can be read once the process has ended, and is not inherited. Raises OSError."""
     return os.pidfd_open(pid) if hasattr(os, "pidfd_open") else _called(_OPEN, pid, 0)
 
 
@@ -33,6 +33,4 @@ def _called(call: int, *arguments: int) -> int:
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
-    if call == _OPEN:
-        os.set_inheritable(result, False)
     return result

@@ -162,8 +162,8 @@ def _packed(items: list[Any]) -> bytes | None:
         return b"S" + SIZE.pack(len(items)) + struct.pack(f">{len(items)}I", *map(len, items)) + SIZE.pack(len(text)) + text
     if not kinds <= _NUMBERS.keys():
         return None
-    (code,) = letters if len(letters := {_NUMBERS[kind] for kind in kinds}) == 1 else ("",)
-    form = f"{len(items)}{code}" if code else "".join([_NUMBERS[type(item)] for item in items])
+    letters = [_NUMBERS[kind] for kind in kinds]
+    form = f"{len(items)}{letters[0]}" if len(letters) == 1 else "".join([_NUMBERS[type(item)] for item in items])
     try:
         # not struct.pack, which keeps what it makes of a format, here as long as the list
         packed = struct.Struct(">" + form).pack(*items)
