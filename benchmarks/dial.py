@@ -20,9 +20,9 @@ from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 from scipy.special import betainc, expit, logit, stdtr  # type: ignore[import-untyped]
 
-from assay.calibration.dial import LEAST_SHOWN, LEVELS, RISK, TARGETS, DialRow, Rate, dial
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures import Floats
+from assay.calibration.measures.table import Floats
+from assay.calibration.monitoring.dial import LEAST_SHOWN, LEVELS, RISK, TARGETS, DialRow, Rate, dial
 
 FOLDS = 10
 SHARES = (0.5, 0.2, 0.05)

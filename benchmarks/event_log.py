@@ -26,10 +26,10 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
 from machine import described  # noqa: E402
 from synthetic_events import life, new, request  # noqa: E402
 
-from assay.calibration.event_log import EventLog  # noqa: E402
-from assay.calibration.events import Shown  # noqa: E402
-from assay.calibration.log_samples import samples_of, showings_of  # noqa: E402
-from assay.server.event_writer import EventWriter, Target  # noqa: E402
+from assay.calibration.log.event_log import EventLog  # noqa: E402
+from assay.calibration.log.events import Shown  # noqa: E402
+from assay.calibration.log.samples import samples_of, showings_of  # noqa: E402
+from assay.server.tracking.event_writer import EventWriter, Target  # noqa: E402
 
 # What a request holds that a generation of the embedded model was asked for: nine measures, and the times.
 MEASURES = ("total_logprob", "token_count", "mean_logprob", "mean_probability", "min_logprob", "lowest_logprob", "mean_entropy",
@@ -48,7 +48,7 @@ import sys, time
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from synthetic_events import request
-from assay.server.event_writer import EventWriter, Target
+from assay.server.tracking.event_writer import EventWriter, Target
 writer = EventWriter(Target(Path(sys.argv[1])))
 while True:
     for n in range(5):

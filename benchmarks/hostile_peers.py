@@ -137,9 +137,9 @@ def jailed(way: str, program: Hostile) -> Outcome:
 @contextmanager
 def ours(level: str) -> Iterator[Callable[[Hostile], Outcome]]:
     """attack(program) in a scene of this machine's, under our sandbox."""
-    from assay.analysis.sandbox.isolation import Isolation
-    from assay.analysis.sandbox.jail import Jail
-    from assay.analysis.sandbox.python import PythonSandbox
+    from assay.analysis.sandbox.isolation.jail import Jail
+    from assay.analysis.sandbox.isolation.levels import Isolation
+    from assay.analysis.sandbox.judging.python import PythonSandbox
     from tests.analysis.hostile.sandboxed import sandbox_uid, sandbox_way
 
     with tempfile.TemporaryDirectory() as folder, PythonSandbox(Jail(Isolation(level))) as sandbox:

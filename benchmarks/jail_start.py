@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.analysis.sandbox.confine import prepare
-from assay.analysis.sandbox.isolation import Isolation
-from assay.analysis.sandbox.jail import Jail
-from assay.analysis.sandbox.limits import Limits
+from assay.analysis.sandbox.isolation.confine import prepare
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import Isolation
+from assay.analysis.sandbox.isolation.limits import Limits
 
 PYTHON = [os.path.realpath(sys.executable), "-I", "-S", "-c", "pass"]
 TRUE = ["/bin/true"]

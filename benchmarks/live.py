@@ -2,7 +2,8 @@
 
     python benchmarks/live.py --sources FOLDER [--model FILE.gguf] [--files 8] [--characters 300] [--speeds normal fast slow]
 
-FOLDER holds source distributions of the projects in offline_eval/projects.toml, which no model of Assay was trained on; nothing is fetched.
+FOLDER holds source distributions of the projects in offline_eval/line_completion/projects.toml,
+which no model of Assay was trained on; nothing is fetched.
 Of each file the lines of some functions are taken out, and an author (benchmarks/typing_trace.py) writes the first of them again. Each file
 is written with every contender in turn, in another order from file to file:
 
@@ -44,7 +45,7 @@ from replay import Contender, Played, play  # noqa: E402
 from typing_trace import SPEEDS, Author, NoSources, Segment, SpeedName, segments  # noqa: E402
 
 from assay.inference.opening import EMBEDDED  # noqa: E402
-from assay.offline_eval.projects import ProjectError  # noqa: E402
+from assay.offline_eval.line_completion.projects import ProjectError  # noqa: E402
 
 # initializationOptions of the contender that keeps nothing.
 WITHOUT_MEMORY = {"remember": False}

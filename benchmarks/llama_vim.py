@@ -33,9 +33,9 @@ from llama_server import built_folder, free_port, wait_until_healthy
 from processes import cpu_seconds
 from replay import Buffer, Edit, Shown, Work
 
-from assay.inference.gguf_header import read_header
-from assay.inference.llama_session import runtime
-from assay.inference.llama_vocab import Vocabulary
+from assay.inference.llamacpp.gguf_header import read_header
+from assay.inference.llamacpp.session import runtime
+from assay.inference.llamacpp.vocabulary import Vocabulary
 
 N_PREFIX, N_SUFFIX, N_PREDICT = 256, 64, 128
 MAX_PROMPT_MS, FIRST_PREDICT_MS, MAX_PREDICT_MS = 500, 250, 1000

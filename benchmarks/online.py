@@ -6,7 +6,7 @@ Prints the tables of docs/drift.md. Everything is scored on samples that were no
 
 Worlds: total_logprob is minus a lognormal (0.3, 1.1), as `measures.enter` gives it, and the event's log odds are 0.5 + 0.7 of that, or
 what a scenario makes of it. Each world has a Platt map fitted to 300 samples from before any change. "As published" is OPS from that map
-with A_0 = 100 · I, and TOPS with the mean of y in its bins; what is ours is described in calibration/online.py.
+with A_0 = 100 · I, and TOPS with the mean of y in its bins; what is ours is described in calibration/fitting/online.py.
 
 Real streams: samples in the order of their projects (files of `assay eval calibration`), which are not part of the repository. Without
 --samples there are none, and that is said.
@@ -31,11 +31,12 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from machine import described  # noqa: E402
 
-from assay.calibration import drift, online  # noqa: E402
+from assay.calibration.fitting import online  # noqa: E402
 from assay.calibration.maps.linear import sigmoid  # noqa: E402
 from assay.calibration.maps.platt import PlattMap, fit_platt  # noqa: E402
-from assay.calibration.measures import Floats, enter  # noqa: E402
+from assay.calibration.measures.table import Floats, enter  # noqa: E402
 from assay.calibration.metrics.bins import equal_mass, wilson  # noqa: E402
+from assay.calibration.monitoring import drift  # noqa: E402
 from assay.calibration.samples import read_samples  # noqa: E402
 
 Labels = NDArray[np.bool_]

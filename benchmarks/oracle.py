@@ -29,8 +29,8 @@ from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.report import Verdict, Way
-from assay.analysis.sandbox.isolation import Isolation, NoIsolation, available
-from assay.analysis.sandbox.jail import Jail
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import Isolation, NoIsolation, available
 
 HEAD = (
     "project | outcomes | left out | tests | suite, s | lines | at import | tests of a line | warm, s | process, s | whole, s "

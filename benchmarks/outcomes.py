@@ -31,9 +31,9 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from client import Client, client_of, span  # noqa: E402
 from machine import described  # noqa: E402
 
-from assay.calibration.event_log import EventLog  # noqa: E402
-from assay.calibration.events import Ended, Kept, Shown  # noqa: E402
-from assay.calibration.kept import KEPT_FROM, ROOM, share, tokens_of, within_reach  # noqa: E402
+from assay.calibration.log.event_log import EventLog  # noqa: E402
+from assay.calibration.log.events import Ended, Kept, Shown  # noqa: E402
+from assay.calibration.log.retention import KEPT_FROM, ROOM, share, tokens_of, within_reach  # noqa: E402
 from assay.calibration.metrics.bins import wilson  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
 

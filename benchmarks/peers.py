@@ -21,10 +21,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from llama_server import built_folder  # noqa: E402
 
-from assay.inference.llama import LlamaModel  # noqa: E402
-from assay.inference.llama_session import CHUNK, runtime  # noqa: E402
+from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
+from assay.inference.llamacpp.session import CHUNK, runtime  # noqa: E402
 from assay.inference.model import Model, Prompt  # noqa: E402
-from assay.inference.stops import NONE  # noqa: E402
+from assay.inference.stopping.stops import NONE  # noqa: E402
 
 N_CTX = 1024
 
@@ -61,7 +61,7 @@ def on_llama(file: Path, threads: int) -> LlamaModel:
 
 def on_transformers(folder: Path, device: str) -> Model:
     """Assay's transformers backend, float32 as its peer."""
-    from assay.inference.hf import HFModel
+    from assay.inference.hf.model import HFModel
 
     return HFModel(folder, n_ctx=N_CTX, device=device, dtype="float32")
 

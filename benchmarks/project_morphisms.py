@@ -2,10 +2,10 @@
 
     python benchmarks/project_morphisms.py PROJECTS --environments FOLDER [--only a,b] [--sites 5] [--seed 0] [--python FILE] [--jobs 2]
 
-PROJECTS: a folder with the sources of the projects in offline_eval/projects.toml, as `benchmarks/repositories.py run --out` leaves them in
-`sources`. Each rule is applied at so many random places of each project where it can be: on lines that stable tests execute and that do not
-run at import alone. Equivalent rules must keep the outcome of every test that touches the place; any that does not is printed, with the
-reason. Not counted, and told: what the tests can give no verdict on.
+PROJECTS: a folder with the sources of the projects in offline_eval/line_completion/projects.toml, as `benchmarks/repositories.py run
+--out` leaves them in `sources`. Each rule is applied at so many random places of each project where it can be: on lines that stable tests
+execute and that do not run at import alone. Equivalent rules must keep the outcome of every test that touches the place; any that does
+not is printed, with the reason. Not counted, and told: what the tests can give no verdict on.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from assay.analysis.oracle.copying import NotCopied
 from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.analysis.oracle.interpreter import UnusableInterpreter
 from assay.analysis.oracle.oracle import Oracle
-from assay.analysis.sandbox.isolation import available
-from assay.analysis.sandbox.jail import Jail
-from assay.offline_eval.projects import measured_projects
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import available
+from assay.offline_eval.line_completion.projects import measured_projects
 
 # Refusals are told without a verdict: a rule that nearly always refuses is not asked at every place of a large project.
 MOST_ASKED = 200

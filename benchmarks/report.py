@@ -23,7 +23,7 @@ import numpy as np
 from machine import described
 
 from assay.calibration.maps.linear import sigmoid
-from assay.calibration.measures import enter
+from assay.calibration.measures.table import enter
 from assay.calibration.samples import Sample, write_samples
 
 

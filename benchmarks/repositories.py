@@ -4,11 +4,12 @@
     python benchmarks/repositories.py table --out FOLDER
     python benchmarks/repositories.py pool --out FOLDER
 
-run: for each of the projects in offline_eval/projects.toml, fetch its source distribution, make an environment for its tests (that runs the
-projects' build code), and do what `assay calibrate repo` does, all below FOLDER; what is done is kept. Projects whose suite can't be an
-oracle are told, with the reason. table: Markdown from the runs: each project; both events; calibrators over projects, each judged by one
-that was fitted without it; and what 25, 50, 100 and 200 samples of a project bring to a map of the others. docs/repository.md reads it.
-pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of which the shipped calibrators are fitted.
+run: for each of the projects in offline_eval/line_completion/projects.toml, fetch its source distribution, make an environment for its
+tests (that runs the projects' build code), and do what `assay calibrate repo` does, all below FOLDER; what is done is kept. Projects
+whose suite can't be an oracle are told, with the reason. table: Markdown from the runs: each project; both events; calibrators over
+projects, each judged by one that was fitted without it; and what 25, 50, 100 and 200 samples of a project bring to a map of the others.
+docs/repository.md reads it. pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of which the shipped calibrators are
+fitted.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.confidence import confidence
 from assay.calibration.evidence import evidence_of
-from assay.calibration.fit import FitError, fit
-from assay.calibration.folds import numbered
-from assay.calibration.measures import MEASURES
+from assay.calibration.fitting.fit import FitError, fit
+from assay.calibration.fitting.folds import numbered
+from assay.calibration.fitting.own_project import parent_for
+from assay.calibration.measures.table import MEASURES
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.metrics.intervals import Interval, student_t
-from assay.calibration.own import parent_for
 from assay.calibration.registry import Entry, Registry
 from assay.calibration.samples import Sample, read_samples, write_samples
-from assay.inference.completion import Task
+from assay.cli.calibrate.repository import Asked, calibrate_repo
+from assay.inference.completion.completion import Task
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.calibrate_repo import Asked, calibrate_repo
-from assay.offline_eval.projects import Project, ProjectError, default_cache, fetch, measured_projects
-from assay.offline_eval.repository import TASKS, records_of
-from assay.offline_eval.repository_report import summary_of
+from assay.offline_eval.line_completion.projects import Project, ProjectError, default_cache, fetch, measured_projects
+from assay.offline_eval.repository.report import summary_of
+from assay.offline_eval.repository.study import TASKS, records_of
 
 EVENTS = ("tests_pass", "exact_match")
 OWN = (25, 50, 100, 200)

@@ -34,11 +34,11 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from execution_ways import FORK, evalplus_values, human_eval  # noqa: E402
 from machine import described  # noqa: E402
 
-from assay.analysis.sandbox.isolation import Isolation  # noqa: E402
-from assay.analysis.sandbox.jail import Jail  # noqa: E402
-from assay.analysis.sandbox.limits import Limits  # noqa: E402
-from assay.analysis.sandbox.python import PythonSandbox  # noqa: E402
-from assay.analysis.sandbox.result import Ending  # noqa: E402
+from assay.analysis.sandbox.isolation.jail import Jail  # noqa: E402
+from assay.analysis.sandbox.isolation.levels import Isolation  # noqa: E402
+from assay.analysis.sandbox.isolation.limits import Limits  # noqa: E402
+from assay.analysis.sandbox.judging.python import PythonSandbox  # noqa: E402
+from assay.analysis.sandbox.judging.result import Ending  # noqa: E402
 
 # JSON, as a parser of Python takes gigabytes for the largest of the data.
 TEST = """import json

@@ -26,10 +26,10 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from machine import described  # noqa: E402
 from sandbox import spread  # noqa: E402
 
-from assay.analysis.sandbox.isolation import Isolation  # noqa: E402
-from assay.analysis.sandbox.jail import Jail  # noqa: E402
-from assay.analysis.sandbox.java import JavaSandbox  # noqa: E402
-from assay.analysis.sandbox.javascript import JavaScriptSandbox  # noqa: E402
+from assay.analysis.sandbox.isolation.jail import Jail  # noqa: E402
+from assay.analysis.sandbox.isolation.levels import Isolation  # noqa: E402
+from assay.analysis.sandbox.judging.java import JavaSandbox  # noqa: E402
+from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox  # noqa: E402
 
 Pair = tuple[str, str]
 # a console.assert that fails prints, and hides that they are wrong

@@ -21,17 +21,17 @@ from pathlib import Path
 import numpy as np
 from alternatives import promised_and_seen
 
-from assay.calibration.agreement import distinct
 from assay.calibration.confidence import confidence
-from assay.calibration.folds import numbered
-from assay.calibration.measures import measures_of
+from assay.calibration.fitting.folds import numbered
+from assay.calibration.measures.agreement import distinct
+from assay.calibration.measures.table import measures_of
 from assay.calibration.registry import Origin, Registry, choose, read_registry
-from assay.inference.completion import Settings, complete_several, task_of
+from assay.inference.completion.completion import Settings, complete_several, task_of
 from assay.inference.model import Model
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.line_completion import FileTasks, LineTask, tasks_of
-from assay.offline_eval.projects import default_cache, measured_projects
-from assay.server.memory import Memory
+from assay.offline_eval.line_completion.projects import default_cache, measured_projects
+from assay.offline_eval.line_completion.study import FileTasks, LineTask, tasks_of
+from assay.server.requests.cache import Memory
 
 ROOT = Path(__file__).parents[1]
 DRAWN = 4

@@ -1,4 +1,4 @@
-"""How sure the rest of a token is once its beginning stands in the text: what `_AGREES` in server/remainder.py is measured by.
+"""How sure the rest of a token is once its beginning stands in the text: what `_AGREES` in suggestion/remainder.py is measured by.
 
     python benchmarks/typed_tokens.py [--places 3000] [--model FILE.gguf]
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from assay.inference.completion import complete
+from assay.inference.completion.completion import complete
 from assay.inference.model import Model
 from assay.inference.opening import EMBEDDED, open_model
 

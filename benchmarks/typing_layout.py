@@ -25,13 +25,13 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from machine import described  # noqa: E402
 
-from assay.inference.completion import Settings  # noqa: E402
-from assay.inference.context import fit  # noqa: E402
+from assay.inference.completion.completion import Settings  # noqa: E402
+from assay.inference.completion.context import fit  # noqa: E402
 from assay.inference.cores import physical_cores  # noqa: E402
-from assay.inference.llama import LlamaModel  # noqa: E402
+from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.model import Generation, Layout, Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
-from assay.inference.stops import NONE  # noqa: E402
+from assay.inference.stopping.stops import NONE  # noqa: E402
 
 SHIFT = 32
 LAYOUTS: tuple[Layout, ...] = ("spm", "psm")

@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from .dial import DialRow
 from .evidence import Evidence
 from .files import write_atomically
-from .folds import Grouping
+from .fitting.adaptation import Projects
+from .fitting.folds import Grouping
+from .fitting.shrinkage import LEVELS, Child, Level
 from .guards import Guard, Status
 from .maps.checks import LARGEST, linear, wrong_with
 from .maps.kinds import Map, Rung
 from .maps.platt import PlattMap
-from .measures import MEASURES, enter
+from .measures.table import MEASURES, enter
 from .metrics.intervals import student_t
+from .monitoring.dial import DialRow
 from .samples import EVENTS
-from .shrinkage import LEVELS, Child, Level
 from .strict_json import DECODER, build
-from .toward import Projects
 
 SCHEMA = "assay/calibrator/2"
 

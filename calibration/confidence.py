@@ -9,9 +9,9 @@ from typing import Literal
 
 from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band_of, band_text
 from .calibrator import Calibrator, log_odds_range
+from .fitting.shrinkage import Level
 from .guards import Status
-from .measures import enter_one
-from .shrinkage import Level
+from .measures.table import enter_one
 
 
 @dataclass(frozen=True, slots=True)

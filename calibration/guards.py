@@ -15,7 +15,7 @@ from .maps.kinds import Map
 from .maps.platt import PlattMap
 from .maps.steps import StepsMap
 from .maps.temperature import TemperatureMap
-from .measures import MEASURES, Floats
+from .measures.table import MEASURES, Floats
 
 LEAST_SAMPLES = 25
 LEAST_OF_A_CLASS = 5

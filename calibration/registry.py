@@ -15,10 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-from .agreement import ALONE, Drawn
 from .calibrator import Calibrator, CalibratorError, load
 from .files import data_folder
-from .measures import MEASURES
+from .measures.agreement import ALONE, Drawn
+from .measures.table import MEASURES
 
 Origin = Literal["project", "user", "shipped"]
 PROJECT_FOLDER = Path(".assay") / "calibrators"

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -21,7 +21,8 @@ from .files import write_atomically
 from .strict_json import DECODER
 
 SCHEMA = "assay/sample/1"
-EVENTS = ("exact_match", "tests_pass", "kept")
+Event = Literal["exact_match", "tests_pass", "kept"]
+EVENTS: tuple[Event, ...] = get_args(Event)
 
 _EVENTS = frozenset(EVENTS)
 _HEX_DIGITS = b"0123456789abcdef"

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
-from .stops import Stop
+from .stopping.stops import Stop
 
 Layout = Literal["psm", "spm", "infill", "left_to_right"]
 # Numbers of llama.cpp's cache.

@@ -97,18 +97,18 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
     given: dict[str, Any] = {**options}
     match backend:
         case "server":
-            from .remote import RemoteModel
+            from .remote.model import RemoteModel
 
             model = RemoteModel(str(where), **_renamed(given, n_ctx="context_length", server_model="model"))
             for warning in model.warnings:
                 logger.warning("assay: %s", warning)
             return model
         case "transformers":
-            from .hf import HFModel
+            from .hf.model import HFModel
 
             return HFModel(Path(str(where)), **given)
         case "llama.cpp":
-            from .llama import LlamaModel
+            from .llamacpp.model import LlamaModel
 
             if where is None and not EMBEDDED.is_file():
                 raise NoSuchModel(

@@ -7,9 +7,10 @@ from typing import Any
 from lsprotocol import types
 
 from ..inference.opening import ModelChoice
-from . import confidence_requests, features
+from ..suggestion.positions import Encoding
+from .confidence import requests as confidence_requests
+from .features import completion as features
 from .language_server import AssayServer
-from .positions import Encoding
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # Files and folders of whatever name.

@@ -17,28 +17,29 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from .. import __version__
-from ..calibration.events import Began
-from ..inference.completion import Settings
+from ..calibration.log.events import Began
+from ..inference.completion.completion import Settings
 from ..inference.opening import ModelChoice
-from . import features, notebooks
-from .accepted import Accepted
-from .calibrators import Calibrators
-from .documents import Splice
-from .drift_watch import Drift, watch_drift
-from .event_writer import EventWriter
-from .follow_up import FollowUp
-from .live import LiveModel
-from .loop_lag import LoopLag
-from .model_process import State
-from .other_files import OtherFiles
-from .pause import Pause
-from .progress import report_loading
-from .protocol import Protocol
-from .request_counts import RequestCounts
-from .requests import Requests
-from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
-from .status import paused
-from .workspace import Roots, roots_of
+from .confidence.calibrators import Calibrators
+from .confidence.drift_watch import Drift, watch_drift
+from .context.background_search import OtherFiles
+from .documents import notebooks
+from .documents.documents import Splice
+from .documents.workspace import Roots, roots_of
+from .features import completion as features
+from .features.event_loop_latency import LoopLag
+from .features.pause import Pause
+from .features.progress import report_loading
+from .features.status import paused
+from .model.live import LiveModel
+from .model.process import State
+from .protocol.pygls_protocol import Protocol
+from .requests.counts import RequestCounts
+from .requests.requests import Requests
+from .settings.settings import DEFAULTS, SECTION, LiveSettings, parse_settings, problems_not_told, reload_needed
+from .tracking.accepted import Accepted
+from .tracking.event_writer import EventWriter
+from .tracking.follow_up import FollowUp
 
 logger = logging.getLogger(__name__)
 

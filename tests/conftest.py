@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tiny_gguf import write_tiny_gguf
+from tiny_gguf import scripted, write_tiny_gguf
 
 # a slow machine is no wrong result
 settings.register_profile("assay", deadline=None)
@@ -31,3 +31,9 @@ def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole GGUF of random weights: f32, 2 layers, 512 tokens of context, fill-in-the-middle tokens."""
     return write_tiny_gguf(tmp_path_factory.mktemp("gguf") / "tiny.gguf")
+
+
+@pytest.fixture(scope="session")
+def answering_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that continues every text that ends in "?" with " answer" and a line's end."""
+    return write_tiny_gguf(tmp_path_factory.mktemp("answering") / "answering.gguf", scripted(b" answer", b"\n"))

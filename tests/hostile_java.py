@@ -1,6 +1,6 @@
 """Java programs that try to pass a test that they should fail, or to do harm: tests/analysis/sandbox/test_java.py."""
 
-from assay.analysis.sandbox.result import Ending
+from assay.analysis.sandbox.judging.result import Ending
 
 
 def solution(square: str, more: str = "", squares: str = "return new ArrayList<>();", outside: str = "") -> str:

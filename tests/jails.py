@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.analysis.sandbox.isolation import Isolation
-from assay.analysis.sandbox.jail import Jail, Mount, Ran
-from assay.analysis.sandbox.limits import Limits
+from assay.analysis.sandbox.isolation.jail import Jail, Mount, Ran
+from assay.analysis.sandbox.isolation.levels import Isolation
+from assay.analysis.sandbox.isolation.limits import Limits
 
 TMP = Path("/tmp")
 DEFECTS = {level: Jail(level).defect() for level in Isolation} if sys.platform == "linux" else {}

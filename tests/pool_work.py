@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.offline_eval.repository import Place
+    from assay.offline_eval.repository.study import Place
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import sys
 import warnings
 from pathlib import Path
 
-from assay.analysis.bodies import bodies
-from assay.analysis.docstrings import without_docstrings
-from assay.analysis.lines import sample_lines
-from assay.analysis.regions import candidates, context, deleted, weights
-from assay.analysis.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.statements import parsed
+from assay.analysis.python.bodies import bodies
+from assay.analysis.python.docstrings import without_docstrings
+from assay.analysis.python.lines import sample_lines
+from assay.analysis.python.regions import candidates, context, deleted, weights
+from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
+from assay.analysis.python.statements import parsed
 
 
 def python_files(stdlib: Path) -> list[Path]:

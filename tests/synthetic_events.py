@@ -8,8 +8,8 @@ from typing import Any
 
 from synthetic_samples import MODEL, PROMPT, world
 
-from assay.calibration.event_log import New
-from assay.calibration.events import LOOKED_AFTER_S, Ended, Ending, Event, Kept, Request, Shown, hash_of
+from assay.calibration.log.event_log import New
+from assay.calibration.log.events import LOOKED_AFTER_S, Ended, Ending, Event, Kept, Request, Shown, hash_of
 
 SERVER = "5e4e4e4e4e4e"
 BEGAN_MS = 1_790_000_000_000

@@ -27,7 +27,7 @@ from transformers import (
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 from transformers.utils import logging as transformers_logging
 
-from assay.inference.families import FAMILIES
+from assay.inference.completion.fim_families import FAMILIES
 
 TEXTS = [
     f"def area_{i}(width, height):\n    '''ünïcödé 𝕏'''\n    return width * height + {i}\n\n\nclass Point:\n    pass\n" for i in range(20)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from assay.inference.llama import LlamaModel
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 
 from .export import vocabulary_of, write_gguf

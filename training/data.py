@@ -68,7 +68,7 @@ class Cut:
 def behind_word(text: str, place: int) -> int:
     """The place, or the one before it where a space or tab stands between: white space before a word is part of the word's token.
 
-    What a prompt shows before the cursor never ends with it, neither here nor in inference/completion.py.
+    What a prompt shows before the cursor never ends with it, neither here nor in inference/completion/completion.py.
     """
     return place - 1 if text[place - 1 : place] in (" ", "\t") else place
 

@@ -26,13 +26,13 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.analysis.lines import UnreadableSource, sample_lines, whole
-from assay.inference.completion import complete
+from assay.analysis.python.lines import UnreadableSource, sample_lines, whole
+from assay.inference.completion.completion import complete
 from assay.inference.errors import ModelError
-from assay.inference.llama import LlamaModel
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
-from assay.inference.stops import NONE
-from assay.offline_eval.projects import ProjectError, SourceFile, is_test
+from assay.inference.stopping.stops import NONE
+from assay.offline_eval.line_completion.projects import ProjectError, SourceFile, is_test
 
 from .corpus import held_out_files
 from .data import behind_word, cut

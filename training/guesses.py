@@ -2,8 +2,9 @@
 
     python -m training.guesses --model inference/embedded/assay.gguf --minutes 20 --out .cache/guesses.jsonl
 
-A place is one line of a documented function, asked for whole, from inside it, or inside brackets (analysis/lines.py). At each the model
-writes once greedily and a few times at temperature 0.8, all as an editor would ask. Right is what the calibration study calls exact match.
+A place is one line of a documented function, asked for whole, from inside it, or inside brackets (analysis/python/lines.py). At each the
+model writes once greedily and a few times at temperature 0.8, all as an editor would ask. Right is what the calibration study calls exact
+match.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from assay.analysis.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
-from assay.inference.completion import rest_of_line, task_of, without_overlap
-from assay.inference.context import fit
+from assay.analysis.python.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
+from assay.inference.completion.completion import rest_of_line, task_of, without_overlap
+from assay.inference.completion.context import fit
 from assay.inference.errors import ModelError
-from assay.inference.llama import LlamaModel
-from assay.inference.stops import LINE
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.stopping.stops import LINE
 
 from .data import behind_word
 from .paths import CACHE, there

@@ -14,11 +14,11 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.inference.completion import Settings
-from assay.inference.llama import LlamaModel
+from assay.inference.completion.completion import Settings
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
-from assay.inference.stops import LINE, NONE
-from assay.offline_eval.projects import SourceFile
+from assay.inference.stopping.stops import LINE, NONE
+from assay.offline_eval.line_completion.projects import SourceFile
 
 from .data import CONTROL
 from .guesses import places_of

@@ -56,7 +56,7 @@ def rate(step: int, progress: float) -> float:
 
 def held_out_texts() -> list[str]:
     """Files of the projects that nothing is trained on, shuffled: what the loss is validated on. Exits where they can't be had."""
-    from assay.offline_eval.projects import ProjectError  # fetches with pip, which a machine that only trains does not need
+    from assay.offline_eval.line_completion.projects import ProjectError
 
     from .corpus import held_out_files
 

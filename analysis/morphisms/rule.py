@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..lines import UnreadableSource as UnreadableSource
+from ..python.lines import UnreadableSource as UnreadableSource
 
 Outcomes = Callable[[str], Mapping[str, str] | None]
 

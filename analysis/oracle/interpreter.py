@@ -8,8 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..sandbox.jail import Jail, Mount
-from ..sandbox.limits import Limits
+from ..sandbox.isolation.jail import Jail, Mount
+from ..sandbox.isolation.limits import Limits
 
 LEAST_PYTHON = (3, 10)
 LEAST_PYTEST = 7

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Literal
 
-from ..sandbox.jail import Jail
+from ..sandbox.isolation.jail import Jail
 from . import cache as kept
 from .baseline import Baseline, Coverage
 from .changes import changed_lines, only_within, with_statements
@@ -23,9 +23,9 @@ from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
 from .measure import measure, times_of, watch
-from .place import Place
 from .report import Ended, Report, Verdict, Way, difference
 from .scopes import reached
+from .scratch_folder import Place
 from .suite import Allowed, Suite, compile_sources, install_plugin
 from .warm import NotWarm, Warm
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..sandbox.jail import Jail, Mount, Ran
-from ..sandbox.limits import Limits
+from ..sandbox.isolation.jail import Jail, Mount, Ran
+from ..sandbox.isolation.limits import Limits
 from .copying import Copied, NotCopied
 from .interpreter import Interpreter
 from .report import Ended, Report, read

@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 from typing import Any
 
-from ..sandbox.containment import Unjailed
-from ..sandbox.jail import Started
+from ..sandbox.isolation.containment import Unjailed
+from ..sandbox.isolation.jail import Started
 from .report import Ended, Report, parsed
 from .suite import Suite, Times, signal_words
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures import Floats
+from ..measures.table import Floats
 
 _MAX_STEPS = 100
 _MAX_HALVINGS = 40

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures import Floats
+from ..measures.table import Floats
 
 
 @dataclass(frozen=True, slots=True)

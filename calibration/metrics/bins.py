@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..measures import Floats
+from ..measures.table import Floats
 from .scores import checked
 
 BINS = 10
@@ -71,7 +71,7 @@ def ece_noise_floor(p: ArrayLike, bins: int = BINS, by: Binning = equal_width) -
     """The `ece` that a perfect forecaster with these very p's is expected to get.
 
     Closed form: a bin's sum of y - p has variance V_b = Σ p (1 - p), and E|·| = √(2 V_b / π) where it is nearly normal. Bins of a handful
-    of samples are not, but weigh little: within 5 % of a simulation from n = 100 on (tests/calibration/test_metrics.py).
+    of samples are not, but weigh little: within 5 % of a simulation from n = 100 on (tests/calibration/metrics/test_metrics.py).
     """
     p, _ = checked(p, np.zeros(np.shape(p)))
     variance = np.bincount(by(p, bins), p * (1 - p))

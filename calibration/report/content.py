@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator
-from ..dial import DialRow
 from ..evidence import Evidence, why_undefined
-from ..fit import GroupRow
-from ..folds import Grouping
+from ..fitting.fit import GroupRow
+from ..fitting.folds import Grouping
+from ..fitting.shrinkage import Child
 from ..maps.base_rate import BaseRateMap
 from ..maps.beta import BetaMap
 from ..maps.kinds import Rung
@@ -21,7 +21,7 @@ from ..maps.venn_abers import VennAbersMap
 from ..metrics.bins import Bin
 from ..metrics.intervals import Interval
 from ..metrics.null_tests import NullTest
-from ..shrinkage import Child
+from ..monitoring.dial import DialRow
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .measured import Forecast, Measured, raw_name
 from .plots import Picture

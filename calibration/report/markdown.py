@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..harmless import harmless
+from ..control_characters import harmless
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .plots import Picture
 

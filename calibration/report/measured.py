@@ -12,19 +12,11 @@ from numpy.typing import NDArray
 
 from ..calibrator import Calibrator
 from ..evidence import Evidence, evidence_of
-from ..fit import Fit, GroupRow
-from ..folds import numbered
-from ..measures import MEASURES, Floats, raw_probability
+from ..fitting.fit import Fit, GroupRow
+from ..fitting.folds import numbered
+from ..measures.table import MEASURES, Floats, raw_probability
 from ..metrics.bins import Bin, ece, ece_noise_floor, equal_mass, equal_width, reliability
-from ..metrics.corp import (
-    Band,
-    Decomposition,
-    Recalibrated,
-    consistency_band,
-    decompose,
-    miscalibration_noise_floor,
-    recalibrated,
-)
+from ..metrics.corp import Band, Decomposition, Recalibrated, consistency_band, decompose, miscalibration_noise_floor, recalibrated
 from ..metrics.intervals import PairedIntervals, paired
 from ..metrics.null_tests import NullTest, kuiper_by_group, spiegelhalter_by_group
 from ..metrics.scores import skill

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from ..harmless import harmless
+from ..control_characters import harmless
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .plots import DARK, GRID, INK, PAPER, Picture
 

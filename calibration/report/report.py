@@ -14,7 +14,7 @@ from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator, as_json
 from ..evidence import why_undefined
 from ..files import write_atomically
-from ..fit import Fit
+from ..fitting.fit import Fit
 from ..metrics.intervals import Interval
 from .blocks import Block, Heading
 from .content import section

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation import NoIsolation, available
+from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 
 DOCS = Path(__file__).parents[2] / "docs"
 

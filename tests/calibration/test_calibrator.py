@@ -15,10 +15,10 @@ from synthetic_samples import world
 from assay.calibration.bands import BANDS, LIKELY, NO_EVIDENCE, POSSIBLE, UNLIKELY, band_of, band_text, percents
 from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save
 from assay.calibration.confidence import confidence, uncalibrated
-from assay.calibration.fit import fit
+from assay.calibration.fitting.fit import fit
+from assay.calibration.fitting.shrinkage import Child
 from assay.calibration.maps.platt import PlattMap
-from assay.calibration.measures import enter
-from assay.calibration.shrinkage import Child
+from assay.calibration.measures.table import enter
 
 
 @pytest.fixture(scope="module")

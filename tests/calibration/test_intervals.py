@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from assay.calibration.maps.linear import sigmoid
-from assay.calibration.measures import Floats
+from assay.calibration.measures.table import Floats
 from assay.calibration.metrics.bins import ece, equal_mass
 from assay.calibration.metrics.intervals import BLOCKS, Interval, Intervals, intervals, paired, student_t, tail
 from assay.calibration.metrics.scores import auc, brier, log_loss, skill

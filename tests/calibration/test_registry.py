@@ -10,9 +10,9 @@ import platformdirs
 import pytest
 from synthetic_samples import MODEL, PROMPT, world
 
-from assay.calibration.agreement import ALONE, Drawn
 from assay.calibration.calibrator import Calibrator, save
-from assay.calibration.fit import fit
+from assay.calibration.fitting.fit import fit
+from assay.calibration.measures.agreement import ALONE, Drawn
 from assay.calibration.registry import (
     LARGEST_FILE,
     Choice,

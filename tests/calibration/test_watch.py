@@ -15,7 +15,7 @@ from watchdog.utils import BaseThread
 
 from assay.calibration import watch
 from assay.calibration.calibrator import Calibrator, save
-from assay.calibration.fit import fit
+from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Origin
 from assay.calibration.watch import RegistryWatch, Seen, look
 

@@ -33,7 +33,7 @@ def servers(nvim: Neovim) -> dict[int, str]:
 def program(path: Path) -> Path:
     """An `assay` of this tree at a path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!{sys.executable}\nimport sys\nfrom assay.cli import main\nsys.exit(main())\n", encoding="utf-8")
+    path.write_text(f"#!{sys.executable}\nimport sys\nfrom assay.cli.main import main\nsys.exit(main())\n", encoding="utf-8")
     path.chmod(0o755)
     return path
 

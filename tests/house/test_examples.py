@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.demo import Place, load_places
+from assay.cli.demo import Place, load_places
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = sorted(EXAMPLES.glob("*.py"))

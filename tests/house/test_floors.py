@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FLOORS = {"inference": 0, "analysis": 0, "calibration": 1, "server": 2, "offline_eval": 2}
-TOP = 3
+FLOORS = {"inference": 0, "analysis": 0, "calibration": 1, "suggestion": 2, "server": 3, "offline_eval": 3, "cli": 4}
+TOP = 5
 ROOT_MODULES = sorted(ROOT.glob("*.py"))
 NOT_SHIPPED = {"tests", "training", "benchmarks", "examples", "docs", "editors", "build", "dist"}
 GENERATED = {".git", ".venv", ".cache", ".hypothesis", "build", "dist", "__pycache__", "node_modules"}
@@ -118,7 +118,7 @@ def test_no_file_names_a_private_path_or_a_registrys_host() -> None:
 
 def test_what_answers_in_the_editor_loads_no_library_that_only_a_fit_or_a_plot_needs() -> None:
     asked = (
-        "import sys, assay.server.live, assay.complete; from assay.calibration.registry import load_registry;"
+        "import sys, assay.server.model.live, assay.cli.complete; from assay.calibration.registry import load_registry;"
         "from assay.calibration.confidence import confidence;"
         "confidence(load_registry().entries[0].calibrator, {'total_logprob': -2.0});"
         "print(sorted({m.partition('.')[0] for m in sys.modules} & {'scipy', 'matplotlib', 'sklearn', 'pandas'}))"

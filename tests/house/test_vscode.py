@@ -13,7 +13,7 @@ import pytest
 
 from assay import __version__
 from assay.calibration.bands import BANDS, EVENT_WORDS
-from assay.server.settings_table import SETTINGS
+from assay.server.settings.table import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent / "editors" / "vscode"
 PACKAGE: dict[str, Any] = json.loads((ROOT / "package.json").read_text("utf-8"))

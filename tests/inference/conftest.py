@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tiny_gguf import TinyModel, write_tiny_gguf
 
-from assay.inference.llama import LlamaModel
+from assay.inference.llamacpp.model import LlamaModel
 
 OpenTiny = Callable[[TinyModel], LlamaModel]
 

@@ -9,16 +9,16 @@ from llama_server import EXACT, HOW_TO_BUILD, is_built, running
 from tiny_gguf import TinyModel, write_tiny_gguf
 from tiny_hf import family_tokenizer, write_tiny_hf
 
-from assay.inference.completion import Context, Settings, Surroundings, complete, context_at, prompt_at, prompt_text
-from assay.inference.context import Shown
-from assay.inference.families import FAMILIES, Family, Front, front_tokens, in_front, lay_out
-from assay.inference.hf_folder import read_folder
-from assay.inference.hf_tokenizer import TextTokenizer
-from assay.inference.llama import LlamaModel
+from assay.inference.completion.completion import Context, Settings, Surroundings, complete, context_at, prompt_at, prompt_text
+from assay.inference.completion.context import Shown
+from assay.inference.completion.fim_families import FAMILIES, Family, Front, front_tokens, in_front, lay_out
+from assay.inference.hf.folder import read_folder
+from assay.inference.hf.tokenizer import TextTokenizer
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
-from assay.inference.remote import RemoteModel
-from assay.inference.stops import LINE
-from assay.server.context_report import context_json, context_text
+from assay.inference.remote.model import RemoteModel
+from assay.inference.stopping.stops import LINE
+from assay.suggestion.context_report import context_json, context_text
 
 from .completion_server import PRE, Speech, serving
 from .conftest import OpenTiny, open_exact

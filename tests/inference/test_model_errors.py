@@ -22,10 +22,10 @@ from assay.inference.errors import (
     UnreadableModel,
     UnsupportedArchitecture,
 )
-from assay.inference.llama import LlamaModel
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED, open_model
-from assay.inference.stops import NONE
+from assay.inference.stopping.stops import NONE
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ import resource, sys
 from pathlib import Path
 from assay.inference.opening import open_model
 from assay.inference.errors import OutOfMemory
-from assay.inference.llama_session import runtime
+from assay.inference.llamacpp.session import runtime
 runtime()
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, used + 2**30))
@@ -194,7 +194,7 @@ def test_loading_and_failing_write_nothing_to_the_terminal(tiny_gguf: Path, tmp_
 import sys
 from assay.inference.opening import open_model
 from assay.inference.errors import ModelError
-from assay.inference.stops import NONE
+from assay.inference.stopping.stops import NONE
 with open_model(sys.argv[1], threads=1) as model:
     model.generate(model.fim("x", ""), stop=NONE, max_tokens=2)
 try:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.inference.errors import ModelError, NoSuchModel, OptionDoesNotApply
-from assay.inference.hf import HFModel
-from assay.inference.llama import LlamaModel
+from assay.inference.hf.model import HFModel
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.opening import EMBEDDED, FLAGS, OPTIONS_OF, ModelChoice, ModelOptions, backend_of, open_model
-from assay.inference.remote import RemoteModel
+from assay.inference.remote.model import RemoteModel
 
 
 @pytest.mark.parametrize(

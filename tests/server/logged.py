@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from assay.calibration.event_log import EventLog
-from assay.calibration.events import Event, Request
+from assay.calibration.log.event_log import EventLog
+from assay.calibration.log.events import Event, Request
 
 
 def events_of(path: Path) -> list[Event]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.calibration.event_log import EventLog, New
-from assay.calibration.events import Ended, Ending, Event, Kept, Request, Shown
+from assay.calibration.log.event_log import EventLog, New
+from assay.calibration.log.events import Ended, Ending, Event, Kept, Request, Shown
 
 SERVER = "5" * 12
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.inference.llama import LlamaModel
-from assay.offline_eval.projects import SourceFile
+from assay.inference.llamacpp.model import LlamaModel
+from assay.offline_eval.line_completion.projects import SourceFile
 from training.data import CONTROL, Rows
 from training.evaluate import in_turn, language_figures, line_figures, quantisation_figures, span_figures, table
 from training.export import write_gguf
@@ -21,8 +21,8 @@ from training.tokenizer import train
 ROOT = Path(__file__).parents[2]
 FILES = [
     SourceFile(name, path.name, path.read_text(encoding="utf-8"))
-    for name, folder in (("one", "analysis"), ("two", "inference"))
-    for path in sorted((ROOT / folder).glob("*.py"))
+    for name, folder in (("one", "analysis/python"), ("two", "inference"))
+    for path in sorted((ROOT / folder).rglob("*.py"))
     if path.stat().st_size > 2000
 ]
 SHAPE = Shape(vocabulary=700, width=64, layers=2, heads=4, kv_heads=2, hidden=96, context=1024)

@@ -18,8 +18,8 @@ from tiny_gguf import write_tiny_gguf
 from tokenizers import Tokenizer, models
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-from assay.inference.gguf_header import read_header
-from assay.inference.llama import LlamaModel
+from assay.inference.llamacpp.gguf_header import read_header
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED
 from training.export import LAYER, NAME, TOP, interleave, write_gguf, write_transformers

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.completion import Settings, complete
-from assay.inference.llama import LlamaModel
+from assay.inference.completion.completion import Settings, complete
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.opening import EMBEDDED
 from training.guesses import gaps_of, guess, places_of
 from training.places import read_places

@@ -7,7 +7,7 @@ import random
 import libcst as cst
 
 from ...morphisms.rule import Edit, Refused, Site, edited
-from ...syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed, parse
 
 NAME = "missing_negation"
 EQUIVALENT = False

@@ -10,9 +10,9 @@ import random
 import libcst as cst
 
 from ...morphisms.rule import Edit, Refused, Site, edited
-from ...syntax.exact_types import INTS, exact_types
-from ...syntax.parsed import Parsed, parse
-from ...syntax.scopes import scopes
+from ...python.syntax.exact_types import INTS, exact_types
+from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.scopes import scopes
 
 NAME = "off_by_one"
 EQUIVALENT = False

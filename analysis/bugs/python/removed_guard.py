@@ -10,8 +10,8 @@ import random
 import libcst as cst
 
 from ...morphisms.rule import Edit, Refused, Site, edited
-from ...syntax.layout import next_line
-from ...syntax.parsed import Parsed, parse
+from ...python.syntax.layout import next_line
+from ...python.syntax.parsed import Parsed, parse
 
 NAME = "removed_guard"
 EQUIVALENT = False

@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 
 from ...morphisms.rule import Edit, Refused, Site, edited
-from ...syntax.parsed import Parsed, parse
-from ...syntax.scopes import Occurrence, Variable, scopes
+from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.scopes import Occurrence, Variable, scopes
 
 NAME = "wrong_name"
 EQUIVALENT = False

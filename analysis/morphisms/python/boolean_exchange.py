@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...syntax.effects import reflective
-from ...syntax.exact_types import exact_types
-from ...syntax.parsed import Parsed, parse
-from ...syntax.scopes import Occurrence, Variable, scopes
+from ...python.syntax.effects import reflective
+from ...python.syntax.exact_types import exact_types
+from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.scopes import Occurrence, Variable, scopes
 from ..rule import Edit, Refused, Site, edited
 
 NAME = "boolean_exchange"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from ...syntax.parsed import Parsed
+from ...python.syntax.parsed import Parsed
 
 
 def tests(parsed: Parsed) -> Iterator[cst.BaseExpression]:

@@ -15,12 +15,12 @@ import random
 
 import libcst as cst
 
-from ...syntax.effects import reflective
-from ...syntax.exact_types import INTS, exact_types
-from ...syntax.layout import line_end, newline, own_block, reindented, statement_start
-from ...syntax.names import fresh
-from ...syntax.parsed import Parsed, parse
-from ...syntax.scopes import scopes
+from ...python.syntax.effects import reflective
+from ...python.syntax.exact_types import INTS, exact_types
+from ...python.syntax.layout import line_end, newline, own_block, reindented, statement_start
+from ...python.syntax.names import fresh
+from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.scopes import scopes
 from ..rule import Edit, Refused, Site, edited
 
 NAME = "loop_exchange"

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from ...syntax.effects import bound_elsewhere, effects, reflective
-from ...syntax.layout import newline, own_block, reindented
-from ...syntax.names import fresh
-from ...syntax.parsed import Parsed, parse
-from ...syntax.scopes import scopes
+from ...python.syntax.effects import bound_elsewhere, effects, reflective
+from ...python.syntax.layout import newline, own_block, reindented
+from ...python.syntax.names import fresh
+from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.scopes import scopes
 from ..rule import Edit, Refused, Site, edited
 
 NAME = "match_to_if"

@@ -11,7 +11,7 @@ import random
 
 import libcst as cst
 
-from ...syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed, parse
 from ..rule import Edit, Refused, Site, edited
 from .conditions import decisions
 

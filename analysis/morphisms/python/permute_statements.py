@@ -13,11 +13,11 @@ import random
 
 import libcst as cst
 
-from ...syntax.effects import Effects, bound_elsewhere, effects, reflective
-from ...syntax.exact_types import ATOMS
-from ...syntax.layout import line_end
-from ...syntax.parsed import Parsed, parse
-from ...syntax.scopes import Variable
+from ...python.syntax.effects import Effects, bound_elsewhere, effects, reflective
+from ...python.syntax.exact_types import ATOMS
+from ...python.syntax.layout import line_end
+from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.scopes import Variable
 from ..rule import Edit, Refused, Site, edited
 
 NAME = "permute_statements"

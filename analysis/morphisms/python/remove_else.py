@@ -10,8 +10,8 @@ import random
 
 import libcst as cst
 
-from ...syntax.layout import next_line
-from ...syntax.parsed import Parsed, parse
+from ...python.syntax.layout import next_line
+from ...python.syntax.parsed import Parsed, parse
 from ..rule import Edit, Refused, Site, edited
 
 NAME = "remove_else"

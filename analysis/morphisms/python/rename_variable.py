@@ -12,10 +12,10 @@ import random
 
 import libcst as cst
 
-from ...syntax.effects import reflective
-from ...syntax.names import fresh
-from ...syntax.parsed import Parsed, parse
-from ...syntax.scopes import Scopes, Variable, scopes
+from ...python.syntax.effects import reflective
+from ...python.syntax.names import fresh
+from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.scopes import Scopes, Variable, scopes
 from ..rule import Edit, Refused, Site, edited
 
 NAME = "rename_variable"

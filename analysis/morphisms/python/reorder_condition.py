@@ -12,9 +12,9 @@ import random
 
 import libcst as cst
 
-from ...syntax.effects import Effects, effects
-from ...syntax.exact_types import ATOMS, CONTAINERS
-from ...syntax.parsed import parse
+from ...python.syntax.effects import Effects, effects
+from ...python.syntax.exact_types import ATOMS, CONTAINERS
+from ...python.syntax.parsed import parse
 from ..rule import Edit, Refused, Site, edited
 from .conditions import decisions
 

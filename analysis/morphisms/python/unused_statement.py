@@ -10,10 +10,10 @@ import random
 
 import libcst as cst
 
-from ...syntax.effects import reflective
-from ...syntax.layout import newline, statement_start
-from ...syntax.names import fresh
-from ...syntax.parsed import Parsed, parse
+from ...python.syntax.effects import reflective
+from ...python.syntax.layout import newline, statement_start
+from ...python.syntax.names import fresh
+from ...python.syntax.parsed import Parsed, parse
 from ..rule import Edit, Refused, Site, edited
 
 NAME = "unused_statement"

@@ -1,4 +1,4 @@
-"""Writes the settings and the colours into package.json: they come from `server/settings_table.py` and `calibration/bands.py`.
+"""Writes the settings and the colours into package.json: they come from `server/settings/table.py` and `calibration/bands.py`.
 
 `python editors/vscode/scripts/contributions.py`, from a Python that has Assay installed.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.calibration.bands import BANDS, Band
-from assay.server.settings import settings_json_schema
+from assay.server.settings.settings import settings_json_schema
 
 PACKAGE = Path(__file__).parent.parent / "package.json"
 

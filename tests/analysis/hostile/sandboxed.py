@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from assay.analysis.sandbox.limits import Limits
-from assay.analysis.sandbox.python import PythonSandbox
-from assay.analysis.sandbox.result import Ending
+from assay.analysis.sandbox.isolation.limits import Limits
+from assay.analysis.sandbox.judging.python import PythonSandbox
+from assay.analysis.sandbox.judging.result import Ending
 
 from .program import SQUARE
 from .scene import CPU_S, DISK, HANG_S, MEMORY, WALL_S, Verdict, Way

@@ -12,8 +12,8 @@ from assay.analysis.oracle import copying
 from assay.analysis.oracle.copying import NotCopied, copy_project
 from assay.analysis.oracle.interpreter import probe
 from assay.analysis.oracle.suite import Suite, compile_sources
-from assay.analysis.sandbox.isolation import Isolation
-from assay.analysis.sandbox.jail import Jail
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import Isolation
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from assay.analysis.oracle.environment import NoEnvironment, Wanted, kept_environment, make_environment, wanted_by
 from assay.analysis.oracle.interpreter import UnusableInterpreter, folders_of, interpreter_of, probe
-from assay.analysis.sandbox.isolation import NoIsolation, available
-from assay.analysis.sandbox.jail import Jail
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 
 PYPROJECT = """
 [build-system]

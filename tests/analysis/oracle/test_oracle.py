@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
-from assay.analysis.sandbox.isolation import Isolation, NoIsolation, available
-from assay.analysis.sandbox.jail import Jail
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import Isolation, NoIsolation, available
 
 SHOP = '''"""A shop."""
 

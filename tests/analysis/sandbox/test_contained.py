@@ -25,10 +25,10 @@ from jails import (
 )
 
 import assay
-from assay.analysis.sandbox.isolation import Isolation
-from assay.analysis.sandbox.jail import Jail, Mount
-from assay.analysis.sandbox.limits import Limits
-from assay.analysis.sandbox.view import interpreter_folders
+from assay.analysis.sandbox.isolation.jail import Jail, Mount
+from assay.analysis.sandbox.isolation.levels import Isolation
+from assay.analysis.sandbox.isolation.limits import Limits
+from assay.analysis.sandbox.isolation.view import interpreter_folders
 
 NOT_ITS_BUSINESS = [
     "open('/etc/shadow').read()",
@@ -211,9 +211,9 @@ def test_a_jail_dies_with_its_supervisor(level: Isolation) -> None:
     supervisor = f"""
 import sys
 from pathlib import Path
-from assay.analysis.sandbox.isolation import Isolation
-from assay.analysis.sandbox.jail import Jail
-from assay.analysis.sandbox.limits import Limits
+from assay.analysis.sandbox.isolation.levels import Isolation
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.limits import Limits
 argv = [sys.executable, "-I", "-S", "-u", "-c", {program!r}, {marker!r}]
 with Jail(Isolation({level.value!r})).start(argv, cwd=Path("/tmp"), limits=Limits(processes=40)) as started:
     print(started.stdout.readline(), flush=True)
@@ -272,8 +272,9 @@ def test_an_ordinary_user_gets_the_same_levels(shared: Path) -> None:
     shutil.copytree(Path(assay.__file__).parent / "analysis", package / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(Path(assay.__file__), package / "__init__.py")
     code = (
-        "import sys\nif sys.version_info < (3, 11): print('old'); sys.exit()\nfrom assay.analysis.sandbox.isolation import Isolation\n"
-        "from assay.analysis.sandbox.jail import Jail\nprint([Jail(level).defect() for level in Isolation])"
+        "import sys\nif sys.version_info < (3, 11): print('old'); sys.exit()\n"
+        "from assay.analysis.sandbox.isolation.levels import Isolation\n"
+        "from assay.analysis.sandbox.isolation.jail import Jail\nprint([Jail(level).defect() for level in Isolation])"
     )
     subprocess.run(["chmod", "-R", "a+rX", str(shared)], check=True)
     argv = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", "/usr/bin/python3", "-c", code]

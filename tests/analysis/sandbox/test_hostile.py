@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation import Isolation
-from assay.analysis.sandbox.jail import Jail
-from assay.analysis.sandbox.python import PythonSandbox
-from assay.analysis.sandbox.result import Ending
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import Isolation
+from assay.analysis.sandbox.judging.python import PythonSandbox
+from assay.analysis.sandbox.judging.result import Ending
 
 from ..hostile import FORGERIES, HARM, Hostile
 from ..hostile.program import SQUARE

@@ -1,0 +1,1 @@
+"""Python source as text: statements, lines, regions, bodies, docstrings. Runs nothing."""

@@ -1,0 +1,100 @@
+"""A map moved toward a project's own samples: as far as they say, and no farther than projects are known to lie from the map.
+
+The log odds of project g are η_g = η + α_g + β_g (η - c) / s, with η those of the map that was fitted to other projects, c and s the mean
+and the standard deviation of η, α_g ~ N(0, σ_α²) and β_g ~ N(0, σ_β²). So a project's own map, linear in the measures as the first is, is
+N(θ, V + J diag(σ_α², σ_β²) Jᵀ) before its samples are seen: V the covariance of θ, J how θ moves with (α, β). Its samples then move it to
+the mode of what is known of it (MacKay 1992, Bayesian interpolation, with the logistic likelihood's quadratic form at the mode).
+
+The spreads σ_α and σ_β are found where the map was fitted, from its held-out log odds by project (`shrinkage.fit_tree`), and are kept in
+the calibrator's file: who moves it needs none of the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..maps.linear import sigmoid
+from ..maps.platt import PlattMap
+from ..measures.table import Floats
+from .shrinkage import fit_tree
+
+_MAX_STEPS = 50
+_MAX_HALVINGS = 40
+# Below, in squared log odds, a direction of the map can't be told from one that is known exactly.
+_LEAST_VARIANCE = 1e-12
+# More samples than this tell no more of how projects differ than their number does.
+MOST_SAMPLES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Projects:
+    """How the maps of n projects lie around the map that is fitted to all: `centre` and `spread` of its held-out log odds.
+
+    offset_sd: σ_α, in log odds; slope_sd: σ_β, in log odds per spread.
+    """
+
+    n: int
+    centre: float
+    spread: float
+    offset_sd: float
+    slope_sd: float
+
+
+def projects_around(log_odds: Floats, y: NDArray[np.bool_], names: Sequence[str]) -> Projects:
+    """How projects differ, from held-out log odds (n,), labels y (n,) and each sample's project."""
+    tree = fit_tree(log_odds[:, None], y, [(name,) for name in names])
+    offset, slope = tree.between[0]
+    return Projects(len(set(names)), float(log_odds.mean()), float(log_odds.std()) or 1.0, offset, slope)
+
+
+def moved(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_]) -> PlattMap:
+    """The parent's map moved toward samples with features x (n, k), as they enter, and labels y (n,); without samples the parent's.
+
+    Its covariance holds how far a project may lie from the parent where its own samples do not say.
+    """
+    theta = np.array([parent.intercept, *parent.slopes])
+    along = theta.copy()
+    along[0] -= projects.centre
+    jacobian = np.column_stack([np.eye(len(theta))[0], along / projects.spread])
+    prior = np.array(parent.covariance) + jacobian @ np.diag([projects.offset_sd**2, projects.slope_sd**2]) @ jacobian.T
+    # θ = parent + root · u with u ~ N(0, 1): nothing is inverted that may be singular, as with a measure that never varied
+    values, vectors = np.linalg.eigh((prior + prior.T) / 2)
+    root = vectors * np.sqrt(np.where(values > _LEAST_VARIANCE, values, 0.0))
+    design = np.column_stack([np.ones(len(y)), x])
+    u, covariance = _mode(design @ root, design @ theta, y)
+    intercept, *slopes = (theta + root @ u).tolist()
+    spread = root @ covariance @ root.T
+    return PlattMap("platt", intercept, tuple(slopes), tuple(map(tuple, ((spread + spread.T) / 2).tolist())), parent.ridge)
+
+
+def _mode(design: Floats, start: Floats, y: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """u that maximises the likelihood of labels y at log odds start + design · u, times N(u; 0, 1), by Newton; and its covariance."""
+    u = np.zeros(design.shape[1])
+    z = start
+    loss = _loss(z, y, u)
+    for _ in range(_MAX_STEPS):
+        p = sigmoid(z)
+        hessian = np.eye(len(u)) + (design * (p * (1 - p))[:, None]).T @ design
+        gradient = u - design.T @ (y - p)
+        step = np.linalg.solve(hessian, gradient)
+        promised = float(gradient @ step)
+        if promised < 1e-12:
+            break
+        for halving in range(_MAX_HALVINGS):
+            tried = u - step * 0.5**halving
+            z_tried = start + design @ tried
+            if (loss_tried := _loss(z_tried, y, tried)) <= loss - 1e-4 * promised * 0.5**halving:
+                u, z, loss = tried, z_tried, loss_tried
+                break
+        else:
+            break
+    p = sigmoid(z)
+    return u, np.asarray(np.linalg.inv(np.eye(len(u)) + (design * (p * (1 - p))[:, None]).T @ design))
+
+
+def _loss(z: Floats, y: NDArray[np.bool_], u: Floats) -> float:
+    return float((np.logaddexp(0.0, z) - np.where(y, z, 0.0)).sum() + 0.5 * u @ u)

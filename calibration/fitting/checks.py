@@ -1,0 +1,121 @@
+"""What samples must be for a calibrator to be fitted to them, and said of those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+
+import numpy as np
+
+from ..calibrator import Calibrator
+from ..maps.checks import LARGEST
+from ..maps.kinds import KINDS
+from ..maps.platt import PlattMap
+from ..measures.table import MEASURES, Floats, enter
+from ..samples import EVENTS, Sample
+from .model_selection import enters_as_log_odds
+from .shrinkage import LEVELS
+
+
+class FitError(ValueError):
+    """Samples that no calibrator can be fitted to; the message says why and what to do. sample: the id of the one it is about, if any."""
+
+    def __init__(self, message: str, sample: str | None = None) -> None:
+        super().__init__(message)
+        self.sample = sample
+
+
+def check_samples(
+    samples: Sequence[Sample], known: Sequence[Sample], event: str, features: Sequence[str], kind: str, levels: Sequence[str]
+) -> None:
+    """Raise FitError where no calibrator can be fitted; known: the samples with a label for the event."""
+    if event not in EVENTS:
+        raise FitError(f"unknown event {event!r}, known are {', '.join(EVENTS)}")
+    if unknown := [name for name in features if name not in MEASURES]:
+        raise FitError(f"unknown measure {', '.join(unknown)}, known are {', '.join(MEASURES)}")
+    if not features or len(set(features)) < len(features):
+        raise FitError("name at least one measure, and each only once")
+    if kind not in ("auto", *KINDS):
+        raise FitError(f"unknown kind of map {kind!r}, known are auto, {', '.join(KINDS)}")
+    if kind in ("temperature", "beta") and not enters_as_log_odds(features[0]):
+        raise FitError(f"a map of kind {kind} takes a probability, and {features[0]} is none")
+    if kind not in ("auto", "platt") and len(features) > 1:
+        raise FitError(f"a map of kind {kind} takes one measure, not {len(features)}; platt takes several")
+    if wrong := [level for level in levels if level not in LEVELS]:
+        raise FitError(f"unknown level {', '.join(wrong)}, known are {', '.join(LEVELS)}")
+    if list(levels) != sorted(set(levels), key=LEVELS.index):
+        raise FitError(f"name levels from the top, each once: {', '.join(sorted(set(levels), key=LEVELS.index))}")
+    if levels and kind not in ("auto", "platt"):
+        raise FitError(f"only a platt map has levels, not {kind}")
+    if len(known) < 2:
+        raise FitError(f"{len(known)} of {len(samples)} samples have a label for {event}; at least two are needed")
+    kinds = set(map(attrgetter("model", "model_name", "prompt", "task", "alternatives"), known))
+    for what, values in (
+        ("models", {f"{model} {name}".strip() for model, name, *_ in kinds}),
+        ("prompts", {prompt for _, _, prompt, *_ in kinds}),
+        ("tasks", {task for *_, task, _ in kinds}),
+        ("numbers of alternatives", {str(alternatives) for *_, alternatives in kinds}),
+    ):
+        if len(values) > 1:
+            raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
+    if "agreement" in features and alternatives_of(known) == 1:
+        raise FitError("agreement tells alternatives of one place apart, and these samples are first choices alone; leave it out")
+    for level in levels:
+        if nameless := [s.id for s in known if not getattr(s, level)]:
+            raise FitError(
+                f"{len(nameless)} of {len(known)} samples have no {level}, the first is {nameless[0]}; leave that level out", nameless[0]
+            )
+
+
+def why_not_toward(parent: Calibrator, samples: Sequence[Sample], event: str) -> str:
+    """Why the map of a calibrator can't be moved toward these samples; empty where it can."""
+    if not isinstance(parent.map, PlattMap):
+        return f"a map of kind {parent.map.kind} can't be moved toward other samples, only one of kind platt"
+    if parent.projects is None:
+        return f"calibrator {parent.id} does not say how projects differ, so how far to move it is not known"
+    made = parent.fitted_on
+    for what, theirs, ours in (
+        ("event", parent.event, {event}),
+        ("model", made.model, {s.model for s in samples}),
+        ("prompt", made.prompt, {s.prompt for s in samples}),
+        ("task", parent.task, {s.task for s in samples}),
+        ("number of alternatives", made.alternatives, {alternatives_of(samples)} if samples else set()),
+    ):
+        if ours - {theirs}:
+            return f"calibrator {parent.id} is for the {what} {theirs}, the samples are of {', '.join(sorted(map(str, ours)))}"
+    if others := {s.language for s in samples} - set(made.languages):
+        return f"calibrator {parent.id} is for the language {', '.join(made.languages)}, the samples are of {', '.join(sorted(others))}"
+    if none := [name for name in parent.features if not any(name in s.measures for s in samples)]:
+        return f"calibrator {parent.id} needs {', '.join(none)}, which none of the samples has"
+    return ""
+
+
+def alternatives_of(samples: Sequence[Sample]) -> int:
+    """How many were drawn at each place; 1 where only the first of them are among the samples."""
+    return samples[0].alternatives if any(sample.rank > 1 for sample in samples) else 1
+
+
+def column_of(name: str, samples: Sequence[Sample]) -> Floats:
+    """The values (n,) of a measure. Raises FitError where a sample has none."""
+    try:
+        return np.fromiter((sample.measures[name] for sample in samples), np.float64, len(samples))
+    except KeyError:
+        without = [sample.id for sample in samples if name not in sample.measures]
+        raise FitError(f"{len(without)} of {len(samples)} samples have no measure {name}, the first is {without[0]}", without[0]) from None
+
+
+def entered_of(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
+    """The values (n,) of a measure as they enter the map. Raises FitError for one that no generation has."""
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
+    if len(wrong):
+        sample = samples[wrong[0]]
+        raise FitError(f"sample {sample.id}: {name} is {values[wrong[0]]:g}, which no generation has", sample.id)
+    try:
+        return enter(name, values)
+    except ValueError:
+        for sample, value in zip(samples, values, strict=True):
+            try:
+                enter(name, value)
+            except ValueError as error:
+                raise FitError(f"sample {sample.id}: {error}", sample.id) from None
+        raise

@@ -1,0 +1,112 @@
+"""How the probabilities that were said came true, by a log of events: of each calibrator what it said, and what was kept. Pure.
+
+Only a probability of being kept can come true or not. One of another event, such as an exact match, is of something that no log tells; but
+it may rank what is kept, and that is told of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evidence import Evidence, evidence_of
+from ..fitting.folds import LEAST_GROUPS, numbered
+from ..guards import LEAST_OF_A_CLASS, LEAST_SAMPLES, are_too_few
+from ..metrics.intervals import Interval, intervals, rate_interval
+from ..metrics.null_tests import NullTest, spiegelhalter_by_group
+from .events import Request
+from .samples import AT_S, Showing, was_kept
+
+LABEL = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What one calibrator said of the showings of one task and model that were seen, and what became of them.
+
+    labelled: of so many it is known whether they were kept; said: the mean probability of these. rate: the share of them that was kept.
+    grouped_by: what intervals take as independent, None where there is too little of either, and then no interval. auc: how well the
+    probabilities rank what was kept. evidence, calibrated: only for the event kept; the latter tests that they are calibrated
+    (`spiegelhalter_by_group`), None where that can't be tested. because: why there are too few labels for any of it, else empty.
+    """
+
+    calibrator: str
+    event: str
+    task: str
+    model: str
+    shown: int
+    labelled: int
+    kept: int
+    said: float | None
+    grouped_by: str | None
+    rate: Interval | None
+    auc: Interval | None
+    evidence: Evidence | None
+    calibrated: NullTest | None
+    because: str
+
+
+def evaluations_of(showings: Iterable[Showing], at_s: int = AT_S) -> tuple[Evaluation, ...]:
+    """One for each calibrator, event, task and model that said a probability of what was seen; those with the most labels first.
+
+    at_s: as `was_kept`. A probability is the one of the showing's first request.
+    """
+    parts: dict[tuple[str, str, str, str], list[tuple[Request, float, bool | None]]] = {}
+    for showing in showings:
+        request, said = showing.request, showing.request.confidence or {}
+        probability = said.get("probability")
+        # no calibrator is ever sure: what is not between is damaged
+        if showing.shown and isinstance(probability, float) and 0 < probability < 1:
+            kind = (str(said.get("calibrator") or ""), str(said.get("event") or ""), request.task or "", request.model or "")
+            parts.setdefault(kind, []).append((request, probability, was_kept(showing.ended, showing.kept, at_s)))
+    found = [_evaluated(*kind, part) for kind, part in parts.items()]
+    return tuple(sorted(found, key=lambda one: (-one.labelled, -one.shown, one.event, one.task, one.calibrator)))
+
+
+def groups_of(requests: Sequence[Request]) -> tuple[str | None, NDArray[np.intp]]:
+    """What is independent: the coarser of project and document of which there are at least five; None, and documents, where neither is."""
+    projects = [request.project or request.document for request in requests]
+    documents = [request.document for request in requests]
+    if len(set(projects)) >= LEAST_GROUPS:
+        return "project", numbered(projects)
+    return "document" if len(set(documents)) >= LEAST_GROUPS else None, numbered(documents)
+
+
+def _evaluated(calibrator: str, event: str, task: str, model: str, part: Sequence[tuple[Request, float, bool | None]]) -> Evaluation:
+    known = [(request, probability, label) for request, probability, label in part if label is not None]
+    p = np.array([probability for _, probability, _ in known])
+    y = np.array([label for _, _, label in known], dtype=np.bool_)
+    grouped_by, groups = groups_of([request for request, _, _ in known])
+    because = ""
+    if are_too_few(y):
+        because = f"at least {LEAST_SAMPLES} labels with {LEAST_OF_A_CLASS} of each kind are needed"
+    elif grouped_by is None:
+        because = f"they are of fewer than {LEAST_GROUPS} documents, and how much those are alike is not known"
+    judged = not because
+    of_kept = judged and event == LABEL
+    return Evaluation(
+        calibrator=calibrator,
+        event=event,
+        task=task,
+        model=model,
+        shown=len(part),
+        labelled=len(known),
+        kept=int(y.sum()),
+        said=float(p.mean()) if known else None,
+        grouped_by=grouped_by if judged else None,
+        rate=rate_interval(y, groups) if judged else None,
+        auc=intervals(p, y, groups).auc if judged else None,
+        evidence=evidence_of(p, y, groups) if of_kept else None,
+        calibrated=_test(p, y, groups) if of_kept else None,
+        because=because,
+    )
+
+
+def _test(p: NDArray[np.float64], y: NDArray[np.bool_], groups: NDArray[np.intp]) -> NullTest | None:
+    try:
+        return spiegelhalter_by_group(p, y, groups)
+    except ValueError:  # all are 0.5, or no group differs from another
+        return None

@@ -1,0 +1,393 @@
+"""The log of events: one SQLite file that the servers of a user append to; also read, pruned and forgotten. Format: docs/formats.md.
+
+The file is in WAL mode, so that several processes write and read at once, and one that is killed loses nothing that it committed. It is
+made whole beside its place and renamed, and afterwards opened by SQLite alone: a process that opens and closes such a file by itself lets
+go of the locks that SQLite holds on it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Self, get_args
+
+import msgspec
+
+from ..files import data_folder
+from .events import SCHEMA, Event, Request, Row
+
+FILE_NAME = "events.sqlite3"
+# What a log is kept to unless the user says otherwise: half a year, and about half a million events.
+DAYS = 180
+MEGABYTES = 256
+# "Assy" in ASCII: tells a log of Assay's from any other SQLite file.
+_APPLICATION = 0x41737379
+# How long a write waits for another process's. Transactions here take milliseconds, only a checkpoint of a slow disk takes long.
+_BUSY_S = 5.0
+# Rows that are read or deleted in one transaction: few enough that no other process waits long, or has to keep what was overwritten.
+_BATCH = 500
+# Pages that are given back in one transaction, 4 KiB each.
+_PAGES = 1000
+# What a WAL file that has been written back may keep on the disk.
+_WAL_BYTES = 4 * 2**20
+_DAY_MS = 86_400_000
+_MIB = 2**20
+# The year 5138: no later time is one of a clock, and all before can be written as a date.
+_LAST_MS = 10**14
+_NEVER_MS = -(2**63)
+
+_SCHEMA = f"""
+PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA journal_mode = WAL;
+BEGIN;
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  time_ms INTEGER NOT NULL,
+  server TEXT NOT NULL,
+  showing TEXT,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL
+);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {SCHEMA};
+COMMIT;
+"""
+_INSERT = "INSERT INTO events (time_ms, server, showing, kind, body) VALUES (?, ?, ?, ?, ?)"
+_ROW = "SELECT number, time_ms, server, showing, kind, body FROM events"
+_READ = f"{_ROW} WHERE number > ? AND time_ms >= ? ORDER BY number LIMIT ?"
+
+_encoder = msgspec.json.Encoder()
+_KINDS: dict[type, str] = {kind: str(kind.__struct_config__.tag) for kind in get_args(Event)}
+_DECODERS: dict[bytes, msgspec.json.Decoder[Event]] = {tag.encode(): msgspec.json.Decoder(kind) for kind, tag in _KINDS.items()}
+
+
+class EventLogError(Exception):
+    """A log that can't be used; the message says which file and why. What it holds is as it was."""
+
+
+class EventLogUnavailable(EventLogError):
+    """A log that can't be used now, because of the disk, its permissions or another process."""
+
+
+class New(NamedTuple):
+    """An event to be written; the fields are those of `Row`, which has its number, too."""
+
+    time_ms: int
+    server: str
+    showing: str | None
+    event: Event
+
+
+def default_path() -> Path:
+    """Where the log is unless the user names another file."""
+    return data_folder() / FILE_NAME
+
+
+class EventLog:
+    """An open log. For one thread. Every method raises EventLogError for a file that is damaged, EventLogUnavailable for a disk that is."""
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        """create: make the file where there is none, for the owner alone to read; its folder has to be there.
+
+        Raises EventLogError, and leaves the file alone, where that is none, no log, or one of a newer version of Assay.
+        """
+        self.path = path
+        with self._told("opened"):
+            if create and not path.exists():
+                _make(path)
+            if not path.is_file():
+                raise EventLogError(f"{path}: {'not a file' if path.exists() else 'there is no log of events'}")
+            self._db = _connected(path)
+        try:
+            with self._told("opened"):
+                found = path.stat()
+                self._place = (found.st_dev, found.st_ino)
+                self._check()
+                self._db.execute("PRAGMA synchronous = NORMAL")
+                self._db.execute("PRAGMA secure_delete = ON")
+                self._db.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+        except EventLogError:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file. What is in the WAL file of one that was moved away is written back into it first."""
+        with suppress(sqlite3.Error):
+            if not self.in_place:
+                self._db.execute("PRAGMA wal_checkpoint")
+        self._db.close()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file that is open still has its name: else it was moved or removed, and nobody reads what is written to it."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._place
+
+    @property
+    def size(self) -> int:
+        """Bytes that the events take; pages that were given back are not counted."""
+        with self._told("read"):
+            pages, free, size = (self._number(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
+        return (pages - free) * size
+
+    def append(self, events: Sequence[New]) -> int:
+        """Write events in one transaction: afterwards all are on the disk, or none. Gives the number of the last one."""
+        rows = [(new.time_ms, new.server, new.showing, _KINDS[type(new.event)], _body(new.event)) for new in events]
+        with self._transaction("written"):
+            self._db.executemany(_INSERT, rows)
+            return self._number("SELECT last_insert_rowid()")
+
+    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int | None = None, after: int = 0) -> Iterator[Row]:
+        """All events in the order in which they were written, from a time on, behind a number.
+
+        What this version does not know, and what is damaged, is passed over, and counted by the reason: "unknown", "damaged".
+        """
+        passed_over = Counter() if passed_over is None else passed_over
+        since_ms = _NEVER_MS if since_ms is None else max(_NEVER_MS, since_ms)
+        while True:
+            with self._told("read"):
+                found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()
+            if not found:
+                return
+            for fields in found:
+                row = _row(*fields)
+                if isinstance(row, str):
+                    passed_over[row] += 1
+                else:
+                    yield row
+            after = found[-1][0]
+
+    def prune(self, days: float, megabytes: float, now_ms: int | None = None) -> Iterator[int]:
+        """Delete what is older than that, then the oldest until the rest takes no more, and give the space back to the disk.
+
+        Works in steps, each short enough for other processes; gives how many events it deleted in each. now_ms: since 1970, now by default.
+        """
+        oldest_ms = max(_NEVER_MS, (_now_ms() if now_ms is None else now_ms) - int(days * _DAY_MS))
+        deleted = 0
+        for batch in _batches(self._numbers("time_ms < ?", oldest_ms)):
+            deleted += len(batch)
+            yield self._delete(batch)
+        while self.size > megabytes * _MIB and (batch := self._numbers("true ORDER BY number LIMIT ?", _BATCH)):
+            deleted += len(batch)
+            yield self._delete(batch)
+        if deleted:
+            yield from (0 for _ in self._give_back())
+            self._write_back()
+
+    def forget_all(self) -> int:
+        """Delete every event; gives how many. What was deleted is overwritten: see `overwritten`."""
+        return self._forget(self._numbers("true"))
+
+    def forget_before(self, time_ms: int) -> int:
+        """Delete what was written before a time; gives how many events."""
+        return self._forget(self._numbers("time_ms < ?", time_ms))
+
+    def forget_texts(self) -> int:
+        """Delete all code; gives how many events. The others stay."""
+        return self._forget(self._numbers("kind = ?", "text"))
+
+    def forget_documents(self, documents: Iterable[str]) -> int:
+        """Delete all events about documents, by `hash_of` their URIs, with all that became of what was suggested there; gives how many."""
+        numbers, showings = set[int](), set[bytes]()
+        with self._told("read"):
+            for document in documents:
+                # also in what this version can't read
+                for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
+                    numbers.add(number)
+                    row = _row(number, *fields)
+                    if not isinstance(row, Row):
+                        continue
+                    names = [row.showing] if row.showing else []
+                    if isinstance(row.event, Request):
+                        names += [row.event.id, *(other.id for other in row.event.others)]
+                    showings.update(name.encode() for name in names)
+            found = self._db.execute("SELECT number, showing FROM events WHERE showing IS NOT NULL")
+            numbers.update(number for number, showing in found if showing in showings)
+        return self._forget(sorted(numbers))
+
+    def overwritten(self) -> bool:
+        """Whether nothing of what was deleted is in the files any more; False while another process reads what was there before."""
+        for _ in self._give_back():
+            pass
+        return self._write_back()
+
+    def _check(self) -> None:
+        application, version = self._number("PRAGMA application_id"), self._number("PRAGMA user_version")
+        if application != _APPLICATION:
+            raise EventLogError(f"{self.path}: it is no log of Assay's, and is left alone")
+        if version > SCHEMA:
+            raise EventLogError(
+                f"{self.path}: a newer version of Assay wrote it (its format is {version}, this version's {SCHEMA}), so it is left alone"
+            )
+
+    def _numbers(self, where: str, *values: object) -> list[int]:
+        with self._told("read"):
+            return [number for (number,) in self._db.execute(f"SELECT number FROM events WHERE {where}", values)]
+
+    def _number(self, query: str) -> int:
+        found: int = self._db.execute(query).fetchone()[0]
+        return found
+
+    def _forget(self, numbers: Iterable[int]) -> int:
+        return sum(self._delete(batch) for batch in _batches(numbers))
+
+    def _delete(self, numbers: Sequence[int]) -> int:
+        with self._transaction("written"):
+            return self._db.executemany("DELETE FROM events WHERE number = ?", [(number,) for number in numbers]).rowcount
+
+    def _give_back(self) -> Iterator[None]:
+        """Give free pages back to the disk, some in each step."""
+        with self._told("written"):
+            while self._number("PRAGMA freelist_count"):
+                self._db.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+                yield
+
+    def _write_back(self) -> bool:
+        with self._told("written"):
+            busy: int = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not busy
+
+    @contextmanager
+    def _transaction(self, done: str) -> Iterator[None]:
+        with self._told(done):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk has rolled back already
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _told(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _error(self.path, done, error) from None
+        except OSError as error:
+            raise EventLogUnavailable(f"{self.path}: can't be {done}: {error.strerror}") from None
+
+
+def _error(path: Path, done: str, error: sqlite3.Error) -> EventLogError:
+    # the lower byte is the kind, what is above it tells more
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_NOTADB:
+        return EventLogError(f"{path}: it is no log of Assay's, and is left alone")
+    if code == sqlite3.SQLITE_CORRUPT or not isinstance(error, sqlite3.OperationalError):
+        return EventLogError(f"{path}: it is damaged: {error}; remove or rename it (with its -wal and -shm), and a new one begins")
+    return EventLogUnavailable(f"{path}: can't be {done}: {error}")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=_BUSY_S)
+    # what is no UTF-8 would end a whole query
+    db.text_factory = bytes
+    return db
+
+
+def _make(path: Path) -> None:
+    """An empty log, unless another process makes one at the same time. Raises EventLogError, EventLogUnavailable."""
+    whole = path.resolve()
+    if not whole.parent.is_dir():
+        raise EventLogError(f"{path}: there is no folder {whole.parent}")
+    temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}")
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        db = _connected(temporary)
+        try:
+            db.executescript(_SCHEMA)
+        finally:
+            db.close()
+        with _alone_in(whole.parent):
+            if not whole.exists():
+                # of a log that was removed: SQLite would take them for the new one's
+                for rest in ("-wal", "-shm"):
+                    whole.with_name(whole.name + rest).unlink(missing_ok=True)
+                temporary.rename(whole)
+    except sqlite3.Error as error:
+        raise _error(path, "made", error) from None
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise EventLogUnavailable(f"{path}: can't be made: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            for rest in ("", "-wal", "-shm"):
+                temporary.with_name(temporary.name + rest).unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One process at a time makes a log in a folder, where a file that is open can be removed."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _body(event: Event) -> str:
+    try:
+        return _encoder.encode(event).decode()
+    except UnicodeEncodeError:
+        # half a surrogate pair, which JSON from an editor may hold
+        return msgspec.json.encode(_whole(msgspec.to_builtins(event))).decode()
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_whole(name): _whole(inner) for name, inner in value.items()}
+    return value
+
+
+def _row(number: object, time_ms: object, server: object, showing: object, kind: object, body: object) -> Row | str:
+    """The row, or why it is passed over."""
+    if not (isinstance(number, int) and isinstance(time_ms, int) and isinstance(server, bytes) and isinstance(kind, bytes)):
+        return "damaged"
+    if not 0 <= time_ms < _LAST_MS:
+        return "damaged"
+    if not (isinstance(body, bytes) and isinstance(showing, bytes | None)):
+        return "damaged"
+    decoder = _DECODERS.get(kind)
+    if decoder is None:
+        return "unknown"
+    try:
+        return Row(number, time_ms, server.decode(), None if showing is None else showing.decode(), decoder.decode(body))
+    except (ValueError, RecursionError):
+        return "damaged"
+
+
+def _batches(numbers: Iterable[int]) -> Iterator[list[int]]:
+    rest = iter(numbers)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,119 @@
+"""What a log of events says: how many suggestions were shown, what became of them, and how many were kept. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..metrics.bins import Bin, reliability, wilson
+from .events import Dropped, Request, Row
+from .samples import AT_S, Showing, showings_of, was_kept
+
+# Who was shown a suggestion and has not answered yet, or whose answer is not in the log.
+UNENDED = "unended"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the showings that were seen. labelled: of so many it is known whether they were kept; low, high: 95 % interval of the rate,
+    None where none is labelled.
+    """
+
+    name: str
+    showings: int
+    labelled: int
+    kept: int
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogSummary:
+    """since_ms, until_ms: of the first and last event, since 1970, None where there are none. requests: by outcome.
+
+    all: the showings that were seen, by whose `endings` they are counted, too. reliability: of those with a label and a probability of
+    being kept. dropped: events that were not written.
+    """
+
+    events: int
+    servers: int
+    since_ms: int | None
+    until_ms: int | None
+    requests: dict[str, int]
+    endings: dict[str, int]
+    all: Part
+    by_band: tuple[Part, ...]
+    by_task: tuple[Part, ...]
+    by_language: tuple[Part, ...]
+    reliability: tuple[Bin, ...]
+    dropped: int
+
+
+def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
+    """The summary of a log's events. at_s: as `was_kept`."""
+    events, dropped = 0, 0
+    servers: set[str] = set()
+    since: int | None = None
+    until: int | None = None
+    requests = Counter[str]()
+
+    def counted() -> Iterator[Row]:
+        nonlocal events, dropped, since, until
+        for row in rows:
+            events += 1
+            servers.add(row.server)
+            since, until = row.time_ms if since is None else since, row.time_ms
+            if isinstance(row.event, Request):
+                requests[row.event.outcome] += 1
+            elif isinstance(row.event, Dropped):
+                dropped += row.event.count
+            yield row
+
+    seen = [showing for showing in showings_of(counted()) if showing.shown]
+    labels = [was_kept(showing.ended, showing.kept, at_s) for showing in seen]
+    return LogSummary(
+        events=events,
+        servers=len(servers),
+        since_ms=since,
+        until_ms=until,
+        requests=dict(requests.most_common()),
+        endings=dict(Counter(UNENDED if showing.ended is None else showing.ended.ending.value for showing in seen).most_common()),
+        all=_part("all", labels),
+        by_band=_parts(seen, labels, _band),
+        by_task=_parts(seen, labels, lambda showing: showing.request.task or ""),
+        by_language=_parts(seen, labels, lambda showing: showing.request.language),
+        reliability=_reliability(seen, labels),
+        dropped=dropped,
+    )
+
+
+def _band(showing: Showing) -> str:
+    said = showing.request.confidence or {}
+    return str(said.get("band") or "")
+
+
+def _parts(seen: Sequence[Showing], labels: Sequence[bool | None], name_of: Callable[[Showing], str]) -> tuple[Part, ...]:
+    """By name, those with the most showings first."""
+    parts: dict[str, list[bool | None]] = {}
+    for showing, label in zip(seen, labels, strict=True):
+        parts.setdefault(name_of(showing), []).append(label)
+    return tuple(_part(name, parts[name]) for name in sorted(parts, key=lambda name: (-len(parts[name]), name)))
+
+
+def _part(name: str, labels: Sequence[bool | None]) -> Part:
+    known = [label for label in labels if label is not None]
+    low, high = wilson(sum(known), len(known)) if known else (None, None)
+    return Part(name, len(labels), len(known), sum(known), low, high)
+
+
+def _reliability(seen: Sequence[Showing], labels: Sequence[bool | None]) -> tuple[Bin, ...]:
+    pairs = [
+        (float(probability), label)
+        for showing, label in zip(seen, labels, strict=True)
+        if label is not None
+        and (said := showing.request.confidence) is not None
+        and said.get("event") == "kept"
+        and isinstance(probability := said.get("probability"), float | int)
+    ]
+    return tuple(reliability([p for p, _ in pairs], [label for _, label in pairs])) if pairs else ()

@@ -1,0 +1,211 @@
+"""Reflective measures: the model is asked about what it has just written.
+
+The question stands behind the generation, as tokens: the prompt's, those of the text that is shown, then the question's. So it is asked of
+just what was generated, and a model in this process computes nothing but the question (`Model.next_token_logprobs`).
+
+The measures are those of Spiess et al. (arXiv 2402.02047), who give their prompts as a picture only; the plain question here follows the
+words of Kadavath et al. (arXiv 2207.05221, P(True)): "Proposed Answer: … Is the proposed answer: (A) True (B) False. The proposed answer
+is:", with the words themselves instead of letters, since it is the probability of True that is wanted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Protocol, runtime_checkable
+
+from ...inference.errors import ContextTooLong, Unavailable
+from ...inference.model import Generation, Model, Prompt
+from ...inference.stopping.stops import LINE
+from .verbalised import probability_in
+
+# Part of every question's fingerprint: raised whenever a question is put, or its answer read, in another way.
+VERSION = 1
+FALLBACK = 0.5
+RETRIES = 3
+ANSWER_TOKENS = 24
+
+
+@runtime_checkable
+class KnowsControlTokens(Protocol):
+    """A model whose control tokens can be looked up."""
+
+    def control(self, name: str) -> int | None:
+        """The id of the control token that is spelled so, None where there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is put to a model behind a generation.
+
+    text: with {completion} where the generation's text stands once more; control: spelling of a control token instead, for a model that
+    was taught to answer it. true, false: how the answer may be spelled; none where it is asked for a percentage.
+    """
+
+    text: str
+    control: str | None = None
+    true: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits over all that decides what is asked and how the answer is read."""
+        decides = {**asdict(self), "retries": RETRIES, "answer_tokens": ANSWER_TOKENS, "version": VERSION}
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _spellings(word: str) -> tuple[str, ...]:
+    return tuple(before + spelled for spelled in (word, word.lower(), word.upper()) for before in ("", " "))
+
+
+_PROPOSED = "\n\nProposed completion:\n{completion}\n"
+TRUE_OR_FALSE = Question(
+    _PROPOSED + "Is the proposed completion True or False?\nThe proposed completion is:", None, _spellings("True"), _spellings("False")
+)
+# The question that the embedded model was trained on (training/README.md, "Tasks").
+JUDGE = Question("", "<|assay_judge|>", ("True",), ("False",))
+PERCENTAGE = Question(_PROPOSED + "What is the probability, in percent, that the proposed completion is correct?\nProbability:")
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """What a model says of its own generation, as a sample holds it.
+
+    measures, asked, fallbacks: as in `Sample`; a measure that the model can't give is not there. answers: what it wrote when it was asked
+    for a percentage, in order; only the last was read.
+    """
+
+    measures: dict[str, float] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+    fallbacks: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+
+def questions_for(model: Model) -> dict[str, Question]:
+    """The question that each reflective measure puts to a model, by measure; without those that it can't answer.
+
+    A model that was taught to judge its own lines is asked for True or False in its own way. Nothing can be asked of a model behind a
+    server that takes texts instead of tokens.
+    """
+    if not model.fim("", "").tokens:
+        return {}
+    questions = {}
+    if model.capabilities.next_token:
+        taught = isinstance(model, KnowsControlTokens) and JUDGE.control is not None and model.control(JUDGE.control) is not None
+        questions = dict.fromkeys(("ask_true", "ask_true_normalised"), JUDGE if taught else TRUE_OR_FALSE)
+    return {**questions, "verbalised": PERCENTAGE}
+
+
+def reflect(model: Model, prompt: Prompt, generation: Generation, questions: Mapping[str, Question], *, seed: int = 0) -> Reflection:
+    """The reflective measures of a generation. prompt: what it continues; questions: by measure, as `questions_for` gives them.
+
+    A question that the server can't answer, or that has no room left in the context, is left out with its measures. Raises what else
+    `Model.next_token_logprobs` and `Model.generate` raise.
+    """
+    measures: dict[str, float] = {}
+    fallbacks: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    if (question := questions.get("ask_true")) is not None:
+        with suppress(Unavailable, ContextTooLong):
+            if (odds := ask_true(model, prompt, generation, question)) is not None:
+                measures["ask_true"], measures["ask_true_normalised"] = odds
+    if (question := questions.get("verbalised")) is not None:
+        with suppress(Unavailable, ContextTooLong):
+            said, answers = verbalise(model, prompt, generation, question, seed=seed)
+            measures["verbalised"] = FALLBACK if said is None else said
+            fallbacks = ("verbalised",) if said is None else ()
+    return Reflection(measures, {name: questions[name].fingerprint for name in measures}, fallbacks, answers)
+
+
+def ask_true(model: Model, prompt: Prompt, generation: Generation, question: Question) -> tuple[float, float] | None:
+    """log p_B and the log odds of p_NB, in nats (Spiess et al., "Ask T/F" and "Ask T/F N"): one call of the model.
+
+    p_B is the probability that the answer begins as one of the spellings of True does: summed over their first tokens, each of which
+    counts once, however many spellings share it. p_NB is that share of True and False together, kept as log P(True) - log P(False), which
+    neither underflows nor saturates. A first token of both words (a lone space, where the vocabulary has no " True") tells nothing and is
+    left out of both; None where no other is left. Raises what `Model.next_token_logprobs` raises.
+    """
+    true, false = (_first_tokens(model, spellings) for spellings in (question.true, question.false))
+    shared = true.keys() & false.keys()
+    said_true = [spelling for token, spelling in true.items() if token not in shared]
+    said_false = [spelling for token, spelling in false.items() if token not in shared]
+    if not said_true or not said_false:
+        return None
+    logprobs = model.next_token_logprobs(_asked(model, prompt, generation, question), [*said_true, *said_false])
+    log_true, log_false = _log_sum(logprobs[: len(said_true)]), _log_sum(logprobs[len(said_true) :])
+    return min(log_true, 0.0), log_true - log_false
+
+
+def verbalise(
+    model: Model, prompt: Prompt, generation: Generation, question: Question, *, seed: int = 0
+) -> tuple[float | None, tuple[str, ...]]:
+    """The probability that the model states in words, and its answers: first greedily, then up to three times at temperature 1.
+
+    None where none of the four answers states one: Spiess et al. then take 0.5 (FALLBACK). Raises what `Model.generate` raises.
+    """
+    asked = _asked(model, prompt, generation, question)
+    answers: tuple[str, ...] = ()
+    for attempt in range(1 + RETRIES):
+        temperature = 1.0 if attempt else 0.0
+        made = model.generate(asked, stop=LINE, max_tokens=ANSWER_TOKENS, temperature=temperature, seed=seed + attempt)
+        answers = (*answers, made.text)
+        try:
+            return probability_in(made.text), answers
+        except ValueError:
+            continue
+    return None, answers
+
+
+def _asked(model: Model, prompt: Prompt, generation: Generation, question: Question) -> Prompt:
+    shown = shown_tokens(model, generation)
+    if question.control is None:
+        put = model.tokenize(question.text.replace("{completion}", generation.text))
+    else:
+        assert isinstance(model, KnowsControlTokens), "asked only where questions_for says so"
+        token = model.control(question.control)
+        assert token is not None, "asked only where questions_for says so"
+        put = [token]
+    return Prompt((*prompt.tokens, *shown, *put), prompt.layout)
+
+
+def shown_tokens(model: Model, generation: Generation) -> list[int]:
+    """The generation's tokens as far as they are its text, without those that ended it; what a cut left of a token is cut anew.
+
+    The one space that stood before the cursor is not in the text but in the first token (`completion.complete`).
+    """
+    tokens, text = generation.tokens, generation.text.encode()
+    written = b"".join(token.text for token in tokens)
+    held_back = next((space for space in (b"", b" ", b"\t") if written.startswith(space + text)), None)
+    if held_back is None or any(token.id < 0 for token in tokens):
+        return model.tokenize(generation.text)
+    end = len(held_back + text)
+    ids: list[int] = []
+    at = 0
+    for token in tokens:
+        if not token.text or at + len(token.text) > end:
+            break
+        ids.append(token.id)
+        at += len(token.text)
+    try:
+        return ids + model.tokenize(written[at:end].decode())
+    except UnicodeDecodeError:  # the cut is inside of a character
+        return model.tokenize(generation.text)
+
+
+def _first_tokens(model: Model, spellings: Iterable[str]) -> dict[int, str]:
+    """By first token the first of the spellings that begin with it."""
+    found: dict[int, str] = {}
+    for spelling in spellings:
+        found.setdefault(model.tokenize(spelling)[0], spelling)
+    return found
+
+
+def _log_sum(logprobs: Sequence[float]) -> float:
+    """log of the sum of exp; nothing underflows but what is nothing beside the largest."""
+    largest = max(logprobs)
+    return largest + math.log(math.fsum(math.exp(logprob - largest) for logprob in logprobs))

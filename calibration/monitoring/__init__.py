@@ -1,0 +1,1 @@
+"""Whether a calibrator still holds, and where the dial stands. Fits nothing."""

@@ -1,0 +1,116 @@
+"""What each position of the dial shows, and how much of that is right: counted in a log, or read from a calibrator's evidence. Pure.
+
+`dial` asks which threshold reaches a target; this is asked from the other side, by who looks at the dial and wonders what a position does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..calibrator import Calibrator
+from ..fitting.folds import LEAST_GROUPS, renumbered
+from ..guards import LEAST_SAMPLES
+from ..measures.table import Floats
+from ..metrics.bins import Bin
+from ..metrics.intervals import rate_interval
+from .dial import DialRow
+
+POSITIONS = tuple(k / 10 for k in range(10))
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Of n samples `positives` were right. value: the share that is right of all that the position shows, with its 95 % interval: weighted
+    where some of them were shown at random, and then not positives / n. low, high: None where the evidence does not hold them."""
+
+    n: int
+    positives: int
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A position of the dial. shown: how many suggestions are at least so likely, share: of all; None where that is not known exactly.
+
+    right: None where there are too few labels to say.
+    """
+
+    show_above: float
+    shown: int | None
+    share: float | None
+    right: Right | None
+
+
+def levels_of(
+    p: Floats, happened: Sequence[bool | None], shown: NDArray[np.bool_], propensities: Floats, groups: NDArray[np.intp]
+) -> tuple[Level, ...]:
+    """The positions from what was decided on: probabilities p (n,), whether it was right (None: not known), whether it was shown, with
+    which propensity, and the group, numbered from 0; all (n,).
+
+    Nothing is said of how much is right from fewer than 25 labels, or 5 groups of them. What was shown at random, with a propensity below
+    1, counts the more, so that it stands for what was not shown. Where nothing stands for something that the position shows, nothing is
+    said either: of the hidden it is not known, and they are the less likely ones.
+    """
+    known = np.array([label is not None for label in happened], dtype=np.bool_)
+    label = np.array([bool(label) for label in happened], dtype=np.bool_)
+    levels = []
+    for position in POSITIONS:
+        above = p >= position
+        count = int(above.sum())
+        those = above & known & shown
+        right = None
+        if _are_represented(propensities[above & ~shown], propensities[those]):
+            right = _right(label[those], propensities[those], groups[those])
+        levels.append(Level(position, count, count / len(p) if len(p) else None, right))
+    return tuple(levels)
+
+
+def _are_represented(of_hidden: Floats, of_labelled: Floats) -> bool:
+    """Whether the labelled stand for the hidden, too, by the propensities of both: each might have been shown, and some were."""
+    return not len(of_hidden) or bool((of_hidden > 0).all() and (of_labelled < 1).any())
+
+
+def levels_of_evidence(calibrator: Calibrator) -> tuple[Level, ...]:
+    """The positions from a calibrator's held-out evidence, as far as its file says exactly; nothing is interpolated.
+
+    Where a row of its dial has this threshold, that is with the row's intervals; else where the position cuts no bin of its reliability
+    diagram, without.
+    """
+    rows = {row.threshold: row for row in calibrator.dial if row.threshold is not None and row.precision is not None}
+    evidence = calibrator.evidence
+    return tuple(
+        _of_row(position, rows[position]) if position in rows else _of_bins(position, evidence.reliability, evidence.n)
+        for position in POSITIONS
+    )
+
+
+def _right(label: NDArray[np.bool_], propensities: Floats, groups: NDArray[np.intp]) -> Right | None:
+    if len(label) < LEAST_SAMPLES:
+        return None
+    groups = renumbered(groups)
+    if int(groups.max()) + 1 < LEAST_GROUPS:
+        return None
+    found = rate_interval(label, groups, 1 / propensities)
+    return None if found is None else Right(len(label), int(label.sum()), found.value, found.low, found.high)
+
+
+def _of_row(position: float, row: DialRow) -> Level:
+    precision = row.precision
+    assert precision is not None
+    right = Right(row.shown, round(precision.value * row.shown), precision.value, precision.low, precision.high)
+    return Level(position, row.shown, row.share.value, right if row.shown >= LEAST_SAMPLES else None)
+
+
+def _of_bins(position: float, bins: Sequence[Bin], n: int) -> Level:
+    if any(one.low < position <= one.high for one in bins):
+        return Level(position, None, None, None)
+    above = [one for one in bins if one.low >= position]
+    shown, positives = sum(one.n for one in above), sum(one.positives for one in above)
+    right = Right(shown, positives, positives / shown, None, None) if shown >= LEAST_SAMPLES else None
+    return Level(position, shown, shown / n, right)

@@ -1,0 +1,1 @@
+"""`assay calibrate …`, one file per subcommand."""

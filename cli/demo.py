@@ -1,0 +1,278 @@
+"""`assay demo`: complete the example files at marked places and show each suggestion with its band and evidence."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..calibration.control_characters import harmless
+from .terminal import Paint, Style, clip, print_json, wants_colour, width_of
+
+if TYPE_CHECKING:
+    from ..calibration.calibrator import Calibrator
+    from ..calibration.registry import Registry
+    from ..inference.model import Model
+    from ..inference.opening import ModelChoice
+    from ..suggestion.suggestion import Suggestion
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCHEMA = "assay/demo/1"
+EVENT: Literal["exact_match"] = "exact_match"
+
+_GUTTER = 7
+_LEAST_SHOWN = 20  # characters of a suggestion that stands far to the right
+_LINES_BEFORE = 3
+_LINES_AFTER = 2
+_BAND_STYLES: Mapping[str, Style] = {"likely": "blue", "possible": "yellow", "unlikely": "red", "no evidence": "dim"}
+_FIELDS = {"file": str, "line": int, "cut": str, "what": str}
+_KINDS = ("line", "block", "function")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in an example file: `cut` stood between prefix and suffix, from `line` (counted from 1) on."""
+
+    file: str
+    line: int
+    kind: Literal["line", "block"]
+    what: str
+    prefix: str
+    cut: str
+    suffix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was suggested at a place, None where nothing was; whether it is what the author wrote; and how long it took."""
+
+    place: Place
+    suggestion: Suggestion | None
+    exact: bool
+    ms: float
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """How fast the tokens came, the prompt's time not counted; None without a suggestion."""
+        if self.suggestion is None or self.suggestion.timings_ms["generate"] <= 0:
+            return None
+        return self.suggestion.measures["token_count"] / self.suggestion.timings_ms["generate"] * 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The demo as a whole. sum_of_probabilities is over the suggestions with a number: how many of them should be exact."""
+
+    places: int
+    suggested: int
+    exact: int
+    with_probability: int
+    sum_of_probabilities: float
+    exact_with_probability: int
+    median_ms: float
+    tokens_per_second: float | None
+    first_suggestion_ms: float
+    opened_ms: float
+
+
+def load_places(folder: Path = EXAMPLES) -> list[Place]:
+    """The places that `places.toml` marks in a folder's files. Raises ValueError, with file and line, for one that is not there."""
+    entries = tomllib.loads((folder / "places.toml").read_text(encoding="utf-8"))["place"]
+    return [_place(folder, entry) for entry in entries]
+
+
+def _place(folder: Path, entry: dict[str, Any]) -> Place:
+    for name, kind in _FIELDS.items():
+        if not isinstance(entry.get(name), kind):
+            raise ValueError(f"{folder / 'places.toml'}: a place needs {name!r}, a {kind.__name__}: {entry}")
+    file, line, cut, kind = entry["file"], entry["line"], entry["cut"], entry.get("kind", "line")
+    if kind not in _KINDS:
+        raise ValueError(f"{folder / 'places.toml'}: kind is line or block, not {kind!r}")
+    text = (folder / file).read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    start = sum(map(len, lines[: line - 1]))
+    # The last one of the line: a name that is cut at its end may stand earlier in it too.
+    found = text.rfind(cut, start, start + len(lines[line - 1]) + len(cut)) if 1 <= line <= len(lines) else -1
+    if found < 0 or found >= start + len(lines[line - 1]):
+        raise ValueError(f"{folder / file}:{line}: {cut!r} does not begin on this line")
+    return Place(file, line, kind, entry["what"], text[:found], cut, text[found + len(cut) :])
+
+
+def run(choice: ModelChoice, *, as_json: bool) -> int:
+    """Complete every place, print each as soon as it is there, and sum up. Raises ModelError."""
+    from ..calibration.registry import load_registry
+
+    places = load_places()
+    paint = Paint(wants_colour(sys.stdout))
+    registry = load_registry()
+    for reason in registry.skipped:
+        print(harmless(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
+    began = time.perf_counter()
+    with choice.open() as model:
+        opened_ms = (time.perf_counter() - began) * 1e3
+        if not as_json:
+            print(_heading(model, choice, paint))
+        answers: list[Answer] = []
+        for place in places:
+            answer = answer_at(model, registry, place)
+            answers.append(answer)
+            if not as_json:
+                print("\n" + render(answer, len(answers), len(places), paint, width_of(sys.stdout)), flush=True)
+        fingerprint = model.fingerprint
+    summary = summarise(answers, opened_ms)
+    calibrators = calibrators_in_use(answers, registry)
+    if as_json:
+        document = {
+            "schema": SCHEMA,
+            "model": {"id": fingerprint.id, **asdict(fingerprint)},
+            "places": [_answer_json(answer) for answer in answers],
+            "summary": asdict(summary),
+            "calibrators": [_calibrator_json(calibrator) for calibrator in calibrators],
+        }
+        print_json(document)
+    else:
+        print("\n" + render_summary(summary, calibrators, paint))
+    return 0
+
+
+def answer_at(model: Model, registry: Registry, place: Place) -> Answer:
+    """Ask for a suggestion at a place. Raises ModelError."""
+    from ..suggestion.engine import suggest_at
+
+    began = time.perf_counter()
+    text = place.prefix + place.suffix
+    suggestion = suggest_at(model, registry, text, len(place.prefix), kind=place.kind, language="python", event=EVENT)
+    exact = suggestion is not None and suggestion.text.rstrip() == place.cut.rstrip()
+    return Answer(place, suggestion, exact, (time.perf_counter() - began) * 1e3)
+
+
+def summarise(answers: list[Answer], opened_ms: float) -> Summary:
+    """Counts and medians over all the answers. opened_ms: what opening the model took."""
+    rates = [rate for answer in answers if (rate := answer.tokens_per_second) is not None]
+    confidences = [(answer.suggestion.confidence.probability, answer.exact) for answer in answers if answer.suggestion is not None]
+    numbered = [(probability, exact) for probability, exact in confidences if probability is not None]
+    return Summary(
+        places=len(answers),
+        suggested=sum(answer.suggestion is not None for answer in answers),
+        exact=sum(answer.exact for answer in answers),
+        with_probability=len(numbered),
+        sum_of_probabilities=sum(probability for probability, _ in numbered),
+        exact_with_probability=sum(exact for _, exact in numbered),
+        median_ms=statistics.median(answer.ms for answer in answers),
+        tokens_per_second=statistics.median(rates) if rates else None,
+        first_suggestion_ms=opened_ms + answers[0].ms,
+        opened_ms=opened_ms,
+    )
+
+
+def calibrators_in_use(answers: list[Answer], registry: Registry) -> list[Calibrator]:
+    """The calibrators that the suggestions name, each once, in the order in which they came."""
+    ids = dict.fromkeys(answer.suggestion.confidence.calibrator for answer in answers if answer.suggestion is not None)
+    known = {entry.calibrator.id: entry.calibrator for entry in registry.entries}
+    return [known[name] for name in ids if name is not None]
+
+
+def render(answer: Answer, number: int, total: int, paint: Paint, width: int) -> str:
+    """One answer for people: where, the suggestion in its context, its band, and what the author wrote."""
+    place, suggestion = answer.place, answer.suggestion
+    lines = [f"{paint(f'{number}/{total}', 'dim')} {paint(f'{place.file}:{place.line}', 'bold')} {paint(place.what, 'dim')}"]
+    lines += _context(place, "" if suggestion is None else suggestion.text, paint, width)
+    if suggestion is None:
+        verdict = paint("no suggestion", "dim")
+    else:
+        confidence = suggestion.confidence
+        verdict = paint(confidence.text, _BAND_STYLES[confidence.band], "bold")
+    written = "as the author wrote it" if answer.exact else f"the author wrote: {_in_one_line(place.cut, 60)}"
+    speed = f"{answer.ms:.0f} ms" + (f", {rate:,.0f} tokens/s" if (rate := answer.tokens_per_second) is not None else "")
+    lines.append(f"{'':>{_GUTTER}}{verdict}  {paint(written, 'green' if answer.exact else 'dim')}  {paint(speed, 'dim')}")
+    return "\n".join(lines)
+
+
+def render_summary(summary: Summary, calibrators: list[Calibrator], paint: Paint) -> str:
+    """The last lines of the demo: how many were right, how fast, and the evidence behind the numbers."""
+    lines = [paint(f"{summary.exact} of {summary.places} places exactly as the author wrote them", "bold")]
+    if summary.with_probability:
+        expected = f"{summary.sum_of_probabilities:.1f} of {summary.with_probability}"
+        lines.append(f"The probabilities promised {expected} exact matches; it was {summary.exact_with_probability}.")
+    rate = "" if summary.tokens_per_second is None else f", {summary.tokens_per_second:,.0f} tokens/s (medians)"
+    opened = f"{summary.first_suggestion_ms:.0f} ms to the first suggestion, {summary.opened_ms:.0f} of them to open the model"
+    lines.append(f"{summary.median_ms:.0f} ms for a suggestion{rate}; {opened}.")
+    lines += [_evidence_line(calibrator) for calibrator in calibrators]
+    if not calibrators:
+        lines.append("No calibrator fits this model, so no suggestion has a number. See: assay calibrate --help")
+    return "\n".join(lines)
+
+
+def _evidence_line(calibrator: Calibrator) -> str:
+    evidence, skill = calibrator.evidence, calibrator.evidence.skill
+    shown = "unknown" if skill is None else f"{skill.value:.2f} [{skill.low:.2f}, {skill.high:.2f}]"
+    source = f"{evidence.n:,} lines of {evidence.groups} {calibrator.fitted_on.grouped_by}s, {evidence.base_rate:.0%} exact"
+    error = f"ECE {evidence.ece.value:.3f} (noise floor {evidence.ece.noise_floor:.3f})"
+    return f"Evidence for {calibrator.task} ({calibrator.status}): {source}; held out, skill {shown}, {error}."
+
+
+def _heading(model: Model, choice: ModelChoice, paint: Paint) -> str:
+    from ..inference.opening import backend_of
+
+    fingerprint = model.fingerprint
+    size = f"{fingerprint.parameters / 1e6:.1f} M parameters, {fingerprint.quantisation}"
+    where = f"asking {choice.where}" if backend_of(choice.where) == "server" else "offline, on this machine"
+    return f"{paint('Assay', 'bold')} completes its example files with {fingerprint.name} ({size}), {where}."
+
+
+def _context(place: Place, suggested: str, paint: Paint, width: int) -> list[str]:
+    """The lines around the cursor with the suggestion in its place, numbered; each line is cut to the width."""
+    before, after = place.prefix.split("\n"), place.suffix.split("\n")
+    ghost = harmless(suggested).split("\n")
+    rows: list[tuple[str, str, str]] = [(line, "", "") for line in before[-1 - _LINES_BEFORE : -1]]
+    rows += [("", line, "") for line in ghost]
+    first = len(rows) - len(ghost)
+    rows[first] = (before[-1], ghost[0], "")
+    rows[-1] = (rows[-1][0], rows[-1][1], after[0])
+    rows += [(line, "", "") for line in after[1 : 1 + _LINES_AFTER]]
+    lines = []
+    for number, (left, middle, right) in enumerate(rows, start=place.line - first):
+        if middle:
+            middle = clip(middle, max(_LEAST_SHOWN, width - _GUTTER - len(left) - 2))
+            text = left + (paint(middle, "ghost") if paint.colour else f"«{middle}»") + right
+        else:
+            text = paint(clip((left + right).rstrip(), width - _GUTTER), "dim")
+        lines.append(paint(f"{number:>{_GUTTER - 2}}", "dim") + (f"  {text}" if text else ""))
+    return lines
+
+
+def _in_one_line(text: str, width: int) -> str:
+    first, *more = text.strip().split("\n")
+    return clip(first, width) + (f" and {len(more)} more line{'s' * (len(more) != 1)}" if more else "")
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    place = answer.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": len(place.prefix) - place.prefix.rfind("\n"),
+        "what": place.what,
+        "kind": place.kind,
+        "author": place.cut,
+        "suggestion": None if answer.suggestion is None else answer.suggestion.as_json(),
+        "exact": answer.exact,
+        "ms": answer.ms,
+        "tokens_per_second": answer.tokens_per_second,
+    }
+
+
+def _calibrator_json(calibrator: Calibrator) -> dict[str, Any]:
+    return {
+        "id": calibrator.id,
+        "event": calibrator.event,
+        "task": calibrator.task,
+        "status": calibrator.status,
+        "reason": calibrator.reason,
+        "evidence": asdict(calibrator.evidence),
+    }

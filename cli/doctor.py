@@ -1,0 +1,269 @@
+"""`assay doctor`: what works on this machine, what is missing, and the command that mends it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Set
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from .. import __version__
+from ..calibration.control_characters import harmless
+from .terminal import Paint, Style, print_json, wants_colour
+
+if TYPE_CHECKING:
+    from ..inference.opening import ModelChoice
+
+State = Literal["ok", "note", "missing"]
+SCHEMA = "assay/doctor/1"
+
+_HERE = Path(__file__).parents[1]
+
+_MARKS: dict[State, tuple[str, Style]] = {"ok": ("✓", "green"), "note": ("·", "yellow"), "missing": ("✗", "red")}
+_EDITORS = {"code": "VS Code", "codium": "VSCodium", "code-server": "code-server", "nvim": "Neovim", "emacs": "Emacs", "hx": "Helix"}
+_PIP = f"{shlex.quote(sys.executable)} -m pip install"
+_REBUILD = f"{_PIP} --force-reinstall --no-cache-dir --no-deps 'llama-cpp-python>=0.3.36,<0.4'"
+# In a process of its own: a build for another processor dies of SIGILL, and that must not end the examination.
+_ASK_LLAMA = """
+import json, llama_cpp
+print(json.dumps([llama_cpp.__version__, llama_cpp.llama_print_system_info().decode(), bool(llama_cpp.llama_supports_gpu_offload())]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. missing: Assay does not work without it; note: it can do without; mend: the command that helps."""
+
+    name: str
+    state: State
+    detail: str
+    mend: str | None = None
+
+
+def examine(choice: ModelChoice | None = None) -> list[Check]:
+    """Every check, in the order in which things depend on each other. choice: a model instead of the embedded one."""
+    runtime = list(_runtime())
+    works = runtime[0].state == "ok"
+    return [_python(), _compiler(), *runtime, *_model_and_calibrators(choice, works), _event_log(), *_editors(), *_sandbox(), *_extras()]
+
+
+def run(choice: ModelChoice, *, as_json: bool) -> int:
+    """Examine this machine and print what was found. Returns 1 if something is missing that Assay does not work without, else 0."""
+    checks = examine(choice)
+    works = all(check.state != "missing" for check in checks)
+    if as_json:
+        document = {"schema": SCHEMA, "version": __version__, "works": works, "checks": [asdict(check) for check in checks]}
+        print_json(document)
+    else:
+        print(render(checks, Paint(wants_colour(sys.stdout))))
+    return 0 if works else 1
+
+
+def render(checks: list[Check], paint: Paint) -> str:
+    """The checks for people: one line each, and under it the command that mends it."""
+    widest = max(len(check.name) for check in checks)
+    lines = []
+    for check in checks:
+        mark, style = _MARKS[check.state]
+        lines.append(f"{paint(mark, style)} {check.name:<{widest}}  {check.detail}")
+        if check.mend:
+            lines.append(f"  {'':<{widest}}  {paint('→ ' + check.mend, 'bold')}")
+    missing = [check.name for check in checks if check.state == "missing"]
+    lines += ["", f"Assay does not work here yet: {', '.join(missing)}." if missing else "Assay works here."]
+    return "\n".join(lines)
+
+
+def _python() -> Check:
+    text = f"{platform.python_version()} at {sys.executable}, Assay {__version__}"
+    return Check("Python", "ok", text)
+
+
+def _compiler() -> Check:
+    for name in (os.environ.get("CXX", ""), "c++", "g++", "clang++"):
+        if name and (path := shutil.which(name)):
+            return Check("C++ compiler", "ok", f"{_first_line([path, '--version']) or name} at {path}")
+    mend = "xcode-select --install" if sys.platform == "darwin" else "sudo apt install build-essential   (Fedora: sudo dnf install gcc-c++)"
+    return Check("C++ compiler", "note", "none found; it is needed to build llama.cpp again, not to run", mend)
+
+
+def _runtime() -> Iterator[Check]:
+    if importlib.util.find_spec("llama_cpp") is None:
+        yield Check("llama.cpp", "missing", "llama-cpp-python is not installed", f"{_PIP} 'llama-cpp-python>=0.3.36,<0.4'")
+        return
+    try:
+        answer = subprocess.run([sys.executable, "-P", "-c", _ASK_LLAMA], capture_output=True, text=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        yield Check("llama.cpp", "missing", "llama-cpp-python does not answer within 2 minutes", _REBUILD)
+        return
+    if answer.returncode != 0:
+        why = (answer.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        if answer.returncode < 0:
+            why = f"its process died of signal {-answer.returncode}: it may have been built for another processor"
+        yield Check("llama.cpp", "missing", f"llama-cpp-python can't be used: {why}", _REBUILD)
+        return
+    version, system, offloads = json.loads(answer.stdout.splitlines()[-1])
+    yield Check("llama.cpp", "ok", f"llama-cpp-python {version}")
+    yield Check("CPU features", "ok", features(system))
+    gpu = _gpu()
+    if offloads:
+        yield Check("GPU offload", "ok", f"the build can offload layers{f' ({gpu})' if gpu else ''}")
+    elif gpu:
+        yield Check(
+            "GPU offload",
+            "note",
+            f"{gpu} is there, but this build runs on the CPU only",
+            f'CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_CUDA=on" {_REBUILD}',
+        )
+    else:
+        yield Check("GPU offload", "ok", "none: no GPU found, and the build runs on the CPU")
+
+
+def features(system: str) -> str:
+    """The names of what llama.cpp's system information says is on, in its order: "CPU : AVX2 = 1 | F16C = 0 |" gives "AVX2"."""
+    parts = [part.rsplit(":", 1)[-1].split("=") for part in system.split("|") if "=" in part]
+    on = [name.strip() for name, value in parts if value.strip() == "1"]
+    return ", ".join(on) or "none beyond the basic ones"
+
+
+def _gpu() -> str | None:
+    if sys.platform == "darwin" and platform.machine() == "arm64":
+        return "Apple GPU"
+    tool = shutil.which("nvidia-smi")
+    return _first_line([tool, "--query-gpu=name", "--format=csv,noheader"]) if tool else None
+
+
+def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> Iterator[Check]:
+    from ..inference.completion.completion import Kind, Settings
+    from ..inference.errors import ModelError
+    from ..inference.opening import ModelChoice, backend_of
+
+    choice = choice or ModelChoice()
+    if not runtime_works and backend_of(choice.where) == "llama.cpp":
+        yield Check("model", "missing", "can't be opened without llama.cpp")
+        return
+    try:
+        model = choice.open()
+    except ModelError as error:
+        # Never `pip install assay`: a registry may hold something else of that name.
+        checkout = choice.where is None and (_HERE / ".git").exists()
+        mend = f"git -C {shlex.quote(str(_HERE))} checkout -- inference/embedded" if checkout else None
+        yield Check("model", "missing", str(error), mend)
+        return
+    with model:
+        fingerprint = model.fingerprint
+        prompts = {Settings().fingerprint(model.layout, model.context_length, kind) for kind in get_args(Kind)}
+    size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
+    yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")
+    yield from _calibrators(fingerprint.id, prompts)
+
+
+def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
+    from ..calibration.registry import load_registry, project_of
+
+    registry = load_registry(project_of(Path.cwd()))
+    fitting = [entry for entry in registry.entries if entry.calibrator.fitted_on.model == model_id]
+    for entry in fitting:
+        calibrator = entry.calibrator
+        usable = calibrator.fitted_on.prompt in prompts
+        state: State = "ok" if usable and calibrator.status == "informative" else "note"
+        status = calibrator.status if usable else "not used, because it was fitted with another prompt, decoder or context"
+        several = "" if calibrator.fitted_on.alternatives == 1 else f", one of {calibrator.fitted_on.alternatives} alternatives"
+        yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status} ({entry.origin}, {calibrator.id})")
+    if not fitting:
+        others = f"; {len(registry.entries)} for other models" if registry.entries else ""
+        found = f"none for this model{others}: suggestions have no number"
+        yield Check("calibrator", "note", found, "assay calibrate fit SAMPLES --event exact_match --out FILE")
+    for reason in registry.skipped:
+        yield Check("calibrator", "note", harmless(f"skipped: {reason}"))
+
+
+def _event_log() -> Check:
+    from ..calibration.log.event_log import EventLog, EventLogError, default_path
+
+    path = default_path()
+    if not path.exists():
+        return Check("event log", "note", harmless(f"none yet at {path}: a server makes it, unless assay.log.events is false"))
+    try:
+        with EventLog(path) as log:
+            return Check("event log", "ok", harmless(f"{log.size / 2**20:.1f} MiB at {path} (see: assay logs summary)"))
+    except EventLogError as error:
+        return Check("event log", "note", harmless(f"can't be used: {error}"), "assay.log.path names another file")
+
+
+def _editors() -> Iterator[Check]:
+    found = [(title, path) for name, title in _EDITORS.items() if (path := shutil.which(name))]
+    for title, path in found:
+        yield Check(title, "ok", f"{_first_line([path, '--version']) or 'version unknown'} at {path}")
+    if not found:
+        yield Check(
+            "editors",
+            "note",
+            f"none of {', '.join(_EDITORS)} is on the PATH; any client of the language server protocol can run: assay serve",
+        )
+
+
+def _sandbox() -> Iterator[Check]:
+    """What calibrating to a repository and the studies run programs in."""
+    from ..analysis.sandbox.isolation.levels import NoIsolation, available
+
+    try:
+        level = available()
+    except NoIsolation as error:
+        yield Check("sandbox", "note", "nothing isolates untrusted programs here", str(error))
+    else:
+        mend = None if level == "bubblewrap" else "sudo apt install bubblewrap"
+        yield Check("sandbox", "ok" if mend is None else "note", f"untrusted programs are isolated by {level}", mend)
+    for name, command in (("Java", "javac"), ("JavaScript", "node")):
+        if path := shutil.which(command):
+            yield Check(f"{name} programs", "ok", f"{_first_line([path, '--version']) or 'version unknown'} at {path}")
+        else:
+            mend = f"sudo apt install {'default-jdk-headless' if command == 'javac' else 'nodejs'}"
+            yield Check(f"{name} programs", "note", f"no {command} on the PATH: studies can't run {name}", mend)
+
+
+_EXTRAS = (
+    ("hf", ("torch", "transformers")),
+    ("remote", ("httpx",)),
+    ("studies", ("libcst", "matplotlib", "tree_sitter", "tree_sitter_java", "tree_sitter_javascript")),
+    ("ray", ("ray",)),
+)
+
+
+def _extras() -> Iterator[Check]:
+    for name, modules in _EXTRAS:
+        lacking = [module for module in modules if importlib.util.find_spec(module) is None]
+        if lacking:
+            yield Check(f"extra {name}", "note", f"not installed: {', '.join(lacking)}", f"{_PIP} {' '.join(lacking)}")
+        else:
+            yield Check(f"extra {name}", "ok", ", ".join(f"{module} {_version(module)}" for module in modules))
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "of unknown version"
+
+
+def _first_line(command: list[str]) -> str | None:
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL, env=_without_colour()
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = answer.stdout.strip().splitlines()
+    return lines[0].strip() if answer.returncode == 0 and lines else None
+
+
+def _without_colour() -> dict[str, str]:
+    return {**os.environ, "NO_COLOR": "1"}

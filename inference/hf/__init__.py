@@ -1,0 +1,1 @@
+"""The backend for folders of transformers models, in this process."""

@@ -1,0 +1,217 @@
+"""A folder of a transformers model before anything of it is loaded: which files it has, whether they are whole, what they announce."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import ContextTooLong, DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
+from ..file_hash import file_sha256
+
+# A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory.
+DEFAULT_CONTEXT = 4096
+_UNSAID_CONTEXT = 2048
+_INDEX = "model.safetensors.index.json"
+_WEIGHTS = "model.safetensors"
+_HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
+_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+# A header that announces more is damaged: the format's own readers allow no more than this.
+_LARGEST_HEADER = 100_000_000
+_LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length", "n_ctx")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What a folder holds. config: config.json; tokenizer_config: that file, empty where there is none; ends: ids of its end tokens.
+
+    weights: the safetensors files, in the order of their names; parameters: how many numbers they hold.
+    """
+
+    path: Path
+    config: Mapping[str, Any]
+    tokenizer_config: Mapping[str, Any]
+    ends: frozenset[int]
+    weights: tuple[Path, ...]
+    parameters: int
+
+    @property
+    def name(self) -> str:
+        """The model's name: what the configuration was loaded from or the folder's name."""
+        said = str(self.config.get("_name_or_path") or "")
+        return said.rstrip("/").rsplit("/", 1)[-1] or self.path.resolve().name
+
+    @property
+    def model_type(self) -> str:
+        """The architecture's short name, as transformers calls it."""
+        return str(self.config.get("model_type", ""))
+
+    @property
+    def context_length(self) -> int | None:
+        """Tokens that the model was made for; None where the configuration sets no bound.
+
+        A model whose rotary frequencies change with the length (LongRoPE) counts as made for its original length: tokens in the cache
+        would otherwise have been placed by other frequencies than those that follow.
+        """
+        text = {**self.config, **_table(self.config.get("text_config"))}
+        known: list[int] = [text[key] for key in _LENGTHS if isinstance(text.get(key), int) and text[key] > 0]
+        rope = _table(text.get("rope_scaling")) | _table(text.get("rope_parameters"))
+        original = text.get("original_max_position_embeddings") or rope.get("original_max_position_embeddings")
+        if "longrope" in (rope.get("rope_type"), rope.get("type")) and isinstance(original, int):
+            return min([*known[:1], original])
+        return known[0] if known else None
+
+    @property
+    def vocabulary(self) -> int | None:
+        """How many tokens the network knows; None where the configuration does not say. The tokenizer may have more."""
+        size = {**self.config, **_table(self.config.get("text_config"))}.get("vocab_size")
+        return size if isinstance(size, int) else None
+
+    @property
+    def tokenizer_hash(self) -> str:
+        """SHA-256 in hex of what tokenizer.json says; its layout and the order of its keys do not count."""
+        content = read_json(self.path / "tokenizer.json")
+        return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    @property
+    def weights_hash(self) -> str:
+        """SHA-256 in hex over the hashes of all weight files, in the order of their names. Raises UnreadableModel."""
+        return hashlib.sha256("".join(file_sha256(path) for path in self.weights).encode()).hexdigest()
+
+
+def located(path: str | Path, allow_download: bool) -> Path:
+    """The folder that a path or a model hub's id names. Raises NoSuchModel for an id that can't be had."""
+    if not _HUB_ID.fullmatch(str(path)) or Path(path).exists():
+        return Path(path)
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(str(path), local_files_only=not allow_download, allow_patterns=["*.json", "*.safetensors"]))
+    except Exception as error:  # its errors come from several libraries
+        advice = (
+            f"The hub did not give it either ({error})."
+            if allow_download
+            else "Nor was a model of that name downloaded before. Nothing is downloaded unless allow_download is true."
+        )
+        raise NoSuchModel(Path(path), advice) from error
+
+
+def context_for(folder: Folder, n_ctx: int | None) -> int:
+    """Tokens of context: n_ctx, None for the model's own (DEFAULT_CONTEXT at most). Raises ContextTooLong."""
+    trained = folder.context_length
+    if n_ctx is None:
+        return min(trained or _UNSAID_CONTEXT, DEFAULT_CONTEXT)
+    if trained is not None and n_ctx > trained:
+        raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
+    return n_ctx
+
+
+def read_folder(path: Path) -> Folder:
+    """Look a folder through without loading a weight.
+
+    Raises NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, DamagedModel, TruncatedModel, UnreadableModel.
+    """
+    try:
+        exists, is_folder = path.exists(), path.is_dir()
+    except OSError as error:
+        raise UnreadableModel(path, error.strerror or str(error)) from error
+    if not exists:
+        raise NoSuchModel(path, "Check the path; a transformers model is one folder. Nothing is downloaded unless allow_download is true.")
+    if not is_folder:
+        raise NotAModelFolder(path, "it is a file", "Give the folder that holds config.json.")
+    if not (path / "config.json").is_file():
+        adapter = (path / "adapter_config.json").is_file()
+        advice = "It is an adapter: merge it into its base model and save that." if adapter else "Give the folder that holds config.json."
+        raise NotAModelFolder(path, "there is no config.json", advice)
+    config = read_json(path / "config.json")
+    weights = _weight_files(path)
+    if not (path / "tokenizer.json").is_file():
+        advice = "Make it from the tokenizer's other files: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)."
+        raise MissingFile(path, "tokenizer.json", advice)
+    generation = path / "generation_config.json"
+    ends = _ids(config.get("eos_token_id")) | _ids(read_json(generation).get("eos_token_id") if generation.is_file() else None)
+    tokenizer_config = path / "tokenizer_config.json"
+    return Folder(
+        path=path,
+        config=config,
+        tokenizer_config=read_json(tokenizer_config) if tokenizer_config.is_file() else {},
+        ends=ends,
+        weights=weights,
+        parameters=sum(_parameters(file) for file in weights),
+    )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The table that a JSON file holds. Raises DamagedModel, UnreadableModel."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableModel(path, error.strerror or str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise DamagedModel(path, f"it is not JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise DamagedModel(path, "it is not a table of names and values")
+    return value
+
+
+def _weight_files(path: Path) -> tuple[Path, ...]:
+    index = path / _INDEX
+    if index.is_file():
+        table = read_json(index).get("weight_map")
+        if not isinstance(table, dict) or not table or not all(isinstance(name, str) for name in table.values()):
+            raise DamagedModel(index, "it names no weights")
+        names = sorted(set(table.values()))
+        if outside := [name for name in names if Path(name).name != name]:
+            raise DamagedModel(index, f'"{outside[0]}" is not a file of the folder')
+        if gone := [name for name in names if not (path / name).is_file()]:
+            raise MissingFile(path, f"{gone[0]}, one of {len(names)} files of weights")
+        return tuple(path / name for name in names)
+    if (path / _WEIGHTS).is_file():
+        return (path / _WEIGHTS,)
+    if pickled := sorted(file.name for pattern in _PICKLED for file in path.glob(pattern)):
+        raise UnsafeWeights(path, pickled[0])
+    raise MissingFile(path, f"{_WEIGHTS}, the weights")
+
+
+def _parameters(path: Path) -> int:
+    """How many numbers a safetensors file holds, by its header; the file must be as long as the header announces.
+
+    Source of the format: https://github.com/huggingface/safetensors, README.md.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            start = file.read(8)
+            if len(start) < 8:
+                raise TruncatedModel(path, size, 8, "the length of the header")
+            (length,) = struct.unpack("<Q", start)
+            if length > _LARGEST_HEADER:
+                raise DamagedModel(path, f"its header would be {length:,} bytes long")
+            if 8 + length > size:
+                raise TruncatedModel(path, size, 8 + length, "the header")
+            header = json.loads(file.read(length))
+        tensors = [value for name, value in header.items() if name != "__metadata__"]
+        end = 8 + length + max((tensor["data_offsets"][1] for tensor in tensors), default=0)
+        parameters = int(sum(math.prod(tensor["shape"]) for tensor in tensors))
+    except OSError as error:
+        raise UnreadableModel(path, error.strerror or str(error)) from error
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedModel(path, f"its header is not that of a safetensors file ({error})") from error
+    if end > size:
+        raise TruncatedModel(path, size, end, "the last tensor")
+    return parameters
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _ids(value: object) -> frozenset[int]:
+    values = value if isinstance(value, list) else [value]
+    return frozenset(token for token in values if isinstance(token, int))

@@ -1,0 +1,385 @@
+"""A folder of a transformers model in this process: the same exact numbers as from llama.cpp, on any device of torch."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ContextTooLong, ExtraMissing, ModelClosed
+from ..model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings
+from ..stopping.continuation import Continuation
+from ..stopping.limits import Watch, check_sampling, unwatched, watcher
+from ..stopping.stops import Stop
+from .folder import context_for, located, read_folder
+
+try:
+    import torch
+    import transformers
+    from torch import Tensor
+
+    from .cache import Batch, Reader
+    from .distributions import chooser, exact, logprobs_of
+    from .generation import Growth, numbers
+    from .network import Network
+    from .scoring import LOGITS_AT_ONCE, fits, passes, scores_at_once
+    from .tokenizer import TextTokenizer
+except ImportError as missing:
+    raise ExtraMissing(str(missing)) from missing
+
+
+class HFModel:
+    """The `Model` protocol on transformers. One call at a time; a call leaves its tokens in the cache for the next to reuse.
+
+    path: a folder with config.json, tokenizer.json and *.safetensors, or a model hub's id ("organisation/name"), which is looked for among
+    what was downloaded before, and downloaded only if allow_download. Code that comes with a model is never run, pickled weights are
+    never read. dtype: "auto" (bfloat16 or float16 on CUDA, float16 on mps, float32 on a CPU), "float32", "float16", "bfloat16". device:
+    "auto" (the first of cuda, mps, cpu) or torch's name of one. n_ctx: tokens of context, None for the model's own (4,096 at most).
+
+    Raises on opening: NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder, UnsupportedTokenizer,
+    DamagedModel, TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
+    """
+
+    def __init__(
+        self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None, allow_download: bool = False
+    ) -> None:
+        if n_ctx is not None and n_ctx < 1:
+            raise ValueError(f"n_ctx is {n_ctx}, it must be at least 1")
+        self.folder = read_folder(located(path, allow_download))
+        self.path = self.folder.path
+        self._context_length = context_for(self.folder, n_ctx)
+        self._tokenizer = TextTokenizer(self.folder)
+        self._growth = Growth(self.path, self._tokenizer)
+        self._network: Network | None = Network(self.folder, dtype, device)
+        self._reader: Reader = Reader(self._network)
+        # How many of the tokens that the reader holds were the last prompt's.
+        self._prompt_held = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def context_length(self) -> int:
+        """Tokens that prompt and generation may have together."""
+        return self._context_length
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the model is; the files are hashed at the first call (a second or so for each 2 GB). Raises UnreadableModel."""
+        network, folder = self._open(), self.folder
+        dtype = str(network.dtype).removeprefix("torch.")
+        method = (folder.config.get("quantization_config") or {}).get("quant_method")
+        return Fingerprint(
+            name=folder.name,
+            architecture=folder.model_type,
+            parameters=folder.parameters,
+            quantisation=f"{method} {dtype}" if method else dtype,
+            weights=folder.weights_hash,
+            tokenizer=folder.tokenizer_hash,
+            runtime=f"transformers {transformers.__version__} torch {torch.__version__}",
+        )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Everything; a suffix is used where the tokenizer has fill-in-the-middle tokens of a known family."""
+        return Capabilities(fim=self._tokenizer.family is not None)
+
+    @property
+    def device(self) -> str:
+        """Where it runs: torch's name of the device."""
+        return str(self._open().device)
+
+    @property
+    def layout(self) -> Layout:
+        """As the model's family (families.py) lays a prompt out; "left_to_right" where it has none."""
+        return self._tokenizer.layout
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of plain text as it stands in the middle of another; the spelling of a control token is text like any other."""
+        self._open()
+        return self._tokenizer.tokenize(text)
+
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes that a token stands for; none for a control token."""
+        return self._tokenizer.piece(token)
+
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
+
+        extra, path: pieces of other files, as `families.in_front` lays them out.
+        """
+        self._open()
+        return self._tokenizer.fim(prefix, suffix, extra, path)
+
+    def prompt_text(self, prompt: Prompt) -> str:
+        """A prompt as text, its control tokens spelled."""
+        return self._tokenizer.spelled(prompt.tokens)
+
+    def generate(
+        self,
+        prompt: Prompt,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnToken | None = None,
+    ) -> Generation:
+        """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
+
+        max_ms counts from the call, the reading of the prompt included; cancel is asked from this thread, between tokens and between
+        chunks of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, ForwardFailed.
+        """
+        begun = time.perf_counter()
+        check_sampling(max_tokens, temperature, top_p)
+        most = min(max_tokens, self._room(prompt))
+        watch = watcher(cancel, max_ms, begun)
+        reused, logits, stopped = self._read(prompt.tokens, watch)
+        read = time.perf_counter()
+        one = Continuation(stop, most, on_token)
+        choose = chooser(temperature, top_p, seed)
+        while stopped is None:
+            (token,) = self._growth.tokens(logits, [choose])
+            if (stopped := self._growth.add(one, token) or watch()) is None:
+                logits = self._reader.extend([token.id]).logits[:, -1]
+        done = time.perf_counter()
+        return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
+
+    def alternatives(
+        self,
+        prompt: Prompt,
+        count: int,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnAlternative | None = None,
+    ) -> list[Generation]:
+        """`count` generations of one prompt, which is read once; one step serves all that have not ended. See `Model.alternatives`.
+
+        Afterwards the cache holds the prompt and the first of them. Raises as `generate` does, and ValueError for a count below 1.
+        """
+        begun = time.perf_counter()
+        check_sampling(max_tokens, temperature, top_p)
+        if count < 1:
+            raise ValueError(f"count is {count}, it must be at least 1")
+        most = min(max_tokens, self._room(prompt))
+        watch = watcher(cancel, max_ms, begun)
+        reused, logits, stopped = self._read(prompt.tokens, watch)
+        read = time.perf_counter()
+        if stopped is None and temperature == 0:
+            count = max(1, min(count, int((logits > -math.inf).sum())))
+        # Greedy ones differ by their first token alone: number i begins with the i-th most likely.
+        choosers = [chooser(temperature, top_p, seed + i, first=i) for i in range(count)]
+        growing = [Continuation(stop, most, _for_one(on_token, i)) for i in range(count)]
+        otherwise = stopped or StopReason.CANCELLED
+        if stopped is None:
+            batch = self._reader.fork(count)
+
+            def hold_the_first(number: int, row: int) -> None:
+                if number == 0:
+                    self._reader.put_back(batch.row(row))
+
+            otherwise = self._growth.together(batch, logits.expand(count, -1), choosers, growing, watch, hold_the_first)
+        done = time.perf_counter()
+        timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
+        return [one.generation(otherwise, timings) for one in growing]
+
+    def generate_batch(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        stop: Stop,
+        max_tokens: int,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        batch_size: int = 8,
+        cancel: Cancel | None = None,
+    ) -> list[Generation]:
+        """A generation for each prompt, number i as `generate` gives it with seed + i, `batch_size` prompts in each step.
+
+        Prompts of like length share a batch. The cache keeps nothing. Timings are the batch's. Raises as `generate` does.
+        """
+        check_sampling(max_tokens, temperature, top_p)
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
+        most = [min(max_tokens, self._room(prompt)) for prompt in prompts]
+        watch = watcher(cancel)
+        by_length = sorted(range(len(prompts)), key=lambda i: len(prompts[i].tokens))
+        results: dict[int, Generation] = {}
+        for start in range(0, len(prompts), batch_size):
+            which = by_length[start : start + batch_size]
+            begun = time.perf_counter()
+            growing = [Continuation(stop, most[i]) for i in which]
+            otherwise, read = watch(), begun
+            if otherwise is None:
+                batch, logits = Batch.read(self._open(), [prompts[i].tokens for i in which])
+                read = time.perf_counter()
+                choosers = [chooser(temperature, top_p, seed + i) for i in which]
+                otherwise = self._growth.together(batch, logits, choosers, growing, watch)
+            done = time.perf_counter()
+            for i, one in zip(which, growing, strict=True):
+                timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompts[i].tokens), 0)
+                results[i] = one.generation(otherwise, timings)
+        return [results[i] for i in range(len(prompts))]
+
+    def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
+        """log p of each continuation token given the prompt and those before it, in nats.
+
+        Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for a token that the vocabulary does not have.
+        """
+        self._room(prompt, len(continuation))
+        self._check_tokens(continuation)
+        if not continuation:
+            return []
+        network = self._open()
+        given = [prompt.tokens[-1], *continuation[:-1]]
+        step = max(1, min(network.chunk, LOGITS_AT_ONCE // network.vocabulary))
+        scores: list[float] = []
+        with self._question(prompt.tokens):
+            self._read_on(prompt.tokens[:-1], unwatched)
+            for start in range(0, len(given), step):
+                chunk = given[start : start + step]
+                logits = exact(self._reader.extend(chunk, keep=len(chunk)).logits[0])
+                scores += logprobs_of(logits, network.tensor(continuation[start : start + len(chunk)]))
+        return numbers(self.path, scores)
+
+    def score_batch(self, pairs: Sequence[tuple[Prompt, Sequence[int]]], *, batch_size: int = 8) -> list[list[float]]:
+        """What `score` gives for each pair of prompt and continuation, `batch_size` pairs at once.
+
+        Pairs of like length share a batch; the shorter are filled up behind, where no token sees it. The cache keeps nothing of them.
+        Raises as `score` does.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
+        for prompt, continuation in pairs:
+            self._room(prompt, len(continuation))
+            self._check_tokens(continuation)
+        network, results = self._open(), [list[float]() for _ in pairs]
+        asked = [(prompt.tokens, continuation) for prompt, continuation in pairs]
+        for which in passes(asked, network.vocabulary, batch_size):
+            together = [asked[i] for i in which]
+            if fits(together, network.vocabulary):
+                for i, scores in zip(which, scores_at_once(network, together), strict=True):
+                    results[i] = numbers(self.path, scores)
+            else:
+                results[which[0]] = self.score(*pairs[which[0]])
+        return results
+
+    def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
+        """log p that the first token of each candidate text comes next, in nats.
+
+        Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for an empty candidate.
+        """
+        self._room(prompt)
+        first = [self._tokenizer.tokenize(candidate)[:1] for candidate in candidates]
+        if not all(first):
+            raise ValueError("an empty candidate has no first token")
+        with self._question(prompt.tokens):
+            logits, _ = self._read_on(prompt.tokens, unwatched)
+            row = exact(logits).expand(len(first), -1)
+            return numbers(self.path, logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
+
+    def hidden_states(self, prompt: Prompt, continuation: Sequence[int], layers: Sequence[int]) -> NDArray[np.float32]:
+        """What chosen layers made of each continuation token, read behind the prompt: (layers, continuation tokens, width).
+
+        Layer 0 is the embedding, layer n the output of block n; -1 is the last, which transformers gives behind the final norm. The row
+        of a token is the state after it was read, from which the next is predicted: for what predicts the first, move the prompt's last
+        token into the continuation. Raises as `score` does, and IndexError for a layer that the network does not have.
+        """
+        self._room(prompt, len(continuation))
+        self._check_tokens(continuation)
+        network = self._open()
+        if wrong := [layer for layer in layers if not -network.layers - 1 <= layer <= network.layers]:
+            raise IndexError(f"layer {wrong[0]}: the network has layers 0 to {network.layers}")
+        parts: list[NDArray[np.float32]] = [np.empty((len(layers), 0, network.width), np.float32)]
+        with self._question(prompt.tokens):
+            self._read_on(prompt.tokens, unwatched)
+            for start in range(0, len(continuation), network.chunk):
+                states = self._reader.extend(continuation[start : start + network.chunk], hidden=True).hidden_states
+                parts += [torch.stack([states[layer][0] for layer in layers]).float().cpu().numpy()] if layers else []
+        return np.concatenate(parts, axis=1)
+
+    def forget(self) -> None:
+        """Empty the cache, so that the next call reads its whole prompt."""
+        self._open()
+        self._reader.keep_common((), 0)
+
+    def close(self) -> None:
+        """Give the memory back; the model can't be used after. A second time does nothing."""
+        if self._network is not None:
+            self._reader.keep_common((), 0)
+            self._network.close()
+            self._network = None
+
+    def _open(self) -> Network:
+        if self._network is None:
+            raise ModelClosed(self.path)
+        return self._network
+
+    def _room(self, prompt: Prompt, wanted: int = 1) -> int:
+        """Tokens that the context has left behind the prompt, at least `wanted`."""
+        self._check_tokens(prompt.tokens)
+        if not prompt.tokens:
+            raise ValueError("the prompt has no tokens: there is nothing to continue")
+        room = self._context_length - len(prompt.tokens)
+        if room < wanted:
+            what = f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
+            raise ContextTooLong(len(prompt.tokens) + wanted, self._context_length, what)
+        return room
+
+    def _check_tokens(self, tokens: Sequence[int]) -> None:
+        size = self._open().vocabulary
+        if tokens and not (min(tokens) >= 0 and max(tokens) < size):
+            raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
+
+    def _read(self, tokens: Sequence[int], watch: Watch) -> tuple[int, Tensor, StopReason | None]:
+        """Read a generation's prompt: how much of it was held, the logits behind it, why it was broken off (the logits then are none)."""
+        reused = self._reader.keep_common(tokens, len(tokens) - 1)
+        self._prompt_held = len(tokens) - 1
+        return reused, *self._read_on(tokens, watch)
+
+    def _read_on(self, tokens: Sequence[int], watch: Watch) -> tuple[Tensor, StopReason | None]:
+        """Read what is not held of `tokens`, chunk by chunk."""
+        chunk = self._open().chunk
+        logits = torch.empty(0)
+        for start in range(len(self._reader.tokens), len(tokens), chunk):
+            if stopped := watch():
+                return logits, stopped
+            logits = self._reader.extend(tokens[start : start + chunk]).logits[:, -1]
+        return logits, watch()
+
+    @contextlib.contextmanager
+    def _question(self, tokens: Sequence[int]) -> Iterator[None]:
+        """Ask behind `tokens`. Where they continue the last prompt, all that was held for its generation is held again afterwards."""
+        held = self._reader.held()
+        common = self._reader.keep_common(tokens, len(tokens) - 1)
+        try:
+            yield
+        finally:
+            if held.tokens and common >= self._prompt_held:
+                self._reader.put_back(held)
+            else:
+                self._prompt_held = len(tokens) - 1
+
+
+def _for_one(on_token: OnAlternative | None, number: int) -> OnToken | None:
+    return None if on_token is None else lambda token, text: on_token(number, token, text)

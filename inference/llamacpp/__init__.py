@@ -1,0 +1,1 @@
+"""The backend for GGUF files: llama.cpp in this process."""

@@ -1,0 +1,339 @@
+"""llama.cpp through llama-cpp-python's low-level API: the loaded weights, and a context with cells that sequences of tokens share.
+
+A sequence is a number and the tokens that were decoded for it, at positions 0, 1, 2, …; a cell holds one token's keys and values and may
+belong to several sequences. What is in which of them is for `llama_cache` to know.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
+from ..model import KVType
+
+Interrupted = Callable[[], bool]
+State = NDArray[np.uint8]
+
+# A chunk of a prompt: what is decoded between two looks at whether the caller still wants it.
+CHUNK = 128
+# Sequences beside the first, and the cells that they may fill beyond the context's length.
+FORKS = 8
+FORK_CELLS = 512
+# Bytes of a number in the cache: quantised in blocks of 32 with one scale of two bytes.
+BYTES_OF_KV: dict[KVType, float] = {"f32": 4, "f16": 2, "q8_0": 34 / 32, "q4_0": 18 / 32}
+QUANTISED_KV: tuple[KVType, ...] = ("q8_0", "q4_0")
+# Rows of logits held at once, in numbers: 16 MiB of float32.
+_LOGITS_AT_ONCE = 1 << 22
+_WARNING, _CONTINUED = 3, 5
+_ABORTED = 2
+_SECONDS_BETWEEN_LOOKS = 0.0005
+_MEMORY_WORDS = ("allocate", "out of memory", "bad_alloc", "bad alloc")
+
+
+@dataclass(frozen=True, slots=True)
+class Offload:
+    """What runs on a GPU: `layers` of `total` (the output layer counts as one); supported: whether this build and machine can at all."""
+
+    layers: int
+    total: int
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """How a model is opened; gpu_layers and flash_attention None leave the choice to what the build can do.
+
+    n_ctx: tokens of a sequence; chunk: tokens that one decode takes.
+    """
+
+    n_ctx: int
+    gpu_layers: int | None
+    threads: int
+    kv_type: KVType
+    flash_attention: bool | None
+    chunk: int
+
+
+class _Log:
+    """llama.cpp's log, kept off the terminal; its last warnings and errors are there for an exception's message."""
+
+    def __init__(self, llama: Any) -> None:
+        self._lines: deque[str] = deque(maxlen=30)
+        self._level = 0
+        # ctypes frees a callback that nothing refers to, while llama.cpp goes on calling it.
+        self._callback = llama.llama_log_callback(self._keep)
+        llama.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _keep(self, level: int, text: bytes, _data: object) -> None:
+        self._level = self._level if level == _CONTINUED else level
+        if self._level >= _WARNING:
+            self._lines.append(text.decode("utf-8", "replace").strip())
+
+    def clear(self) -> None:
+        self._lines.clear()
+
+    def last(self, count: int = 3) -> str:
+        lines = [line for line in dict.fromkeys(self._lines) if line]
+        return "; ".join(lines[-count:])
+
+    def tells_of_memory(self) -> bool:
+        return any(word in line.lower() for line in self._lines for word in _MEMORY_WORDS)
+
+
+@functools.cache
+def runtime() -> tuple[Any, _Log]:
+    """llama-cpp-python's module of low-level functions, started, and its log. Raises RuntimeMissing."""
+    # How long a thread of GNU's OpenMP spins for the others before it sleeps: long enough for what is recorded of a token between two
+    # decodes (50 us), or each decode begins with waking it (80 us more). Much longer, and on a busy machine threads spin for one that does
+    # not run. Tokens a second of the embedded model, quiet and beside three busy processes: docs/performance.md.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    # A failed assertion would otherwise start a debugger to print where it was.
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+    try:
+        llama = importlib.import_module("llama_cpp")
+    except (ImportError, OSError, RuntimeError) as error:
+        raise RuntimeMissing(str(error)) from error
+    log = _Log(llama)
+    llama.llama_backend_init()
+    return llama, log
+
+
+def runtime_name() -> str:
+    """The runtime and its version, for a fingerprint. Raises RuntimeMissing."""
+    return f"llama.cpp via llama-cpp-python {runtime()[0].__version__}"
+
+
+class Session:
+    """Loaded weights and a context of sequences 0 to `forks`.
+
+    chunk: tokens that one decode takes; rows: logits that it gives; cells: tokens that all sequences hold together; can_cut: whether a
+    sequence can lose its end (a recurrent state can't); can_cut_loaded: whether one that was saved and loaded can (of a sliding window
+    only what the last token sees is saved); can_shift: whether tokens can change their positions.
+    Raises RuntimeMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening; OutOfMemory, DecodeFailed while
+    computing.
+    """
+
+    def __init__(self, path: Path, options: SessionOptions) -> None:
+        self.path = path
+        self.llama, self._log = runtime()
+        self._model: Any = None
+        self._context: Any = None
+        self._batch: Any = None
+        self._interrupted: Interrupted | None = None
+        self._raised: list[BaseException] = []
+        self._looked = 0.0
+        try:
+            self._load(options)
+            self._make_context(options)
+            self._make_batch()
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self, options: SessionOptions) -> None:
+        llama = self.llama
+        supported = bool(llama.llama_supports_gpu_offload())
+        parameters = llama.llama_model_default_params()
+        every_layer = 0x7FFF_FFFF
+        wanted = every_layer if options.gpu_layers is None else options.gpu_layers
+        parameters.n_gpu_layers = wanted if supported else 0
+        # Where there is AMX, llama.cpp lays weights out for it, and the process dies of a tile configuration that the compiler took for
+        # unused (ggml-org/llama.cpp, pull request 26954, open). No weights are rearranged for the processor then.
+        parameters.use_extra_bufts = b"AMX_INT8 = 1" not in llama.llama_print_system_info()
+        self._log.clear()
+        self._model = llama.llama_model_load_from_file(os.fsencode(self.path), parameters)
+        if not self._model:
+            raise self._refusal()
+        if llama.llama_model_has_encoder(self._model) or not llama.llama_model_has_decoder(self._model):
+            raise UnsupportedArchitecture(self.path, "the architecture does not continue a text from left to right")
+        total = int(llama.llama_model_n_layer(self._model)) + 1
+        self.offload = Offload(min(wanted, total) if supported else 0, total, supported)
+        self.vocab = llama.llama_model_get_vocab(self._model)
+        self.vocab_size = int(llama.llama_vocab_n_tokens(self.vocab))
+        self.can_cut = not (llama.llama_model_is_recurrent(self._model) or llama.llama_model_is_hybrid(self._model))
+        self.can_cut_loaded = self.can_cut and int(llama.llama_model_n_swa(self._model)) == 0
+
+    def _refusal(self) -> Exception:
+        last = self._log.last()
+        if "unknown model architecture" in last:
+            return UnsupportedArchitecture(self.path, f"llama.cpp says: {last}")
+        if self._log.tells_of_memory():
+            return OutOfMemory(self.path, last)
+        return LoadFailed(self.path, last)
+
+    def _make_context(self, options: SessionOptions) -> None:
+        llama = self.llama
+        self.chunk, self.forks = options.chunk, FORKS
+        self.rows = max(1 + FORKS, min(options.chunk, _LOGITS_AT_ONCE // self.vocab_size))
+        parameters = llama.llama_context_default_params()
+        parameters.n_ctx = options.n_ctx + FORK_CELLS
+        parameters.n_batch = parameters.n_ubatch = max(options.chunk, 1 + FORKS)
+        parameters.n_outputs_max = self.rows
+        parameters.n_seq_max = 1 + FORKS
+        parameters.kv_unified = True
+        parameters.n_threads = parameters.n_threads_batch = options.threads
+        parameters.type_k = parameters.type_v = getattr(llama, f"GGML_TYPE_{options.kv_type.upper()}")
+        parameters.flash_attn_type = -1 if options.flash_attention is None else int(options.flash_attention)
+        # Models with sliding windows then keep every position, so that a common prefix can be reused.
+        parameters.swa_full = True
+        parameters.no_perf = True
+        self._log.clear()
+        self._context = llama.llama_init_from_model(self._model, parameters)
+        if not self._context:
+            if self._log.tells_of_memory():
+                raise OutOfMemory(self.path, self._log.last())
+            if options.kv_type in QUANTISED_KV:
+                raise CacheNotPossible(self.path, options.kv_type, self._log.last())
+            raise LoadFailed(self.path, self._log.last())
+        self._memory = llama.llama_get_memory(self._context)
+        self.cells = int(llama.llama_n_ctx(self._context))
+        self.can_shift = self.can_cut and bool(llama.llama_memory_can_shift(self._memory))
+
+    def _make_batch(self) -> None:
+        llama = self.llama
+        most = max(self.chunk, 1 + FORKS)
+        self._batch = llama.llama_batch_init(most, 0, 1)
+        self._batch_tokens = np.ctypeslib.as_array(self._batch.token, (most,))
+        self._batch_positions = np.ctypeslib.as_array(self._batch.pos, (most,))
+        self._batch_logits = np.ctypeslib.as_array(self._batch.logits, (most,))
+        np.ctypeslib.as_array(self._batch.n_seq_id, (most,))[:] = 1
+        # llama.cpp has a pointer to each token's sequences; here they point into one array, which is filled at once.
+        self._batch_sequences = np.zeros(most, dtype=np.int32)
+        self._pointers = np.ctypeslib.as_array(ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_size_t)), (most,))
+        self._own_pointers = self._pointers.copy()
+        self._pointers[:] = self._batch_sequences.ctypes.data + np.arange(most) * self._batch_sequences.itemsize
+        self._row_of_logits = ctypes.c_float * self.vocab_size
+        # Made once: ctypes makes machine code for each callback.
+        self._look_callback = llama.ggml_abort_callback(self._look)
+        self._no_callback = llama.ggml_abort_callback()
+
+    def decode(self, sequence: int, start: int, tokens: Sequence[int], rows_from: int, interrupted: Interrupted | None = None) -> bool:
+        """Decode at most `chunk` tokens of one sequence from position `start`; False where `interrupted` ended it.
+
+        After that, and after an exception, the sequence has to be cut back to `start`.
+        Else `row(i)` has the logits after token i of these, from rows_from on.
+        """
+        count = len(tokens)
+        self._batch_tokens[:count] = tokens
+        self._batch_positions[:count] = range(start, start + count) if count < 8 else np.arange(start, start + count)
+        self._batch_sequences[:count] = sequence
+        self._batch_logits[:count] = 0
+        self._batch_logits[rows_from:count] = 1
+        return self._decode(count, interrupted if count > 1 else None)
+
+    def decode_each(self, sequences: Sequence[int], positions: Sequence[int], tokens: Sequence[int]) -> None:
+        """Decode one token for each of several sequences; then `row(i)` has the logits of the i-th."""
+        count = len(tokens)
+        self._batch_tokens[:count] = tokens
+        self._batch_positions[:count] = positions
+        self._batch_sequences[:count] = sequences
+        self._batch_logits[:count] = 1
+        self._decode(count, None)
+
+    def _decode(self, count: int, interrupted: Interrupted | None) -> bool:
+        self._batch.n_tokens = count
+        self._log.clear()
+        status = self._watched(interrupted) if interrupted else int(self.llama.llama_decode(self._context, self._batch))
+        if status == 0:
+            return True
+        if status == _ABORTED:
+            return False
+        if self._log.tells_of_memory():
+            raise OutOfMemory(self.path, self._log.last())
+        raise DecodeFailed(self.path, f"status {status}. {self._log.last()}")
+
+    def _watched(self, interrupted: Interrupted) -> int:
+        """Decode, and look between ggml's operations whether to abort. The look's own exception is raised here: ctypes would swallow it."""
+        self._interrupted, self._looked = interrupted, time.monotonic()
+        self.llama.llama_set_abort_callback(self._context, self._look_callback, None)
+        try:
+            status = int(self.llama.llama_decode(self._context, self._batch))
+        finally:
+            self.llama.llama_set_abort_callback(self._context, self._no_callback, None)
+            self._interrupted = None
+        if self._raised:
+            first = self._raised[0]
+            self._raised.clear()
+            raise first
+        return status
+
+    def _look(self, _data: object) -> bool:
+        now = time.monotonic()
+        if self._raised or self._interrupted is None or now - self._looked < _SECONDS_BETWEEN_LOOKS:
+            return bool(self._raised)
+        self._looked = now
+        try:
+            return self._interrupted()
+        except BaseException as error:
+            self._raised.append(error)
+            return True
+
+    def row(self, index: int) -> NDArray[np.float32]:
+        """The logits after a token of the last decode: a view that the next one overwrites."""
+        pointer = self.llama.llama_get_logits_ith(self._context, index)
+        if not pointer:
+            raise DecodeFailed(self.path, f"there are no logits. {self._log.last()}")
+        # Several times faster than numpy.ctypeslib's way.
+        memory: Any = self._row_of_logits.from_address(ctypes.addressof(pointer.contents))
+        return np.frombuffer(memory, dtype=np.float32)
+
+    def cut(self, sequence: int, start: int) -> bool:
+        """Take a sequence's tokens from position `start` on away; False where the model can't: nothing was taken away then."""
+        return bool(self.llama.llama_memory_seq_rm(self._memory, sequence, start, -1))
+
+    def copy(self, source: int, target: int, start: int = -1, end: int = -1) -> None:
+        """Give the target what the source has from position `start` to `end` (-1: from the first, to the last); no keys are copied."""
+        self.llama.llama_memory_seq_cp(self._memory, source, target, start, end)
+
+    def shift(self, sequence: int, by: int) -> None:
+        """Move a sequence's positions; the keys are turned at the next decode."""
+        self.llama.llama_memory_seq_add(self._memory, sequence, -1, -1, by)
+
+    def first_position(self, sequence: int) -> int:
+        """The position of a sequence's first token, -1 of an empty one."""
+        return int(self.llama.llama_memory_seq_pos_min(self._memory, sequence))
+
+    def clear(self) -> None:
+        """Empty all sequences."""
+        self.llama.llama_memory_clear(self._memory, False)
+
+    def save(self, sequence: int) -> State:
+        """A sequence's keys and values; empty where it can't be had."""
+        size = int(self.llama.llama_state_seq_get_size(self._context, sequence))
+        state = np.empty(size, dtype=np.uint8)
+        written = int(self.llama.llama_state_seq_get_data(self._context, _bytes_at(state), size, sequence))
+        return state[:written]
+
+    def load(self, sequence: int, state: State) -> bool:
+        """Put what `save` gave into an empty sequence; False where it does not fit."""
+        return bool(self.llama.llama_state_seq_set_data(self._context, _bytes_at(state), state.nbytes, sequence))
+
+    def close(self) -> None:
+        """Free everything; a second time does nothing."""
+        llama = self.llama
+        if self._batch is not None:
+            self._pointers[:] = self._own_pointers
+            llama.llama_batch_free(self._batch)
+        if self._context:
+            llama.llama_free(self._context)
+        if self._model:
+            llama.llama_model_free(self._model)
+        self._batch = self._context = self._model = None
+        # The callback refers to this object: it would outlive its last user until a collection of cycles.
+        self._look_callback = None
+
+
+def _bytes_at(state: State) -> Any:
+    return ctypes.cast(state.ctypes.data, ctypes.POINTER(ctypes.c_uint8))

@@ -1,0 +1,1 @@
+"""The backend for models behind a server of OpenAI-compatible completions."""

@@ -1,0 +1,379 @@
+"""One server, asked over HTTP: what goes out, what comes back, and which failure is which.
+
+The requests run in a thread of their own, on an event loop; the caller waits for them in steps of `POLL_S` and can give up at each: the
+request is then cancelled wherever it is, while connecting, waiting or reading, and its connection closed, by which the server learns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import json
+import queue
+import random
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..errors import (
+    AccessRefused,
+    AnswerCutOff,
+    BadAnswer,
+    HttpxMissing,
+    ModelError,
+    NoSuchEndpoint,
+    NotACompletionServer,
+    RemoteClosed,
+    RequestRefused,
+    ServerBusy,
+    ServerTimedOut,
+    ServerUnreachable,
+)
+from ..model import StopReason
+from ..stopping.limits import Watch, unwatched
+from .address import is_loopback, server_address
+from .formats import MALFORMED
+from .server_sent_events import EventStream
+
+try:
+    import httpx
+except ImportError as missing:
+    raise HttpxMissing(str(missing)) from missing
+
+POLL_S = 0.005
+_FIRST_RETRY_S = 0.1
+_LONGEST_RETRY_S = 5.0
+# No answer is larger: the log-probabilities of a whole vocabulary of 300,000 take 40 MB.
+_MOST_BYTES = 1 << 28
+_SHOWN_OF_A_MESSAGE = 300
+
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """The caller's watch ended the wait."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds. connect: until there is a connection; silence: until the first byte, and between any two; total: of a whole request.
+
+    retry: how long a server that refuses connections, drops them before it answers, or asks to come back later is asked again; load: the
+    same while the model is opened, for a server that still loads it.
+    """
+
+    connect: float = 5.0
+    silence: float = 60.0
+    total: float = 600.0
+    retry: float = 2.0
+    load: float = 60.0
+
+
+class Connection:
+    """A server, its key and the connections that are kept open to it. The key goes to this host only: no redirect is followed.
+
+    Proxies of the environment are used, but never for the loopback. Raises what `errors` names; no message holds the key.
+    """
+
+    def __init__(self, address: str, key: str | None, timeouts: Timeouts) -> None:
+        self.where = server_address(address)
+        self.timeouts = timeouts
+        # In no attribute, so that nothing that shows attributes can show it.
+        self._without_key: Callable[[str], str] = (lambda text: text.replace(key, "…")) if key else str
+        self._has_key = key is not None
+        host = httpx.URL(self.where).host
+        self.warnings: tuple[str, ...] = ()
+        if key and self.where.startswith("http:") and not is_loopback(host):
+            self.warnings = (f"The key goes to {self.where} unencrypted: everyone on the way can read it. Use https, or a tunnel.",)
+        headers = {"User-Agent": "assay", "Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        times = httpx.Timeout(timeouts.silence, connect=timeouts.connect, pool=None)
+        encrypted = self.where.startswith("https:")  # else no certificates are read, which takes longer than the first answer
+        try:
+            self._client = httpx.AsyncClient(headers=headers, timeout=times, verify=encrypted, trust_env=not is_loopback(host))
+        except (ImportError, ValueError, httpx.InvalidURL, OSError) as error:
+            raise ServerUnreachable(self.where, f"a proxy or certificate of the environment can't be used: {error}") from error
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=f"assay {self.where}", daemon=True)
+        self._thread.start()
+
+    def get(self, path: str, watch: Watch = unwatched, *, patience: float | None = None) -> Any:
+        """The JSON at a path. patience: seconds for retries, else `Timeouts.retry`."""
+        return self._wait(self._start(self._json("GET", path, None, patience)), watch)
+
+    def post(self, path: str, body: dict[str, Any], watch: Watch = unwatched) -> Any:
+        """The JSON that a path answers a request with."""
+        return self._wait(self._start(self._json("POST", path, body, None)), watch)
+
+    def post_each(self, path: str, bodies: Sequence[dict[str, Any]], watch: Watch = unwatched) -> list[Any]:
+        """The answers to many small requests, eight at a time."""
+
+        async def all_of_them() -> list[Any]:
+            free = asyncio.Semaphore(8)
+
+            async def one(body: dict[str, Any]) -> Any:
+                async with free:
+                    return await self._json("POST", path, body, None)
+
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(body)) for body in bodies]
+            return [task.result() for task in tasks]
+
+        try:
+            return self._wait(self._start(all_of_them()), watch)
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+
+    def stream(self, path: str, bodies: Sequence[dict[str, Any]]) -> Streams:
+        """Several requests at once, whose answers come as events."""
+        return Streams(self, path, bodies)
+
+    def close(self) -> None:
+        """Close all connections; a second time does nothing."""
+        if self._loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self._finish(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _finish(self) -> None:
+        """What was cancelled has to close its connection before the loop ends."""
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._client.aclose()
+
+    def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        if self._loop.is_closed():
+            coroutine.close()
+            raise RemoteClosed(self.where)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _wait(self, future: Future[T], watch: Watch) -> T:
+        try:
+            while not concurrent.futures.wait([future], timeout=POLL_S).done:
+                if stopped := watch():
+                    raise Interrupted(stopped)
+            return future.result()
+        finally:
+            future.cancel()
+
+    async def _json(self, method: str, path: str, body: dict[str, Any] | None, patience: float | None) -> Any:
+        async with self._request(method, path, body, patience) as response:
+            data = await self._read(response, path)
+        text = data.decode("utf-8", "replace")
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            if _is_html(response, text):
+                raise NotACompletionServer(self.where, f"{path} answered with a web page") from None
+            raise BadAnswer(self.where, path, f"something that is not JSON ({self.shown(text)})") from None
+
+    async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[Any]:
+        """The decoded data of each event until [DONE] or the end of the stream."""
+        async with self._request("POST", path, body, None) as response:
+            if not response.headers.get("content-type", "").startswith("text/event-stream"):
+                text = (await self._read(response, path)).decode("utf-8", "replace")
+                if _is_html(response, text):
+                    raise NotACompletionServer(self.where, f"{path} answered with a web page")
+                raise BadAnswer(self.where, path, f"no stream of events ({self.shown(text)})")
+            stream, size = EventStream(), 0
+            with self._cut_off(path):
+                async for chunk in response.aiter_bytes():
+                    size = self._bounded(path, size + len(chunk))
+                    for data in stream.feed(chunk):
+                        if data == "[DONE]":
+                            return
+                        yield self._event(path, data)
+
+    def _event(self, path: str, data: str) -> Any:
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            raise BadAnswer(self.where, path, f"an event that is not JSON ({self.shown(data)})") from None
+        if not isinstance(event, dict):
+            raise BadAnswer(self.where, path, f"an event that is no object ({self.shown(data)})")
+        if event.get("error"):
+            error = event["error"]
+            code = error.get("code") if isinstance(error, dict) else None
+            raise RequestRefused(self.where, path, code if isinstance(code, int) else 200, self.shown(data))
+        return event
+
+    @contextlib.asynccontextmanager
+    async def _request(self, method: str, path: str, body: dict[str, Any] | None, patience: float | None) -> AsyncIterator[httpx.Response]:
+        """A response whose status is good and whose body is still to be read."""
+        try:
+            async with asyncio.timeout(self.timeouts.total):
+                response = await self._send(method, path, body, self.timeouts.retry if patience is None else patience)
+                try:
+                    yield response
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            raise ServerTimedOut(self.where, f"{path} was not done", self.timeouts.total) from None
+
+    async def _send(self, method: str, path: str, body: dict[str, Any] | None, patience: float) -> httpx.Response:
+        """Ask until it answers, or until patience is over; only what failed before a byte of the answer came is asked again."""
+        loop = asyncio.get_running_loop()
+        began, pause = loop.time(), _FIRST_RETRY_S
+        while True:
+            request = self._client.build_request(method, self.where + path, json=body)
+            wanted, allowed = 0.0, patience
+            failure: ModelError
+            try:
+                response = await self._client.send(request, stream=True)
+            except httpx.ConnectTimeout:
+                raise ServerTimedOut(self.where, "no connection", self.timeouts.connect) from None
+            except httpx.TimeoutException:
+                raise ServerTimedOut(self.where, f"{path} gave no answer", self.timeouts.silence) from None
+            except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+                failure, allowed = ServerUnreachable(self.where, self.shown(str(error) or type(error).__name__)), self.timeouts.retry
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise ServerUnreachable(self.where, self.shown(str(error) or type(error).__name__)) from None
+            else:
+                if response.status_code < 300:
+                    return response
+                failure = await self._refusal(response, path)
+                if not isinstance(failure, ServerBusy):
+                    raise failure
+                wanted = _retry_after(response)
+            wait = max(pause * random.uniform(0.5, 1.5), wanted)
+            if loop.time() + wait - began > allowed:
+                raise failure from None
+            await asyncio.sleep(wait)
+            pause = min(2 * pause, _LONGEST_RETRY_S)
+
+    async def _refusal(self, response: httpx.Response, path: str) -> ModelError:
+        try:
+            text = (await self._read(response, path)).decode("utf-8", "replace")
+        finally:
+            await response.aclose()
+        # A page says in many words what its status says in two.
+        status, message = response.status_code, self.shown(response.reason_phrase if _is_html(response, text) else _message(text))
+        if status in (401, 403):
+            return AccessRefused(self.where, status, self._has_key)
+        if status in (429, 502, 503, 504):  # 502 and 504 are of a proxy whose server is not there
+            return ServerBusy(self.where, status, message)
+        if _is_html(response, text):
+            return NotACompletionServer(self.where, f"{path} answered HTTP {status} with a web page")
+        if status in (404, 405):
+            return NoSuchEndpoint(self.where, path, f"HTTP {status}: {message}")
+        if status < 400:
+            return NotACompletionServer(self.where, f"it sends elsewhere, to {self.shown(response.headers.get('location', 'nowhere'))}")
+        return RequestRefused(self.where, path, status, message)
+
+    async def _read(self, response: httpx.Response, path: str) -> bytes:
+        data = bytearray()
+        with self._cut_off(path):
+            async for chunk in response.aiter_bytes():
+                self._bounded(path, len(data) + len(chunk))
+                data += chunk
+        return bytes(data)
+
+    def _bounded(self, path: str, size: int) -> int:
+        if size > _MOST_BYTES:
+            raise BadAnswer(self.where, path, f"more than {_MOST_BYTES:,} bytes")
+        return size
+
+    @contextlib.contextmanager
+    def promised(self, path: str) -> Iterator[None]:
+        """Where an answer's decoded JSON is read: what it lacks, or has in another shape, is a BadAnswer."""
+        try:
+            yield
+        except MALFORMED as error:
+            raise BadAnswer(self.where, path, f"something else than it promises ({self.shown(repr(error))})") from None
+
+    @contextlib.contextmanager
+    def _cut_off(self, path: str) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TimeoutException:
+            raise ServerTimedOut(self.where, f"{path} fell silent and said nothing", self.timeouts.silence) from None
+        except httpx.HTTPError as error:
+            raise AnswerCutOff(self.where, path, self.shown(str(error) or type(error).__name__)) from None
+
+    def shown(self, text: str) -> str:
+        """The beginning of what a server said, in one line; a key that it repeats is left out."""
+        text = self._without_key(text)
+        line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * _SHOWN_OF_A_MESSAGE]).split())
+        return line if len(line) <= _SHOWN_OF_A_MESSAGE else f"{line[:_SHOWN_OF_A_MESSAGE]}…"
+
+
+class Streams:
+    """Requests in progress, numbered from 0 in the order they were given. A context: whatever still runs at its end is cancelled."""
+
+    def __init__(self, connection: Connection, path: str, bodies: Sequence[dict[str, Any]]) -> None:
+        self._connection, self._path = connection, path
+        self._arrived: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        self._futures = [connection._start(self._follow(number, body)) for number, body in enumerate(bodies)]
+        self._running = set(range(len(bodies)))
+
+    def __enter__(self) -> Streams:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in list(self._running):
+            self.end(number)
+
+    def end(self, number: int) -> None:
+        """Cancel one request: its connection is closed, nothing of it comes any more."""
+        self._running.discard(number)
+        self._futures[number].cancel()
+
+    def events(self, watch: Watch) -> Iterator[tuple[int, Any]]:
+        """Each event with its request's number, None for the end of one; stops when none runs. Raises Interrupted, ModelError."""
+        while self._running:
+            try:
+                number, event = self._arrived.get(timeout=POLL_S)
+            except queue.Empty:
+                event = number = None
+            if stopped := watch():
+                raise Interrupted(stopped)
+            if number not in self._running:
+                continue
+            if isinstance(event, Exception):
+                raise event
+            if event is None:
+                self._running.discard(number)
+            yield number, event
+
+    async def _follow(self, number: int, body: dict[str, Any]) -> None:
+        try:
+            # Closed here and now where it is cancelled, not when it is found to be garbage.
+            async with contextlib.aclosing(self._connection.events(self._path, body)) as events:
+                async for event in events:
+                    self._arrived.put((number, event))
+        except Exception as error:
+            self._arrived.put((number, error))
+        else:
+            self._arrived.put((number, None))
+
+
+def _is_html(response: httpx.Response, text: str) -> bool:
+    return "html" in response.headers.get("content-type", "") or text.lstrip()[:9].lower().startswith(("<!doctype", "<html"))
+
+
+def _retry_after(response: httpx.Response) -> float:
+    """Seconds of the header of that name, 0 where there is none; a date is not understood (RFC 9110, section 10.2.3)."""
+    seconds: str = response.headers.get("retry-after", "")
+    return float(seconds) if seconds.isascii() and seconds.isdigit() else 0.0
+
+
+def _message(text: str) -> str:
+    """What an error's body says, in the shapes of OpenAI, vLLM, llama-server, TGI and FastAPI, else the body itself."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text or "no message"
+    for name in ("error", "message", "detail"):
+        if isinstance(found, dict) and found.get(name):
+            found = found[name]
+    return found if isinstance(found, str) else json.dumps(found)

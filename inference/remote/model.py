@@ -1,0 +1,360 @@
+"""A model behind a server of completions: llama-server, vLLM, text-generation-inference, or another that speaks OpenAI's interface."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ..completion.fim_families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
+from ..errors import ContextTooLong, Unavailable
+from ..model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings, Token
+from ..stopping.continuation import Continuation
+from ..stopping.limits import Watch, check_sampling, watcher
+from ..stopping.stops import Stop
+from .address import find_key
+from .formats import Candidate, Sampling
+from .http import Connection, Interrupted, Timeouts
+from .probe import Served, probe, score_given
+from .reading import Reading
+from .requests import Requests
+from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
+
+# Of a server that does not say how long its context is.
+UNSAID_CONTEXT = 2048
+# Log-probabilities asked for where only the token itself and the best other are wanted.
+_TOP = 2
+
+
+class RemoteModel:
+    """The `Model` protocol over HTTP. One call at a time; what the server can't give is Unavailable, never made up.
+
+    url: http(s)://HOST[:PORT], with or without /v1; model: which of a server's models, None for the only one; key: the server's key, else
+    that of key_file, else of the environment variable ASSAY_API_KEY, None for none; layout: None for what the model's control tokens
+    say; context_length: None for the server's own word. `served` is what was found, `warnings` what the user must be told.
+
+    Token.id is -1 where the server tells no ids, Token.logprob NaN where it tells none (`capabilities.logprobs` is then false), entropy
+    always None. Raises BadServerAddress, UnreadableKey, ServerUnreachable, ServerTimedOut, ServerBusy, NotACompletionServer,
+    AccessRefused, NoSuchEndpoint, NoSuchServedModel, RequestRefused, BadAnswer, and Unavailable for a layout that it can't have.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        model: str | None = None,
+        key: str | None = None,
+        key_file: str | Path | None = None,
+        timeouts: Timeouts | None = None,
+        layout: Layout | None = None,
+        context_length: int | None = None,
+    ) -> None:
+        if context_length is not None and context_length < 1:
+            raise ValueError(f"context_length is {context_length}, it must be at least 1")
+        self._connection = Connection(url, find_key(key, key_file), timeouts or Timeouts())
+        try:
+            self.served, self._tokenizer = probe(self._connection, model)
+            self._family = _family(self.served, self._tokenizer)
+            self._layout = _layout(self.where, self.served, self._family, layout)
+        except BaseException:
+            self._connection.close()
+            raise
+        served_length = self.served.context_length or context_length or UNSAID_CONTEXT
+        self._context_length = min(served_length, context_length or served_length)
+        ends = _ends(self.served, self._tokenizer, self._family)
+        self._requests = Requests(self._connection, self.served, self._family, ends, self._tokenizer)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def where(self) -> str:
+        """The server's address."""
+        return self._connection.where
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user must be told about the connection, one sentence or two each; mostly nothing."""
+        return self._connection.warnings
+
+    @property
+    def context_length(self) -> int:
+        """Tokens that prompt and generation may have together."""
+        return self._context_length
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the server says of the model. Its weights are not seen: what stands for their hash begins with "served:"."""
+        served = self.served
+        said = json.dumps({"kind": served.kind, "model": served.model, **served.metadata}, sort_keys=True, default=str)
+        digest = hashlib.sha256(said.encode()).hexdigest()
+        return Fingerprint(
+            name=served.model,
+            architecture="unknown",
+            parameters=served.parameters,
+            quantisation=served.quantisation,
+            weights=f"served:{digest}",
+            tokenizer=f"served:{digest}",
+            runtime=served.runtime,
+        )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What was found when it was opened."""
+        asks = self.served.ids and self._tokenizer is not None
+        return Capabilities(
+            logprobs=self.served.top > 0,
+            best_other=self.served.top >= _TOP,
+            entropy=False,
+            score=asks and self.served.scoring is not None,
+            next_token=asks and self.served.top > 0,
+            tokenize=self._tokenizer is not None,
+            fim=self._layout != "left_to_right",
+        )
+
+    @property
+    def layout(self) -> Layout:
+        """ "psm" or "spm" where the vocabulary, or the model's name, is of a known family; "infill" where only the server knows how."""
+        return self._layout
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of plain text; the spelling of a control token is text like any other. Raises Unavailable where a server can't."""
+        if self._tokenizer is None:
+            raise self._unavailable("token ids of a text", "Use a server that has /tokenize.")
+        return list(self._tokenizer.encode(text))
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, by few requests: see `ServerTokenizer.count`; an estimate where the server does not tokenize."""
+        return estimated_tokens(text) if self._tokenizer is None else self._tokenizer.count(text)
+
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+        """The prompt for what stands between prefix and suffix: token ids where the server takes them, else the texts.
+
+        extra, path: pieces of other files, as `families.in_front` lays them out. (A llama-server that lays prompts out itself gives
+        them only the part of its context that is beyond its batch: tools/server/server-common.cpp, format_prompt_infill.)
+
+        Raises Unavailable where the prompt has to be text and the prefix or suffix spells a control token; a piece of another file that
+        does so is left out.
+        """
+        tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
+        if self._layout == "infill":
+            return Prompt((), "infill", (prefix, suffix), tuple(extra))
+        suffix = "" if self._layout == "left_to_right" else suffix
+        if tokenizer is None or not self.served.ids:
+            if spelling := spelled_control(prefix) or spelled_control(suffix):
+                raise self._unavailable(
+                    f'way to say that the "{spelling}" in a text is no control token', "Use a server that takes token ids as a prompt."
+                )
+            harmless = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
+            return Prompt((), self._layout, (prefix, suffix), harmless, "" if spelled_control(path) else path)
+        front = in_front(family, tokenizer.control, extra, path)
+        prefix = front.text + prefix
+        if family is None:
+            tokens = (*tokenizer.beginning, *tokenizer.encode(prefix))
+            return Prompt(tokens or (tokenizer.separator,), "left_to_right")
+        behind = tokenizer.encode_behind(suffix) if family.dummy_space else tokenizer.encode(suffix)
+        beginning = () if family.first else tuple(tokenizer.beginning)
+        others = front_tokens(front, family, tokenizer.control, tokenizer.encode)
+        return Prompt((*beginning, *lay_out(family, tokenizer.control, tokenizer.encode(prefix), behind, others)), self._layout)
+
+    def generate(
+        self,
+        prompt: Prompt,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnToken | None = None,
+    ) -> Generation:
+        """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
+
+        Whatever ends it before the server does closes its stream, by which the server stops. cancel and max_ms are looked at every 5 ms,
+        also while the server is silent. Raises ContextTooLong, Unavailable (a temperature at which the server reports another
+        distribution than the model's; a part of a character that it does not report), and what can go wrong between here and there.
+        """
+        begun = time.perf_counter()
+        self._check_sampling(max_tokens, temperature, top_p)
+        watch = watcher(cancel, max_ms, begun)
+        most = min(max_tokens, self._room(prompt))
+        reading = Reading(self._requests, prompt, Continuation(stop, most, on_token), Sampling(temperature, top_p, seed), most, watch)
+        return self._read([reading], watch, begun)[0]
+
+    def alternatives(
+        self,
+        prompt: Prompt,
+        count: int,
+        *,
+        stop: Stop,
+        max_tokens: int,
+        max_ms: float | None = None,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        cancel: Cancel | None = None,
+        on_token: OnAlternative | None = None,
+    ) -> list[Generation]:
+        """`count` generations of one prompt, asked for at once; the server's own batching and prefix cache make them cheaper than in turn.
+
+        temperature 0: number i begins with the i-th most likely token, asked for first. Raises Unavailable where the server tells fewer.
+        """
+        begun = time.perf_counter()
+        self._check_sampling(max_tokens, temperature, top_p)
+        if count < 1:
+            raise ValueError(f"{count} alternatives: at least 1")
+        watch = watcher(cancel, max_ms, begun)
+        most = min(max_tokens, self._room(prompt))
+        texts = [Continuation(stop, most, _numbered(on_token, number)) for number in range(count)]
+        if temperature > 0:
+            samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
+            readings = [Reading(self._requests, prompt, text, how, most, watch) for text, how in zip(texts, samplings, strict=True)]
+            return self._read(readings, watch, begun)
+        try:
+            first = self._first_tokens(prompt, count, watch)
+        except Interrupted as interrupted:
+            nothing = Timings((time.perf_counter() - begun) * 1000, 0.0, len(prompt.tokens), 0)
+            return [text.generation(interrupted.reason, nothing) for text in texts]
+        readings = []
+        for text, token in zip(texts, first, strict=False):
+            text.add(token, self._requests.ends_text(token.id, token.text))
+            behind = Prompt((*prompt.tokens, token.id), prompt.layout)
+            readings.append(Reading(self._requests, behind, text, Sampling(), most - 1, watch))
+        return self._read(readings, watch, begun)
+
+    def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
+        """log p of each continuation token given the prompt and those before it, in nats.
+
+        vLLM and others that echo a prompt tell it in one request; llama-server in one for each token. Raises Unavailable, ContextTooLong.
+        """
+        self._check_question(prompt, "log-probabilities of a given text", self.capabilities.score)
+        # A server that tells of a given text samples a token behind it.
+        self._room(prompt, len(continuation) + (self.served.scoring != "steps"))
+        if not continuation:
+            return []
+        if self.served.scoring == "steps":
+            given = tuple(continuation)
+            steps = [(*prompt.tokens, *given[:index]) for index in range(len(given))]
+            return [self._requests.logprobs_at(before, [token])[0] for before, token in zip(steps, given, strict=True)]
+        scores = score_given(
+            self._connection, self.served, str(self.served.scoring), (*prompt.tokens, *continuation), last=len(continuation)
+        )
+        if scores is None:
+            raise self._unavailable("log-probability of every token of this text", "It did so of another when it was opened: ask again.")
+        return scores
+
+    def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
+        """log p that the first token of each candidate text comes next, in nats.
+
+        Raises Unavailable where the server does not tell it of one of them; ContextTooLong; ValueError for an empty candidate.
+        """
+        self._check_question(prompt, "log-probabilities of the next token", self.capabilities.next_token)
+        self._room(prompt)
+        first = [self.tokenize(candidate)[:1] for candidate in candidates]
+        if not all(first):
+            raise ValueError("an empty candidate has no first token")
+        return self._requests.logprobs_at(prompt.tokens, [token for (token,) in first])
+
+    def close(self) -> None:
+        """Close the connections; the model can't be used after. A second time does nothing."""
+        self._connection.close()
+
+    def _read(self, readings: Sequence[Reading], watch: Watch, begun: float) -> list[Generation]:
+        """Follow all streams until each has ended."""
+        live = [reading for reading in readings if reading.continuation.stopped is None]
+        otherwise: StopReason | None = watch()
+        if otherwise is None and live:
+            path = self._requests.path(live[0].prompt)
+            with self._connection.stream(path, [reading.body() for reading in live]) as streams:
+                try:
+                    for number, event in streams.events(watch):
+                        if live[number].take(event):
+                            streams.end(number)
+                except Interrupted as interrupted:
+                    otherwise = interrupted.reason
+        done = time.perf_counter()
+        return [reading.generation(otherwise, begun, done) for reading in readings]
+
+    def _first_tokens(self, prompt: Prompt, count: int, watch: Watch) -> list[Token]:
+        """The most likely next tokens, best first."""
+        if not prompt.tokens or not self.served.top:
+            raise self._unavailable("most likely first tokens of a generation", "Ask for alternatives at a temperature above 0.")
+        row = self._requests.row(prompt.tokens, max(count, _TOP), watch)
+        if len(row) < min(count, self.served.vocabulary or count):
+            raise self._unavailable(f"{count} most likely tokens but {len(row)}", "Ask for fewer alternatives.")
+        return [self._token(row, rank) for rank in range(min(count, len(row)))]
+
+    def _token(self, row: Sequence[Candidate], rank: int) -> Token:
+        chosen = row[rank]
+        if chosen.id is None:
+            raise self._unavailable("ids of the tokens it samples", "Ask for alternatives at a temperature above 0.")
+        others = [candidate.logprob for candidate in row if candidate is not chosen]
+        text = self._requests.piece(chosen.id) if chosen.text is None else chosen.text
+        return Token(chosen.id, text, chosen.logprob, max(others) if others else None, None)
+
+    def _check_sampling(self, max_tokens: int, temperature: float, top_p: float) -> None:
+        check_sampling(max_tokens, temperature, top_p)
+        if self.served.shaped and self.served.top and temperature > 0 and (temperature, top_p) != (1.0, 1.0):
+            raise self._unavailable(
+                f"log-probabilities of the model's own distribution at temperature {temperature:g} and top_p {top_p:g}",
+                "Use temperature 0, or 1 with top_p 1 (vLLM: --logprobs-mode raw_logprobs).",
+            )
+
+    def _check_question(self, prompt: Prompt, what: str, can: bool) -> None:
+        if not can or not prompt.tokens:
+            raise self._unavailable(what, "Use vLLM or llama-server, which do, with a model whose layout is known.")
+
+    def _room(self, prompt: Prompt, wanted: int = 1) -> int:
+        """Tokens that the context has left behind the prompt, at least `wanted`; of a prompt of texts only the server knows."""
+        if prompt.parts is not None:
+            return self._context_length
+        if not prompt.tokens:
+            raise ValueError("the prompt has no tokens: there is nothing to continue")
+        if not self.served.ids:
+            raise self._unavailable("way to ask with token ids", "Ask with what `fim` gives, or use vLLM or llama-server.")
+        if min(prompt.tokens) < 0:
+            raise self._unavailable("ids of the tokens it samples, and the prompt holds one of them", "Ask with a prompt of text.")
+        room = self._context_length - len(prompt.tokens)
+        if room < wanted:
+            raise ContextTooLong(
+                len(prompt.tokens) + wanted, self._context_length, f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
+            )
+        return room
+
+    def _unavailable(self, what: str, advice: str) -> Unavailable:
+        return Unavailable(what, self.where, advice)
+
+
+def _family(served: Served, tokenizer: ServerTokenizer | None) -> Family | None:
+    """The family of the vocabulary; where that can't be looked into, of the name."""
+    return family_named(served.model) if tokenizer is None else family_of(tokenizer.control, served.model)
+
+
+def _ends(served: Served, tokenizer: ServerTokenizer | None, family: Family | None) -> frozenset[int]:
+    """The tokens that end a text, as far as they can be looked up."""
+    if tokenizer is None:
+        return frozenset()
+    said = frozenset(token for spelling in served.ends if (token := tokenizer.control(spelling)) is not None)
+    return said | end_tokens(family, tokenizer.control) if family else said
+
+
+def _layout(where: str, served: Served, family: Family | None, wanted: Layout | None) -> Layout:
+    found: Layout = family.layout if family else "infill" if served.infill else "left_to_right"
+    if wanted is None or wanted == found or wanted == "left_to_right":
+        return wanted or found
+    if wanted == "infill" and served.infill:
+        return wanted
+    raise Unavailable(f'layout "{wanted}" with this model', where, f'It has "{found}" and "left_to_right".')
+
+
+def _numbered(on_token: OnAlternative | None, number: int) -> OnToken | None:
+    return None if on_token is None else lambda token, text: on_token(number, token, text)

@@ -1,0 +1,252 @@
+"""What a server can do, found by asking it once, when it is opened: a handful of requests of one token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ..completion.fim_families import FAMILIES
+from ..errors import AccessRefused, BadAnswer, NoSuchEndpoint, NoSuchServedModel, NotACompletionServer, RequestRefused
+from .formats import Heard, Sampling, echoed_logprobs, llama_request, llama_token, openai_heard, openai_request, prompt_logprobs
+from .http import Connection
+from .tokenizer import Kind, ServerTokenizer
+
+Scoring = Literal["steps", "prompt_logprobs", "echo"]
+
+_TEXT = "def add(a, b):\n    return"
+# What differs by less is the same distribution computed in another batch.
+_SAME = 0.1
+# How something that only some servers have is not there: a proxy in front may answer with a page, or let nobody in.
+_ABSENT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer, AccessRefused)
+_HOT = Sampling(temperature=2.0, seed=1)
+_DRAWS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A model as its server tells it.
+
+    top: how many log-probabilities there are of each place, 0 for none; ids: token ids are taken as a prompt; shaped: what it reports
+    at a temperature is of the distribution at that temperature; scoring: how a given text is scored; extras: fields for each request;
+    metadata: what the fingerprint is made of; vocabulary: how many tokens there are, None where it does not say; ends: spellings of the
+    tokens that it says end a text.
+    """
+
+    kind: Kind | Literal["openai"]
+    model: str
+    runtime: str
+    context_length: int | None
+    parameters: int = 0
+    quantisation: str = "unknown"
+    vocabulary: int | None = None
+    top: int = 0
+    ids: bool = False
+    shaped: bool = False
+    infill: bool = False
+    scoring: Scoring | None = None
+    ends: tuple[str, ...] = ()
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def probe(connection: Connection, name: str | None) -> tuple[Served, ServerTokenizer | None]:
+    """What is there, by the name of a model or the only one. Raises what `errors` names."""
+    with connection.promised("what says what the server is"):
+        return _probe(connection, name)
+
+
+def _probe(connection: Connection, name: str | None) -> tuple[Served, ServerTokenizer | None]:
+    model = _model(connection, name)
+    told = model.get("meta") or {}
+    props = _get(connection, "/props")
+    if isinstance(props, dict) and "default_generation_settings" in props:
+        return _llama(connection, str(model.get("id") or props.get("model_alias") or "unknown"), told, props)
+    info = _get(connection, "/info")
+    if isinstance(info, dict) and "max_total_tokens" in info:
+        return _tgi(connection, str(model.get("id") or info.get("model_id")), info)
+    kind: Literal["vllm", "openai"] = "vllm" if model.get("owned_by") == "vllm" else "openai"
+    return _openai(connection, kind, str(model.get("id") or name or "default"), model)
+
+
+def _model(connection: Connection, name: str | None) -> Mapping[str, Any]:
+    """The entry of `/v1/models`; an empty one where the server has no list."""
+    try:
+        answer = connection.get("/v1/models", patience=connection.timeouts.load)
+    except NoSuchEndpoint:
+        return {"id": name} if name else {}
+    models = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(models, list) or not all(isinstance(model, dict) for model in models):
+        raise NotACompletionServer(connection.where, "/v1/models is no list of models")
+    there = [str(model.get("id")) for model in models]
+    if name is None and len(models) == 1:
+        return models[0]  # type: ignore[no-any-return]
+    chosen = next(
+        (model for model in models if name is not None and (model.get("id") == name or name in (model.get("aliases") or ()))), None
+    )
+    if chosen is None:
+        raise NoSuchServedModel(connection.where, name, [connection.shown(one) for one in there])
+    return chosen  # type: ignore[no-any-return]
+
+
+def _get(connection: Connection, path: str) -> Any:
+    """What a path that only some servers have says, None where it is not there."""
+    try:
+        return connection.get(path)
+    except _ABSENT:
+        return None
+
+
+def _llama(connection: Connection, model: str, told: Mapping[str, Any], props: Mapping[str, Any]) -> tuple[Served, ServerTokenizer]:
+    between = [str(props[name]) for name in ("bos_token", "eos_token") if props.get(name)]
+    tokenizer = _tokenizer(connection, "llama-server", model, between)
+    if tokenizer is None:
+        raise NotACompletionServer(connection.where, "a llama-server without /tokenize")
+    prompt = {"prompt": [*tokenizer.beginning, *tokenizer.encode(_TEXT)]}
+    # A token that is a part of a character is not told of: then others are drawn, at two temperatures again.
+    cold = _llama_token(connection, prompt, [Sampling(), *(Sampling(1e3, seed=seed) for seed in range(_DRAWS))])
+    hot = _llama_token(connection, prompt, [_HOT, *(Sampling(1e6, seed=seed) for seed in range(_DRAWS))])
+    known = ("n_vocab", "n_ctx_train", "n_embd", "n_params", "size", "ftype", "vocab_type")
+    served = Served(
+        kind="llama-server",
+        # A file's name without the folder: where it lies on the host is nothing of the model.
+        model=re.split(r"[/\\]", model)[-1] if model.endswith(".gguf") else model,
+        runtime=f"llama-server {props.get('build_info', '')}".strip(),
+        context_length=_number(props["default_generation_settings"].get("n_ctx")),
+        parameters=_number(told.get("n_params")) or 0,
+        quantisation=str(told.get("ftype") or props.get("model_ftype") or "unknown"),
+        vocabulary=_number(told.get("n_vocab")),
+        # Without these, an older server: what it calls probabilities is of the distribution that was sampled from.
+        top=5 if cold and cold.logprob is not None and hot and _same(cold, hot) else 0,
+        ids=True,
+        infill=_has_infill(connection),
+        ends=tuple(between[-1:]) if props.get("eos_token") else (),
+        scoring="steps" if cold and cold.logprob is not None else None,
+        metadata={name: told.get(name) for name in known},
+    )
+    return served, tokenizer
+
+
+def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: Sequence[Sampling]) -> Heard | None:
+    """The first token of the prompt's continuation that the server tells of, sampled in the first of these ways that gives one."""
+    for sampling in samplings:
+        answer = connection.post("/completion", llama_request(prompt, most=1, top=5, sampling=sampling, stream=False))
+        if told := answer.get("completion_probabilities"):
+            return llama_token(told[0]) if "top_logprobs" in told[0] and "bytes" in told[0] else None
+    return None
+
+
+def _has_infill(connection: Connection) -> bool:
+    body = llama_request({"input_prefix": "", "input_suffix": ""}, most=0, top=0, sampling=Sampling(), stream=False)
+    try:
+        connection.post("/infill", body)
+    except (NoSuchEndpoint, RequestRefused):
+        return False
+    return True
+
+
+def _tgi(connection: Connection, model: str, info: Mapping[str, Any]) -> tuple[Served, ServerTokenizer | None]:
+    served = Served(
+        kind="tgi",
+        model=model,
+        runtime=f"text-generation-inference {info.get('version', '')}".strip(),
+        context_length=_number(info.get("max_total_tokens")),
+        metadata={name: info.get(name) for name in ("model_id", "model_sha", "model_dtype")},
+    )
+    _ask(connection, served, _TEXT, top=None)
+    return served, _tokenizer(connection, "tgi", model)
+
+
+def _openai(
+    connection: Connection, kind: Literal["vllm", "openai"], model: str, entry: Mapping[str, Any]
+) -> tuple[Served, ServerTokenizer | None]:
+    """Each thing is asked for on its own, so that a server that refuses one is not taken to lack the others."""
+    tokenizer = _tokenizer(connection, "vllm", model)
+    # Neutral values of what vLLM would else take from the model's own generation_config.json.
+    neutral = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0} if kind == "vllm" else {}
+    version = _get(connection, "/version") if kind == "vllm" else None
+    served = Served(
+        kind=kind,
+        model=model,
+        runtime=f"vllm {version.get('version', '')}".strip() if isinstance(version, dict) else kind,
+        context_length=_number(entry.get("max_model_len")),
+        extras=neutral,
+        metadata={name: entry.get(name) for name in ("owned_by", "root", "parent", "max_model_len")},
+    )
+    _ask(connection, served, _TEXT, top=None)  # a server without completions is refused here, with its own words
+    named = {"return_tokens_as_token_ids": True}
+    for top, extras in ((20, named), (5, named), (5, {})):
+        trial = replace(served, top=top, extras={**neutral, **extras})
+        cold = _token(connection, trial, _TEXT, Sampling())
+        if cold and cold.logprob is not None:
+            served = replace(trial, top=min(top, len(cold.top)))
+            break
+    else:
+        return served, tokenizer
+    ids = [*tokenizer.beginning, *tokenizer.encode(_TEXT)] if tokenizer else []
+    by_ids = _token(connection, served, ids, Sampling()) if ids else None
+    hot, warm = (_token(connection, served, _TEXT, Sampling(temperature, seed=1)) for temperature in (2.0, 1.0))
+    if warm is None or not _same(cold, warm):
+        served = replace(served, top=0)  # at temperature 0 it reports something else than the model's distribution
+    takes_ids = by_ids is not None and _same(cold, by_ids)
+    served = replace(served, shaped=hot is None or not _same(cold, hot), ids=takes_ids)
+    return (replace(served, scoring=_scoring(connection, served, ids)) if takes_ids else served), tokenizer
+
+
+def _scoring(connection: Connection, served: Served, ids: Sequence[int]) -> Scoring | None:
+    for scoring in ("prompt_logprobs", "echo"):
+        try:
+            if score_given(connection, served, scoring, ids, 2) is not None:
+                return scoring
+        except (RequestRefused, BadAnswer):
+            continue
+    return None
+
+
+def score_given(connection: Connection, served: Served, scoring: str, tokens: Sequence[int], last: int) -> list[float] | None:
+    """log p of the last so many of the given tokens, None where the answer does not tell them."""
+    body = openai_request(tokens, model=served.model, most=1, top=None, sampling=Sampling(), stream=False, extras=served.extras)
+    asked = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
+    answer = connection.post("/v1/completions", body | asked)
+    with connection.promised("/v1/completions"):
+        return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)
+
+
+def _ask(connection: Connection, served: Served, prompt: str | Sequence[int], *, top: int | None, sampling: Sampling | None = None) -> Any:
+    body = openai_request(prompt, model=served.model, most=1, top=top, sampling=sampling or Sampling(), stream=False, extras=served.extras)
+    answer = connection.post("/v1/completions", body)
+    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list) or not answer["choices"]:
+        raise NotACompletionServer(connection.where, "/v1/completions answered without choices")
+    return answer
+
+
+def _token(connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling) -> Heard | None:
+    """The first token that the server tells of, None where it refuses."""
+    try:
+        answer = _ask(connection, served, prompt, top=served.top, sampling=sampling)
+        with connection.promised("/v1/completions"):
+            heard = openai_heard(answer)
+    except (RequestRefused, NotACompletionServer, BadAnswer):
+        return None
+    return heard[0] if heard else None
+
+
+def _tokenizer(connection: Connection, kind: Kind, model: str, between: Sequence[str] = ("<|endoftext|>",)) -> ServerTokenizer | None:
+    try:
+        tokenizer = ServerTokenizer(connection, kind, model, between)
+        tokenizer.look_up(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
+    except _ABSENT:
+        return None
+    return tokenizer
+
+
+def _same(one: Heard, other: Heard) -> bool:
+    """Whether two answers at one place tell one distribution, by what they both tell."""
+    first, second = ({(c.id, c.text): c.logprob for c in heard.top} for heard in (one, other))
+    both = first.keys() & second.keys()
+    return bool(both) and all(abs(first[key] - second[key]) < _SAME for key in both)
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

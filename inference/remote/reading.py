@@ -1,0 +1,104 @@
+"""One generation of a server as it comes, event by event."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+from ..errors import AnswerCutOff, BadAnswer, Unavailable
+from ..model import Generation, Prompt, StopReason, Timings, Token
+from ..stopping.continuation import Continuation
+from ..stopping.limits import Watch
+from .formats import Heard, Sampling
+from .requests import Requests
+
+
+class Reading:
+    """A prompt that was sent, how its tokens are taken, and the text that has come. most: tokens to ask the server for."""
+
+    def __init__(self, requests: Requests, prompt: Prompt, continuation: Continuation, sampling: Sampling, most: int, watch: Watch) -> None:
+        self.prompt, self.continuation = prompt, continuation
+        self._requests, self._sampling, self._most, self._watch = requests, sampling, most, watch
+        self._given = len(continuation.tokens)
+        self._counted = self._reused = 0
+        self._first_at: float | None = None
+        self._ended: StopReason | None = None
+
+    def body(self) -> dict[str, Any]:
+        """What is sent."""
+        return self._requests.body(self.prompt, self._most, self._sampling)
+
+    def take(self, event: dict[str, Any] | None) -> bool:
+        """Take in an event, None for the end of the stream; whether the text has ended by its own rules.
+
+        Raises AnswerCutOff where the stream ends before the server said why, Interrupted where the caller ends a question it needs.
+        """
+        if event is None:
+            if self._ended is None:
+                raise AnswerCutOff(self._requests.where, self._requests.path(self.prompt), "the stream ended without its last event")
+            return True
+        tokens, ended, sampled = self._requests.heard(event)
+        for heard in tokens:
+            if self._first_at is None:
+                self._first_at = time.perf_counter()
+            if self._add(heard):
+                return True
+        if ended is None:
+            return False
+        self._ended = ended
+        if self._requests.served.kind == "llama-server":
+            if self._requests.served.top and sampled > self._counted:
+                self._fill(sampled - self._counted, None)
+        elif ended is StopReason.END and self._requests.served.top:
+            # It does not tell of the token by which it ended the text: so how sure the model was of the end is not known.
+            self.continuation.add(Token(-1, b"", math.nan, None, None), ends=True)
+        return self.continuation.stopped is not None
+
+    def generation(self, otherwise: StopReason | None, begun: float, done: float) -> Generation:
+        """What was produced. otherwise: why the caller broke it off; begun, done: seconds of `time.perf_counter`."""
+        first = self._first_at or done
+        timings = Timings((first - begun) * 1000, (done - first) * 1000, len(self.prompt.tokens) - self._given, self._reused)
+        return self.continuation.generation(self._ended or otherwise or StopReason.TOKENS, timings)
+
+    def _add(self, heard: Heard) -> bool:
+        self._reused = heard.reused or self._reused
+        if heard.count is not None:
+            lost = heard.count - self._counted - 1
+            self._counted = heard.count
+            if lost > 0:
+                text = self._fill(lost, heard.text)
+                if text is None:
+                    return True
+                heard = replace(heard, text=text)
+        if heard.logprob is None and self._requests.served.top:
+            raise Unavailable(
+                "log-probability of a token that it sampled", self._requests.where, "Start it without speculative decoding, if it drafts."
+            )
+        logprob = math.nan if heard.logprob is None else heard.logprob
+        token = Token(-1 if heard.id is None else heard.id, heard.text, logprob, heard.best_other, None)
+        return self.continuation.add(token, heard.ends) is not None
+
+    def _fill(self, lost: int, text: bytes | None) -> bytes | None:
+        """Ask again for so many tokens, parts of a character or behind one, and give back what they leave of it; None where the text ended.
+
+        text: what the token behind them brought, theirs included; None where the text ended before. Greedy decoding takes the most likely
+        token, so that its distribution tells which it was; a sampled one is lost.
+        """
+        if self._sampling.temperature > 0 or not self.prompt.tokens:
+            raise Unavailable(
+                "log-probabilities of tokens that are parts of a character",
+                self._requests.where,
+                "Use temperature 0 and a known layout, or another server.",
+            )
+        for _ in range(lost):
+            behind = tuple(token.id for token in self.continuation.tokens[self._given :])
+            best, *others = self._requests.row((*self.prompt.tokens, *behind), 2, self._watch)
+            if best.id is None or best.text is None or not (text is None or text.startswith(best.text)):
+                raise BadAnswer(self._requests.where, "/completion", "another token than in the stream, asked for the same place again")
+            text = text and text.removeprefix(best.text)
+            token = Token(best.id, best.text, best.logprob, others[0].logprob if others else None, None)
+            if self.continuation.add(token, self._requests.ends_text(best.id, best.text)):
+                return None
+        return text

@@ -1,0 +1,1 @@
+"""The study of line completion on real projects."""

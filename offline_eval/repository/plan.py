@@ -1,0 +1,158 @@
+"""What `assay calibrate repo` was asked to do, and what can be seen to be wrong with that before anything is run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from ...analysis.oracle.interpreter import existing
+from ...analysis.sandbox.isolation.levels import Isolation
+from ...calibration.registry import PROJECT_FOLDER
+from ...inference.completion.completion import Task
+from ...inference.opening import ModelChoice
+from ..progress import counted
+from ..ray_pool import reachable
+from .study import TASKS
+
+PLACES = 200
+# How another folder is chosen for the cache.
+ELSEWHERE = "let XDG_CACHE_HOME name a folder elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a dry run finds out without running a test; None for what it can't know. pytest: its version.
+
+    run: the folder of the run; done: how many places that tell something it has, None only where the folder is not known.
+    """
+
+    pytest: str | None = None
+    run: Path | None = None
+    done: int | None = None
+
+
+class UsageError(ValueError):
+    """The command can't be carried out as it was given; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants. samples: places that tell something; with minutes alone there is no such bound. ray: a cluster's address.
+
+    out: the run's folder, by default one in the user's cache that belongs to this very question. yes: no question is put.
+    """
+
+    project: Path
+    choice: ModelChoice
+    samples: int | None = None
+    minutes: float | None = None
+    python: Path | None = None
+    make_environment: bool = False
+    workers: int | None = None
+    ray: str | None = None
+    unprotected: bool = False
+    dry_run: bool = False
+    yes: bool = False
+    seed: int = 0
+    tasks: tuple[Task, ...] = TASKS
+    out: Path | None = None
+    as_json: bool = False
+
+    @property
+    def wanted(self) -> int | None:
+        """How many places are to be asked; None where the clock alone decides."""
+        return self.samples or (None if self.minutes else PLACES)
+
+
+def check(asked: Asked, project: Path) -> None:
+    """Raises UsageError, UnusableInterpreter and PoolError for what would only fail after the tests have run for minutes."""
+    for path in filter(None, (project, asked.python, asked.out)):
+        if not _is_text(path):
+            raise UsageError(f"the path {str(path)!r} is not UTF-8, so a run can't write it down: rename it")
+    if not project.is_dir():
+        raise UsageError(f"{asked.project} is not a folder; name the root of a Python project")
+    if not any(name.endswith(".py") for _, _, names in os.walk(project) for name in names):
+        raise UsageError(f"{asked.project} holds no Python file; name the root of a Python project")
+    if asked.python is not None:
+        existing(asked.python.absolute())
+    _check_writable(project / PROJECT_FOLDER, "calibrators are written there")
+    cache = platformdirs.user_cache_path("assay").resolve()
+    if cache.is_relative_to(project):
+        raise UsageError(f"{cache}, the cache, is inside the project, which a run must not change: {ELSEWHERE}")
+    _check_writable(cache, f"the cache is kept there: {ELSEWHERE}")
+    if asked.out is not None:
+        out = asked.out.resolve()
+        if out.is_relative_to(project):
+            raise UsageError(f"{asked.out} is inside the project, which a run must not change: name a folder elsewhere")
+        if out.is_dir() and any(out.iterdir()) and not (out / "run.toml").is_file():
+            raise UsageError(f"{asked.out} is not empty and not a run (it has no run.toml); name another folder")
+        _check_writable(out, "the run is kept there")
+    if asked.ray:
+        reachable(asked.ray)
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_writable(folder: Path, why: str) -> None:
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir():
+        raise UsageError(f"{there} is not a folder, so {folder} can't be made; {why}")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"{there} can't be written to; {why}")
+
+
+def plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path, seen: Seen) -> dict[str, Any]:
+    """What would be executed, where, and what would be written; null where there is none."""
+    return {
+        "project": str(project),
+        "make_environment": asked.make_environment,
+        "interpreter": None if asked.make_environment else str(interpreter),
+        "pytest": seen.pytest,
+        "isolation": str(isolation),
+        "places": asked.wanted,
+        "minutes": asked.minutes,
+        "tasks": list(asked.tasks),
+        "workers": asked.workers if asked.ray else asked.workers or 1,
+        "ray": asked.ray,
+        "model": asked.choice.where,
+        "run": str(seen.run or platformdirs.user_cache_path("assay") / "repositories"),
+        "places_done": seen.done,
+        "calibrators": str(project / PROJECT_FOLDER),
+    }
+
+
+def plan_lines(plan: dict[str, Any]) -> Iterator[str]:
+    """The plan for people."""
+    yield f"project      {plan['project']} (copied; nothing is written to it but {PROJECT_FOLDER}/)"
+    if plan["make_environment"]:
+        yield "environment  made anew by pip: this runs the project's build code with your rights, with a network"
+    unprotected = plan["isolation"] == Isolation.NONE
+    where = "with NO isolation, with your rights" if unprotected else f"isolated by {plan['isolation']}, without a network"
+    version = f" (pytest {plan['pytest']})" if plan["pytest"] else ""
+    yield f"tests        its pytest suite, run by {plan['interpreter'] or 'the Python of that environment'}{version}, {where}:"
+    yield "             three times whole for the baseline, once watched line by line; then, at each place, the tests that touch it"
+    yield f"             with the code taken out, and with what the model wrote ({', '.join(plan['tasks'])})"
+    bounds = [
+        counted(plan["places"], "place") if plan["places"] else "",
+        f"{plan['minutes']:g} minutes of asking" if plan["minutes"] else "",
+    ]
+    if plan["ray"]:
+        workers = f"with {plan['workers'] or 'as many workers as there are CPUs but one'} on the Ray cluster at {plan['ray']}"
+    else:
+        workers = "with one worker" if plan["workers"] == 1 else f"with {plan['workers']} workers"
+    yield f"places       {' or '.join(filter(None, bounds))}, {workers}"
+    yield f"model        {plan['model'] or 'the embedded one'}"
+    begun = f"it goes on: {counted(plan['places_done'], 'place')} done already" if plan["places_done"] else "a new run"
+    run = f"a folder in {plan['run']}" if plan["places_done"] is None else f"{plan['run']} ({begun})"
+    yield f"written      samples and a report in {run}, calibrators in {plan['calibrators']}"

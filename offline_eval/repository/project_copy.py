@@ -1,0 +1,75 @@
+"""The copy of a project that a run works from, and what people are told of it."""
+
+from __future__ import annotations
+
+import filecmp
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...analysis.oracle.copying import NotCopied, copy_project
+from ...analysis.oracle.scratch_folder import Place
+
+# Paths that are told by name.
+NAMED = 5
+# Reasons of `copy_project` for what every project has and no test misses.
+_USUAL = frozenset({"made by a tool", "a virtual environment"})
+_LINK_OUT = "a link out of the project"
+
+
+@contextmanager
+def frozen(project: Path) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder that holds the project as it is now, until the block ends, and what it lacks of the project, by path with the reason.
+
+    Who copies it, however late, copies the same, whatever is saved in an editor meanwhile. A project with files that are too large to be
+    copied is its own folder. Raises NotCopied.
+    """
+    place = Place()
+    try:
+        copied = copy_project(project, place.path / "project")
+        yield project if copied.linked else copied.folder, copied.left_out
+    finally:
+        place.close()
+
+
+def changed_since(project: Path, frozen: Path) -> list[str]:
+    """Files, by path, that are not in the project now as they are in its frozen copy, or in one of them alone.
+
+    None where the project was its own folder, nor where it can no longer be copied.
+    """
+    if frozen == project:
+        return []
+    place = Place()
+    try:
+        now = place.path / "now"
+        copy_project(project, now)
+        paths = {path.relative_to(root) for root in (frozen, now) for path in root.rglob("*") if path.is_symlink() or path.is_file()}
+        return sorted(str(path) for path in paths if not _same(frozen / path, now / path))
+    except NotCopied:
+        return []
+    finally:
+        place.close()
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.is_symlink() or other.is_symlink():
+        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
+    return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
+
+
+def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:
+    """Lines on what a copy lacks, by path with the reason, that tests may miss."""
+    missed = [(path, reason) for path, reason in left_out.items() if reason not in _USUAL]
+    for path, reason in missed[:NAMED]:
+        yield f"not in the copy that the tests see: {path} ({reason})"
+    if len(missed) > NAMED:
+        yield f"nor are {len(missed) - NAMED:,} more"
+
+
+def advice_on_links(left_out: Mapping[str, str]) -> str:
+    """What there is to do about links out of the project; empty where there is none."""
+    links = [path for path, reason in left_out.items() if reason == _LINK_OUT]
+    if not links:
+        return ""
+    named = ", ".join(links[:NAMED]) + (" and others" if len(links) > NAMED else "")
+    return f". Links out of the project are not followed ({named}): where the tests need one, put what it leads to in its place"

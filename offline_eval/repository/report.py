@@ -1,0 +1,317 @@
+"""What a run on a repository found: its calibrators, and how often each file and kind of statement comes out right.
+
+report.md, report.html, report.json (schema assay/repository-report/1, docs/formats.md) and pictures, in the run's folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from ...calibration.bands import EVENT_WORDS
+from ...calibration.calibrator import as_json
+from ...calibration.evidence import why_undefined
+from ...calibration.files import write_atomically
+from ...calibration.fitting.own_project import Own
+from ...calibration.metrics.bins import wilson
+from ...calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table
+from ...calibration.report.content import came_from, section, short_section
+from ...calibration.report.markdown import as_markdown
+from ...calibration.report.measured import measured
+from ...calibration.report.page import as_page
+from ...calibration.report.plots import Picture, Rate, of_rates, pictures
+
+SCHEMA = "assay/repository-report/1"
+EVENTS = ("tests_pass", "exact_match")
+SHOWN_FILES = 30
+_WAYS = {"warm": "in a warm process", "process": "in a process of their own", "whole": "with the whole suite"}
+_NOT_RUN = {
+    "exact": "that are what is there already",
+    "empty": "without text",
+    "unparsed": "that do not parse",
+    "unknown": "that the tests can't judge",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """What the tests said of the project as it is."""
+
+    tests: int
+    flaky: int
+    files: int
+    covered_lines: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RateRow:
+    """Labelled suggestions of one group: a file, or a kind of statement. said: mean held-out probability, where a calibrator was fitted."""
+
+    name: str
+    event: str
+    n: int
+    positives: int
+    low: float
+    high: float
+    said: float | None
+
+
+def summary_of(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Counts of a run's places and answers: the deletion filter, and for each task the labels and the cross-table of the two events."""
+    seen = Counter(record["deletion"] for record in records)
+    known = seen["seen"] + seen["unseen"]
+    answers = [made for record in records for made in record["answers"]]
+    tasks = {}
+    for task in sorted({made["task"] for made in answers}):
+        shown = [made for made in answers if made["task"] == task and made["text"].strip()]
+        cross = Counter((made["exact_match"], made["tests_pass"]) for made in shown)
+        tasks[task] = {
+            "asked": sum(made["task"] == task for made in answers),
+            "suggestions": len(shown),
+            "exact_match": _rate(made["exact_match"] for made in shown),
+            "tests_pass": _rate(made["tests_pass"] for made in shown),
+            "exact_and_pass": cross[True, True],
+            "exact_and_fail": cross[True, False],
+            "other_and_pass": cross[False, True],
+            "other_and_fail": cross[False, False],
+            "other_and_unknown": cross[False, None] + cross[True, None],
+        }
+    low, high = wilson(seen["unseen"], known) if known else (None, None)
+    run = [made["tests_s"] for made in answers if made["tests_run"]]
+    return {
+        "places": len(records),
+        "deletion": {
+            "seen": seen["seen"],
+            "unseen": seen["unseen"],
+            "unknown": seen["unknown"],
+            "filtered": {"value": seen["unseen"] / known if known else None, "low": low, "high": high},
+        },
+        "ways": dict(Counter(made["way"] for made in answers if made["way"] != "none")),
+        "not_run": dict(Counter(map(_why_not_run, (made for made in answers if made["way"] == "none")))),
+        "seconds": {
+            "generation_median": median(found) if (found := [made["timings"]["total_s"] for made in answers]) else None,
+            "verdict_median": median(run) if run else None,
+        },
+        "tasks": tasks,
+    }
+
+
+def _why_not_run(made: dict[str, Any]) -> str:
+    if made["exact_match"]:
+        return "exact"
+    if not made["text"].strip():
+        return "empty"
+    return "unknown" if made["tests_pass"] is None else "unparsed"
+
+
+def _rate(labels: Iterable[bool | None]) -> dict[str, Any]:
+    known = [label for label in labels if label is not None]
+    low, high = wilson(sum(known), len(known)) if known else (None, None)
+    return {"n": len(known), "positives": sum(known), "value": sum(known) / len(known) if known else None, "low": low, "high": high}
+
+
+def rows_by(field: str, records: Sequence[dict[str, Any]], said: Mapping[tuple[str, str], float]) -> list[RateRow]:
+    """Rates of both events by a field of the records ("file", "statement"), all tasks together, those with most labels first.
+
+    said: probability by event and sample.
+    """
+    rows = []
+    for event in EVENTS:
+        groups: dict[str, list[tuple[bool, float | None]]] = {}
+        for record in records:
+            for made in record["answers"]:
+                if made["text"].strip() and made[event] is not None:
+                    groups.setdefault(record[field], []).append((made[event], said.get((event, made["id"]))))
+        for name, found in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
+            positives, told = sum(label for label, _ in found), [p for _, p in found if p is not None]
+            low, high = wilson(positives, len(found))
+            rows.append(RateRow(name, event, len(found), positives, low, high, float(np.mean(told)) if len(told) == len(found) else None))
+    return rows
+
+
+def write_report(
+    out: Path, title: str, facts: Sequence[str], suite: Suite, records: Sequence[dict[str, Any]], owns: Sequence[Own], notes: Sequence[str]
+) -> tuple[Path, ...]:
+    """Write the report into the folder `out` and give its files. Raises PlotError without matplotlib, before anything is written."""
+    found = summary_of(records)
+    said = {
+        (own.fit.calibrator.event, sample.id): float(p) for own in owns for sample, p in zip(own.fit.samples, own.fit.held_out, strict=True)
+    }
+    by_file, by_statement = rows_by("file", records, said), rows_by("statement", records, said)
+    blocks: list[Block] = [Heading(1, title), Bullets((*facts, *_counted(found, suite), *notes))]
+    drawn: list[Picture] = []
+    if found["tasks"]:
+        blocks += [Heading(2, "Suggestions"), _tasks(found["tasks"]), _cross(found["tasks"])]
+    if owns:
+        blocks += [Heading(2, "Calibrators"), _gains(owns)]
+    for what, rows in (("kind of statement", by_statement), ("file", by_file)):
+        if rows:
+            more = list(_rates(what, rows))
+            drawn += [block for block in more if isinstance(block, Picture)]
+            blocks += [Heading(2, f"By {what}"), *more]
+    for own in owns:
+        if own.fit.calibrator.status == "insufficient":
+            blocks += short_section(own.fit.calibrator)
+            continue
+        subject, task = measured(own.fit), own.fit.calibrator.task
+        shown = [replace(picture, name=f"{picture.name}-{task}") for picture in pictures(subject)]
+        blocks += section(subject, shown)
+        drawn += shown
+    document = {
+        "schema": SCHEMA,
+        "title": title,
+        "suite": asdict(suite),
+        **found,
+        "by_file": [asdict(row) for row in by_file],
+        "by_statement": [asdict(row) for row in by_statement],
+        "calibrators": [_own_json(own) for own in owns],
+        "notes": list(notes),
+    }
+    contents = {
+        **{f"{picture.name}.svg": picture.svg for picture in drawn},
+        "report.json": json.dumps(document, indent=1, allow_nan=False) + "\n",
+        "report.html": as_page(title, blocks),
+        "report.md": as_markdown(blocks),
+    }
+    for name, content in contents.items():
+        with write_atomically(out / name) as file:
+            file.write(content.encode(errors="replace"))
+    return tuple(out / name for name in contents)
+
+
+def _own_json(own: Own) -> dict[str, Any]:
+    calibrator = own.fit.calibrator
+    return {
+        "id": calibrator.id,
+        "calibrator": as_json(calibrator),
+        "parent": own.parent.id if own.parent else None,
+        "alone": own.alone,
+        "gain": asdict(own.gain) if own.gain else None,
+    }
+
+
+def _counted(found: dict[str, Any], suite: Suite) -> Iterator[str]:
+    deletion, seconds = found["deletion"], found["seconds"]
+    yield (
+        f"{_many(suite.tests, 'test')} with a steady outcome, {suite.flaky:,} without one, which are left out; they execute "
+        f"{_many(suite.covered_lines, 'line')} of {_many(suite.files, 'file')}; the whole suite takes {suite.seconds:.1f} s"
+    )
+    yield (
+        f"{_many(found['places'], 'place')}; at {deletion['unseen']:,} no test sees that the code is gone, and they are left out "
+        f"({_percent(deletion['filtered'])}); at {deletion['unknown']:,} the tests can't say"
+    )
+    if seconds["generation_median"] is None:
+        return
+    ways, not_run = found["ways"], found["not_run"]
+    accounts = [_account("tests are run of", ways, _WAYS), _account("no tests of", not_run, _NOT_RUN)]
+    yield f"{_many(sum(ways.values()) + sum(not_run.values()), 'suggestion')} asked for: {'; '.join(filter(None, accounts))}"
+    tested = "" if seconds["verdict_median"] is None else f" and {seconds['verdict_median']:.2f} s to test"
+    yield f"a suggestion takes {seconds['generation_median']:.2f} s to make{tested}, by the median"
+
+
+def _account(what: str, counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+    parts = [f"{counts[key]:,} {word}" for key, word in words.items() if counts.get(key)]
+    return f"{what} {sum(counts.values()):,} ({', '.join(parts)})" if parts else ""
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _tasks(tasks: dict[str, Any]) -> Table:
+    rows = tuple(
+        (
+            task,
+            f"{row['asked']:,}",
+            f"{row['suggestions']:,}",
+            *(part for event in EVENTS for part in (f"{row[event]['n']:,}", _percent(row[event]))),
+        )
+        for task, row in tasks.items()
+    )
+    columns = ("task", "asked", "with text", *(part for event in EVENTS for part in ("n", EVENT_WORDS[event])))
+    return Table("How often suggestions are right, with 95 % Wilson intervals", columns, "lrrrrrr", rows)
+
+
+def _cross(tasks: dict[str, Any]) -> Table:
+    names = ("exact_and_pass", "exact_and_fail", "other_and_pass", "other_and_fail", "other_and_unknown")
+    rows = tuple((task, *(f"{row[name]:,}" for name in names)) for task, row in tasks.items())
+    columns = ("task", "exact, pass", "exact, fail", "other, pass", "other, fail", "unknown")
+    return Table("Exact match against passing tests", columns, "lrrrrr", rows)
+
+
+def _gains(owns: Sequence[Own]) -> Table:
+    rows = []
+    for own in owns:
+        made, gain = own.fit.calibrator, own.gain
+        skill, why_not = made.evidence.skill, why_undefined(made.evidence, made.fitted_on.grouped_by)
+        rows.append((
+            f"{EVENT_WORDS[made.event]}, {made.task}",
+            made.status,
+            came_from(made) or "nothing: fitted alone",
+            f"{made.fitted_on.n:,}",
+            f"{skill.value:z.3f} ({skill.low:z.3f} to {skill.high:z.3f})" if skill else why_not,
+            f"{made.evidence.smooth_ece.value:.3f} ({made.evidence.smooth_ece.noise_floor:.3f})",
+            f"{gain.parent_log_loss:.3f}" if gain else "",
+            f"{gain.own_log_loss:.3f}" if gain else f"{made.evidence.log_loss.value:.3f}",
+            f"{gain.gain:+z.3f} ({gain.low:+z.3f} to {gain.high:+z.3f})" if gain else "",
+        ))  # fmt: skip
+    # the map of other projects is a shipped one, or one of the user's
+    before, after = "log loss, map of other projects", "log loss, this map"
+    columns = ("calibrator", "status", "moved from", "n", "skill", "smooth ECE (floor)", before, after, "gain")
+    return Table(
+        "On suggestions that the map was not fitted on: held out by file, or one by one where files are too few",
+        columns,
+        "lllrrrrrr",
+        tuple(rows),
+    )
+
+
+def _rates(what: str, rows: Sequence[RateRow]) -> Iterator[Block]:
+    for event in EVENTS:
+        of_event = [row for row in rows if row.event == event]
+        shown = of_event[:SHOWN_FILES]
+        if not shown:
+            continue
+        numbered = what == "file"
+        # a picture has no user's names: its rows have the table's numbers
+        words = [str(number) if numbered else row.name for number, row in enumerate(shown, 1)]
+        title = f"{EVENT_WORDS[event].capitalize()} by {what}"
+        key = f"{'files' if numbered else 'statements'}-{event}"
+        yield of_rates(key, title, event, [Rate(w, r.n, r.positives, r.said) for w, r in zip(words, shown, strict=True)])
+        left = len(of_event) - len(shown)
+        yield Table(
+            title + (f"; {left} more files have fewer suggestions" if left else ""),
+            (*(("",) if numbered else ()), what, "n", "rate", "said"),
+            ("r" if numbered else "") + "lrrr",
+            tuple(
+                (
+                    *((word,) if numbered else ()),
+                    row.name,
+                    f"{row.n:,}",
+                    _percent(_rate_of(row)),
+                    "" if row.said is None else f"{row.said:.1%}",
+                )
+                for word, row in zip(words, shown, strict=True)
+            ),
+        )
+    if any(row.said is not None for row in rows):
+        yield Paragraph(
+            "Said is the mean probability of the calibrators, each suggestion's from a map that was fitted without its file, or without it "
+            "alone where files are too few."
+        )
+
+
+def _rate_of(row: RateRow) -> dict[str, Any]:
+    return {"value": row.positives / row.n, "low": row.low, "high": row.high}
+
+
+def _percent(rate: dict[str, Any]) -> str:
+    return "not known" if rate["value"] is None else f"{rate['value']:.1%} ({rate['low']:.1%} to {rate['high']:.1%})"

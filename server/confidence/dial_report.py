@@ -1,0 +1,77 @@
+"""What `assay/dial` answers: what each position of the dial would have shown, by this machine's log and by evidence. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ...calibration.calibrator import Calibrator
+from ...calibration.log.evaluation import groups_of
+from ...calibration.monitoring.dial_levels import Level, levels_of, levels_of_evidence
+from .log_view import Decided, LogView
+
+# What the log can tell of a suggestion: not whether it was just what the user would have written, nor whether tests pass with it.
+LABEL = "kept"
+_DAY_MS = 86_400_000
+
+
+def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms: int | None = None) -> dict[str, Any]:
+    """What the log says, {n, labelled, days, groupedBy, levels}, as in docs/formats.md.
+
+    view: None where nothing is logged. event: that the user wants probabilities of; model_id: None before one is loaded. now_ms: since
+    1970, now by default.
+    """
+    decided = decided_on(view.decided if view is not None else (), event, model_id)
+    grouped_by, groups = groups_of([one.request for one in decided])
+    levels = levels_of(
+        np.array([one.probability for one in decided], dtype=np.float64),
+        [one.kept for one in decided],
+        np.array([one.shown for one in decided], dtype=np.bool_),
+        np.array([1.0 if one.request.propensity is None else one.request.propensity for one in decided], dtype=np.float64),
+        groups,
+    )
+    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    return {
+        "n": len(decided),
+        "labelled": sum(one.kept is not None for one in decided),
+        "days": (now_ms - decided[0].time_ms) / _DAY_MS if decided else 0.0,
+        "groupedBy": grouped_by,
+        "levels": list(map(_level_json, levels)),
+    }
+
+
+def evidence_json(used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
+    """What the held-out evidence of calibrators says, by task; of those that give no number there is nothing to say."""
+    return [
+        {
+            "task": task,
+            "calibrator": calibrator.id,
+            "event": calibrator.event,
+            "n": calibrator.evidence.n,
+            "levels": list(map(_level_json, levels_of_evidence(calibrator))),
+        }
+        for task, calibrator in used.items()
+        if calibrator.status == "informative"
+    ]
+
+
+def decided_on(decided: Iterable[Decided], event: str, model_id: str | None) -> list[Decided]:
+    """Those that the dial decides on: they came by themselves, and have a probability of this event from this model."""
+    return [
+        one
+        for one in decided
+        if one.request.trigger == "automatic"
+        and one.probability is not None
+        and one.event == event
+        and model_id is not None
+        and one.request.model == model_id
+    ]
+
+
+def _level_json(level: Level) -> dict[str, Any]:
+    right = None if level.right is None else asdict(level.right)
+    return {"showAbove": level.show_above, "shown": level.shown, "share": level.share, "right": right}

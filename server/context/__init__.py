@@ -1,0 +1,1 @@
+"""What other files add to the prompt, and which files no model is shown."""

@@ -1,0 +1,1 @@
+"""The open documents, notebooks and folders, kept equal to the editor's. Knows no model."""

@@ -1,0 +1,141 @@
+"""Notebooks: which documents are cells of one, and the code of the cells as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lsprotocol import types
+
+from ...suggestion.positions import Position, UInteger
+from ...suggestion.window import Window
+from .documents import Document, Documents, OutOfSync, whole_lines
+
+# Every cell of every notebook: markup has to be known to be left out.
+SYNC = types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook(notebook="*")], save=True)
+_CODE = types.NotebookCellKind.Code.value
+_BETWEEN_CELLS = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The URI of a cell's document, and whether it is markup (1) or code (2)."""
+
+    document: str
+    kind: UInteger
+
+
+class Notebooks:
+    """The notebooks that the editor has open. Their cells' texts are documents like any other."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._cells: dict[str, list[Cell]] = {}
+        self._notebook_of: dict[str, str] = {}  # by the cell's URI
+
+    def open(self, uri: str, cells: Iterable[Cell]) -> None:
+        """The editor opened a notebook, or opened it again; it opens the documents of the cells by itself."""
+        self._forget(uri)
+        self._set(uri, [*cells])
+
+    def splice(self, uri: str, start: int, deleted: int, cells: Sequence[Cell]) -> None:
+        """Put cells in place of `deleted` ones from `start` on. Raises OutOfSync, and changes nothing, where there are none."""
+        old = self._of(uri)
+        if start + deleted > len(old):
+            raise OutOfSync(f"an edit of the cells {start} to {start + deleted} of {len(old)}")
+        self._forget(uri)
+        self._set(uri, [*old[:start], *cells, *old[start + deleted :]])
+
+    def revise(self, uri: str, cells: Iterable[Cell]) -> None:
+        """Take over what changed of cells that are there. Raises OutOfSync where the notebook is not open."""
+        new = {cell.document: cell for cell in cells}
+        self._set(uri, [new.get(cell.document, cell) for cell in self._of(uri)])
+
+    def close(self, uri: str) -> None:
+        """The editor closed a notebook: its cells' documents are closed as well."""
+        for cell in self._forget(uri):
+            self._documents.close(cell.document)
+
+    def lose(self, uri: str | None) -> None:
+        """The cells of this notebook (None: of any) are not known to equal the editor's: not used until the notebook is opened again."""
+        for notebook in [*self._cells] if uri is None else [uri]:
+            for cell in self._forget(notebook):
+                self._documents.lose(cell.document)
+
+    def notebook_of(self, uri: str) -> str | None:
+        """The URI of the notebook that a document is a cell of, None when it is none."""
+        return self._notebook_of.get(uri)
+
+    def cells_of(self, uri: str) -> list[str]:
+        """The URIs of a notebook's cells; none where it is not open."""
+        return [cell.document for cell in self._cells.get(uri, [])]
+
+    def around(self, document: Document, position: Position, window: Window) -> tuple[str, str, bool]:
+        """The text before and after a position, as much of it as the window shows, and whether there is more before what is shown.
+
+        In a code cell the code cells of the same language before and behind it, parted by line feeds, belong to that text.
+        """
+        before, after = self._neighbours(document)
+        if not before and not after:
+            prefix, suffix = document.around(position, window)
+            return prefix, suffix, document.offset(position) > len(prefix)
+        offset = sum(cell.length + len(_BETWEEN_CELLS) for cell in before) + document.offset(position)
+        size = offset - window.start(offset)
+        parts = [document.before(position, size)]
+        missing = size - len(parts[0])
+        for cell in reversed(before):
+            if missing <= 0:
+                break
+            parts.append(cell.text + _BETWEEN_CELLS)
+            missing -= len(parts[-1])
+        prefix = "".join(reversed(parts))
+        behind = (_BETWEEN_CELLS + cell.text for cell in after)
+        suffix = _start(document.after(position, window.after), behind, window.after)
+        return prefix[len(prefix) - size :], suffix, size < offset
+
+    def head(self, document: Document, limit: int) -> str:
+        """`Document.head` of that same text: its first lines, whole, as many as fit into so many characters."""
+        before, after = self._neighbours(document)
+        cells = [*before, document, *after]
+        behind = (_BETWEEN_CELLS + cell.text for cell in cells[1:])
+        return whole_lines(_start(cells[0].text, behind, limit + 1), limit) if len(cells) > 1 else document.head(limit)
+
+    def _neighbours(self, document: Document) -> tuple[list[Document], list[Document]]:
+        """The code cells of a code cell's language before and after it."""
+        notebook = self._notebook_of.get(document.uri)
+        cells = [] if notebook is None else self._cells[notebook]
+        place = next((index for index, cell in enumerate(cells) if cell.document == document.uri), None)
+        if place is None or cells[place].kind != _CODE:
+            return [], []
+        return self._code(cells[:place], document.language), self._code(cells[place + 1 :], document.language)
+
+    def _code(self, cells: list[Cell], language: str) -> list[Document]:
+        documents = (self._documents.get(cell.document) for cell in cells if cell.kind == _CODE)
+        return [document for document in documents if document is not None and document.language == language]
+
+    def _of(self, uri: str) -> list[Cell]:
+        if (cells := self._cells.get(uri)) is None:
+            raise OutOfSync("it is not open")
+        return cells
+
+    def _set(self, uri: str, cells: list[Cell]) -> None:
+        self._cells[uri] = cells
+        self._notebook_of.update((cell.document, uri) for cell in cells)
+
+    def _forget(self, uri: str) -> list[Cell]:
+        cells = self._cells.pop(uri, [])
+        for cell in cells:
+            self._notebook_of.pop(cell.document, None)
+        return cells
+
+
+def _start(text: str, behind: Iterable[str], size: int) -> str:
+    """The first `size` characters of a text and of those behind it."""
+    parts = [text]
+    missing = size - len(text)
+    for part in behind:
+        if missing <= 0:
+            break
+        parts.append(part)
+        missing -= len(part)
+    return "".join(parts)[:size]

@@ -1,0 +1,188 @@
+"""One model at work for an editor: its process, which request it works on, and what it wrote lately."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ...inference.completion.completion import Kind, Settings
+from ...inference.model import Generation, StopReason
+from ...inference.opening import EMBEDDED, ModelChoice, backend_of
+from ...suggestion.window import Window, window
+from ..requests.cache import Memory
+from ..requests.outcomes import Source
+from ..requests.scheduler import Scheduler, Want
+from .file_watch import changes
+from .ipc import Question
+from .process import LoadedModel, ModelProcess, ModelUnavailable, State
+
+logger = logging.getLogger(__name__)
+
+# What goes wrong at one look at a file may do so at each, and each time is logged.
+_FOLLOW_AGAIN_S = 10.0
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What there is for a place. kind: what was asked for when it was made; typed: what has been typed along it since.
+
+    waited_ms: for the delay and the model's turn. generations: what is left of them, empty where there is nothing to add. drawn: how many
+    were made at the place.
+    """
+
+    generations: tuple[Generation, ...]
+    kind: Kind
+    typed: str
+    source: Source
+    waited_ms: float = 0.0
+    tokens: int = 0
+    timed_out: bool = False
+    drawn: int = 1
+
+
+class LiveModel:
+    """A model in a process of its own, asked through a scheduler and a memory."""
+
+    def __init__(
+        self,
+        choice: ModelChoice,
+        settings: Settings,
+        *,
+        on_state: Callable[[State], None],
+        on_note: Callable[[str], None] = lambda _: None,
+        on_busy: Callable[[bool], None] = lambda _: None,
+        remember: bool = True,
+    ) -> None:
+        """choice: the model; settings: what it is shown; on_state: as `ModelProcess`; on_note: told what people should know of its file;
+        on_busy: as `Scheduler`; remember: whether answers come from what was written before."""
+        self.process = ModelProcess(choice, on_state=self._note_state)
+        self.settings = settings
+        self.memory = Memory()
+        self.scheduler = Scheduler(self._make, self._keep, on_busy)
+        self._file = None if backend_of(choice.where) == "server" else Path(choice.where or EMBEDDED)
+        self._on_state = on_state
+        self._on_note = on_note
+        self._model_id = ""
+        self._remember = remember
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def window(self) -> Window:
+        """How much text around the cursor to ask with."""
+        return window(self.settings)
+
+    async def start(self) -> None:
+        """Begin to load the model; does not wait for it."""
+        await self.process.start()
+        if self._file is not None:
+            self._following = asyncio.create_task(self._follow(self._file))
+
+    def use(self, settings: Settings, *, remember: bool) -> None:
+        """Go on with other settings; what was written with the old ones is forgotten."""
+        self._remember = remember
+        if settings != self.settings:
+            self.settings = settings
+            self._forget()
+
+    async def loaded(self) -> LoadedModel:
+        """Wait for the model. Raises ModelUnavailable."""
+        return await self.process.loaded()
+
+    def remembered(self, want: Want) -> Made | None:
+        """What the model wrote before and still fits, of the wanted kind or, where something was typed along it, of any."""
+        if not self._remember:
+            return None
+        for kind in (want.kind, *(kind for kind in _KINDS if kind != want.kind)):
+            found = self.memory.find(want.uri, want.prefix, want.suffix, kind)
+            if found is not None and (kind == want.kind or (found.typed and found.generations)):
+                return Made(found.generations, kind, found.typed, "memory", drawn=found.drawn)
+        return None
+
+    async def make(self, want: Want) -> Made:
+        """What the model writes. Raises Superseded, ModelUnavailable, ModelProcessDied, ModelRequestFailed."""
+        answer = await self.scheduler.ask(want)
+        first = answer.generations[0]
+        tokens = sum(len(generation.tokens) for generation in answer.generations)
+        source: Source = "running" if answer.joined else "model"
+        timed_out = first.stopped_by is StopReason.TIME and not first.text.strip()
+        # What a limit cut off was not kept, so that of this text the memory has something older or nothing.
+        remembered = answer.typed or _is_whole(answer.generations)
+        left = self.memory.find(want.uri, want.prefix, want.suffix, answer.kind) if remembered else None
+        generations = left.generations if left is not None else answer.generations if not answer.typed else ()
+        drawn = len(answer.generations) if left is None else left.drawn
+        return Made(generations, answer.kind, answer.typed, source, answer.waited_ms, tokens, timed_out, drawn)
+
+    def prepare(self, want: Want, *, again: bool = False) -> None:
+        """Let the model write what may be asked for next, if it has nothing else to do; again: also where something is remembered."""
+        if self._remember and self.process.model is not None and (again or self.remembered(want) is None):
+            self.scheduler.prepare(want)
+
+    async def context(self, want: Want) -> dict[str, Any]:
+        """What the model is shown there: `context_json`. Raises what `make` raises, but Superseded; ModelUnavailable also when it takes
+        longer than the want may."""
+        try:
+            async with asyncio.timeout(None if want.max_ms is None else want.max_ms / 1e3):
+                return await self.process.context(self._question(want))
+        except TimeoutError:
+            loading = self.process.state == "loading"
+            raise ModelUnavailable("the model is still loading" if loading else "the model had no time for this") from None
+
+    async def close(self) -> None:
+        """End the model's process. Calling it again does nothing."""
+        if self._following is not None:
+            self._following.cancel()
+        closing = asyncio.create_task(self.process.close())
+        await self.scheduler.close()
+        await closing
+
+    def _question(self, want: Want) -> Question:
+        return Question(want.prefix, want.suffix, want.kind, self.settings, want.surroundings, want.max_ms, want.count)
+
+    async def _make(self, want: Want, tell: Callable[[str], None]) -> tuple[Generation, ...]:
+        return await self.process.complete(self._question(want), on_text=tell)
+
+    def _keep(self, want: Want, generations: tuple[Generation, ...]) -> None:
+        """Remember what was made. What a time limit cut off would be written anew, and further, another time."""
+        if _is_whole(generations):
+            self.memory.keep(want.uri, want.prefix, want.suffix, want.kind, generations)
+
+    def _note_state(self, state: State) -> None:
+        """A process that is started again may load another model: its file was replaced, or its server serves another one."""
+        if (loaded := self.process.model) is not None and loaded.fingerprint.id != self._model_id:
+            self._model_id = loaded.fingerprint.id
+            self.memory.forget()  # and not the requests: those that wait for the model are asked of this one
+        self._on_state(state)
+
+    def _forget(self) -> None:
+        """Forget what was written, and what is being written."""
+        self.scheduler.clear()
+        self.memory.forget()
+
+    async def _follow(self, file: Path) -> None:
+        while True:
+            try:
+                async for change in changes(file):
+                    await self._take_change(file, change)
+            except Exception:
+                logger.exception("The model %s can't be watched for changes; it is tried again in %g s.", file, _FOLLOW_AGAIN_S)
+            await asyncio.sleep(_FOLLOW_AGAIN_S)
+
+    async def _take_change(self, file: Path, change: Literal["gone", "changed"]) -> None:
+        try:
+            if change == "changed":
+                self._forget()
+                await self.process.reload(f"{file} has changed and is loaded again")
+            else:
+                self._on_note(f"The model {file} is gone. What is loaded of it goes on working; it is loaded again when it is back.")
+        except Exception:  # not for the watch: begun anew, it would miss what changes meanwhile
+            logger.exception("A change of the model %s could not be taken in.", file)
+
+
+def _is_whole(generations: tuple[Generation, ...]) -> bool:
+    """Whether each ended by itself or by a budget, and not because its time was over or nobody wanted it."""
+    return all(generation.stopped_by not in (StopReason.TIME, StopReason.CANCELLED) for generation in generations)

@@ -1,0 +1,190 @@
+"""The process that holds the model: `python -P -m assay.server.model.worker`.
+
+A failed assertion in ggml aborts its process, and a decode cannot be interrupted: so the model lives here, away from the editor's server.
+One request runs at a time, in order. A thread reads, so a cancel takes effect at the next token. The end of stdin (the server is
+gone) ends this process, in the middle of a decode too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from .ipc import fingerprint_to_json, frame, generation_to_json, question_from_json, read_frame, take_stdio
+
+_GRACE_S = 1.0
+# More often than a person types, and seldom enough that telling costs the model nothing.
+_TELL_EVERY_S = 0.004
+# Often enough beside what the server takes for hung, and seldom enough to cost nothing.
+_ALIVE_EVERY_S = 1.0
+
+
+class _Requests:
+    """The requests that still wait, and the ids of those that nobody wants any more."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._waiting: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._cancelled: set[int] = set()
+        self._last_done = -1
+        self._ended = False
+        threading.Thread(target=self._read, daemon=True, name="requests").start()
+
+    def next(self) -> dict[str, Any] | None:
+        """The next request; None when no more will come."""
+        return self._waiting.get()
+
+    def cancelled(self, number: int) -> bool:
+        """Whether nobody waits for this request any more."""
+        return self._ended or number in self._cancelled
+
+    def done(self, number: int) -> None:
+        """This request is answered; a cancel of it that comes later is not kept. Ids only grow."""
+        self._last_done = number
+        self._cancelled.discard(number)
+
+    def _read(self) -> None:
+        try:
+            while (message := read_frame(self._stream)) is not None:
+                if message["op"] != "cancel":
+                    self._waiting.put(message)
+                elif message["id"] > self._last_done:
+                    self._cancelled.add(message["id"])
+        finally:  # whatever ended it: without this thread nobody would see that the server is gone
+            self._ended = True
+            self._waiting.put(None)
+            time.sleep(_GRACE_S)
+            os._exit(0)
+
+
+class _Host:
+    """The model, once it is loaded, and what each request does with it."""
+
+    def __init__(self, requests: _Requests, send: Callable[[dict[str, Any]], None]) -> None:
+        from ...inference.model import Model
+
+        self._requests = requests
+        self._send = send
+        self._model: Model | None = None
+        self._load_ms = 0.0
+        self._alive = 0.0
+
+    def answer(self, request: dict[str, Any]) -> Any:
+        self._alive = time.monotonic()
+        match request["op"]:
+            case "load":
+                return self._load(request)
+            case "complete":
+                return self._complete(request)
+            case "context":
+                return self._context(request)
+            case "info":
+                return self._info()
+            case other:
+                raise ValueError(f"unknown request {other!r}")
+
+    def close(self) -> None:
+        if self._model is not None:
+            self._model.close()
+
+    def _load(self, request: dict[str, Any]) -> dict[str, Any]:
+        from ...inference.opening import open_model
+
+        began = time.perf_counter()
+        self._model = open_model(request["where"], **request["options"])
+        self._load_ms = (time.perf_counter() - began) * 1e3
+        return self._info()
+
+    def _info(self) -> dict[str, Any]:
+        model = self._loaded()
+        return {
+            "fingerprint": fingerprint_to_json(model.fingerprint),
+            "layout": model.layout,
+            "context_length": model.context_length,
+            "load_ms": self._load_ms,
+        }
+
+    def _complete(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        from ...inference.completion.completion import complete_several
+
+        number = request["id"]
+        told = 0.0
+
+        def unwanted() -> bool:
+            self._say_alive()
+            return self._requests.cancelled(number)
+
+        def tell(text: str) -> None:
+            nonlocal told
+            if (now := time.perf_counter()) - told >= _TELL_EVERY_S:
+                told = now
+                self._send({"id": number, "text": text})
+
+        generations = complete_several(
+            self._loaded(),
+            cancel=unwanted,
+            on_text=tell if request["tell"] else None,
+            **question_from_json(request["question"]),
+        )
+        return [generation_to_json(generation) for generation in generations]
+
+    def _context(self, request: dict[str, Any]) -> dict[str, Any]:
+        from ...inference.completion.completion import context_at, count_tokens, prompt_of, prompt_text
+        from ...suggestion.context_report import context_json
+
+        question = question_from_json(request["question"])
+        del question["count"], question["max_ms"]
+        model = self._loaded()
+        context = context_at(model, **question)
+        prompt = prompt_of(model, context)
+
+        def count(text: str) -> int:
+            self._say_alive()
+            return count_tokens(model, text)
+
+        return context_json(context, count, prompt, prompt_text(model, prompt))
+
+    def _say_alive(self) -> None:
+        """Called wherever the model looks up from its work: the server hears of it, now and then, that this process does not hang."""
+        if (now := time.monotonic()) - self._alive >= _ALIVE_EVERY_S:
+            self._alive = now
+            self._send({"alive": True})
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            raise ValueError("no model is loaded")
+        return self._model
+
+
+def main() -> None:
+    """Answer requests from stdin on stdout until a close or the end of stdin."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal reaches both processes; the server decides
+    stdin, stdout = take_stdio()
+    requests = _Requests(stdin)
+
+    def send(message: dict[str, Any]) -> None:
+        stdout.write(frame(message))
+        stdout.flush()
+
+    host = _Host(requests, send)
+    while (request := requests.next()) is not None and request["op"] != "close":
+        number = request["id"]
+        try:
+            answer = {"id": number, "ok": host.answer(request)}
+        except Exception as error:
+            answer = {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
+        requests.done(number)
+        try:
+            send(answer)
+        except BrokenPipeError:
+            break
+    host.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""What the model wrote around here: typing along with it, taking some of it back and undoing are answered without the model."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from ...inference.completion.completion import Kind
+from ...inference.model import Generation, StopReason
+from ...suggestion.remainder import NEWLINE, end_of, remainder
+
+# Characters before and behind a place that must be as they were. An edited line changes what the embedded model writes at 37 % of places
+# where it is less than 125 characters above, at 16 % between 750 and 1,000, at 15 % up to 1,500 and at 10 % beyond; behind the cursor at
+# 9 to 15 %, however far up to 800 characters (224 to 240 places of CPython's library each).
+BEFORE, AFTER = 1_000, 300
+# Characters that may have been typed since: 256 tokens, the most that a budget allows, have 1,000 of CPython's library, and at most 1,267
+# (the embedded model's tokens, 60 files). A search passes no more than the longest text that it knows has.
+TYPED = 1_300
+# Characters that the editor may have put behind the cursor since: closing brackets and quotes, some of them on indented lines.
+GAINED = 64
+# Places are indexed by so many characters before them. Where many places share these, a text repeats itself, and a search ends after
+# so many of them; it still reaches whoever was given something else at each of the last 200 keystrokes.
+TAIL, MOST_LOOKED_AT = 64, 200
+# All that is remembered, in bytes: 512 lines of 64 tokens, or the last 370 blocks of 160.
+SIZE = 16_000_000
+# One token with its numbers: 222 bytes on 64-bit CPython 3.11.
+_TOKEN_SIZE = 256
+
+# Ends behind which the model, asked again, adds nothing; and those that say nothing of how its text goes on.
+_ENDED = (StopReason.LINE, StopReason.BLOCK, StopReason.END, StopReason.SUFFIX)
+_CUT_SHORT = (StopReason.TOKENS, StopReason.TIME)
+
+_Place = tuple[str, Kind, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the model wrote that still fits a place.
+
+    generations: what is left of them, in their order; empty where it is known to add nothing. typed: what was typed since they were made;
+    drawn: how many were made there.
+    """
+
+    generations: tuple[Generation, ...]
+    typed: str
+    drawn: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entry:
+    """What was made at one place. number: of the entry, counted up; text_hash: of all of the text around the place; size: in bytes."""
+
+    place: _Place
+    generations: tuple[Generation, ...]
+    number: int
+    text_hash: int
+    size: int
+
+    def left(self, typed: str, gained: str) -> tuple[Generation, ...] | None:
+        """What is left of the generations between what was typed and what came to stand behind the cursor; None where that is not known.
+
+        All of them, those without a text too, where neither is anything; none where the model's own first choice is to add nothing.
+        """
+        if not typed and not gained:
+            return self.generations if self.generations and self.generations[0].text.strip() else ()
+        rests = tuple([rest for generation in self.generations if (rest := _between(generation, typed, gained))])
+        if rests:
+            return rests
+        if gained or (typed and not any(_ended_with(generation, typed) for generation in self.generations)):
+            return None
+        return ()
+
+
+class Memory:
+    """The generations of the last places for which there was a model's answer, at most `limit` of them and 16 MB.
+
+    A place is known by the text near the cursor, not by its position: edits elsewhere in the document leave it known. What is found makes
+    the same document as the generation would have made where it was asked for: what was typed since, what is left of it, and what came to
+    stand behind the cursor since are together its text. So brackets that the editor closed by itself are no obstacle, and are not
+    suggested twice.
+    """
+
+    def __init__(self, limit: int = 512) -> None:
+        self._limit = limit
+        # The one that was found or kept last at the end.
+        self._entries: OrderedDict[_Place, _Entry] = OrderedDict()
+        # By document and kind, then by the characters before the place; the newest at the end.
+        self._by_tail: dict[tuple[str, Kind], dict[str, list[_Entry]]] = {}
+        self._kept = self._size = self._longest = 0
+
+    def keep(self, uri: str, prefix: str, suffix: str, kind: Kind, generations: tuple[Generation, ...]) -> None:
+        """Remember what the model made between prefix and suffix, or by an empty tuple that it made nothing.
+
+        prefix: at least 1,000 characters, or all that stands before the place; suffix: at least 300, or all behind it. Where several are
+        made of a text that one was made of before, that one stays the first: it may stand on the screen.
+        """
+        place, text_hash = (uri, kind, _before(prefix, len(prefix)), suffix[:AFTER]), hash((prefix, suffix))
+        if (older := self._entries.get(place)) is not None:
+            if older.text_hash == text_hash and 0 < len(older.generations) < len(generations):
+                generations = _behind_first(older.generations[0], generations)
+            self._drop(place)
+        size = sum(map(sys.getsizeof, place[2:])) + sum(sys.getsizeof(g.text) + _TOKEN_SIZE * len(g.tokens) for g in generations)
+        self._kept += 1
+        entry = _Entry(place, generations, self._kept, text_hash, size)
+        self._entries[place] = entry
+        self._by_tail.setdefault((uri, kind), {}).setdefault(_tail(prefix), []).append(entry)
+        self._size += size
+        # In the document a newline may have two characters.
+        self._longest = max([self._longest, *(len(g.text) + g.text.count("\n") for g in generations)])
+        while len(self._entries) > self._limit or self._size > SIZE:
+            self._drop(next(iter(self._entries)))
+
+    def find(self, uri: str, prefix: str, suffix: str, kind: Kind) -> Found | None:
+        """What fits between prefix and suffix, which are as for `keep`; None where nothing is known of this place.
+
+        The newest wins, but where a budget ended what it has, the longest that begins so and goes on does.
+        """
+        place: _Place | None = None
+        found: Found | None = None
+        for entry, typed in self._nearby(uri, prefix, kind):
+            gained = _gained(entry.place[3], suffix)
+            left = None if gained is None else entry.left(typed, gained)
+            if left is not None and (found is None or _goes_on(found.generations, left)):
+                place, found = entry.place, Found(left, typed, len(entry.generations))
+            if found is not None and not _cut_short(found.generations):
+                break
+        if place is not None:
+            self._entries.move_to_end(place)
+        return found
+
+    def forget(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+        self._by_tail.clear()
+        self._size = self._longest = 0
+
+    def _nearby(self, uri: str, prefix: str, kind: Kind) -> list[tuple[_Entry, str]]:
+        """The entries whose place stands before the cursor or before what may have been typed since, and that; the newest first."""
+        entries = [
+            (entry, typed)
+            for entry, typed in islice(self._with_tail(uri, prefix, kind), MOST_LOOKED_AT)
+            if _before(prefix, len(prefix) - len(typed)) == entry.place[2]
+        ]
+        return sorted(entries, key=lambda pair: pair[0].number, reverse=True)
+
+    def _with_tail(self, uri: str, prefix: str, kind: Kind) -> Iterator[tuple[_Entry, str]]:
+        """The entries whose place ends as the text does before the cursor or before something that may have been typed, and that.
+
+        Those behind which the least was typed come first, of these the newest.
+        """
+        by_tail = self._by_tail.get((uri, kind))
+        if by_tail is None:
+            return
+        most = min(self._longest, TYPED, len(prefix))
+        near = prefix[-TAIL - most :].rjust(TAIL + most)
+        for start in [start for start in range(most, -1, -1) if near[start : start + TAIL] in by_tail]:
+            for entry in reversed(by_tail[near[start : start + TAIL]]):
+                yield entry, near[start + TAIL :]
+
+    def _drop(self, place: _Place) -> None:
+        entry = self._entries.pop(place)
+        self._size -= entry.size
+        by_tail = self._by_tail[place[:2]]
+        tail = _tail(place[2])
+        by_tail[tail].remove(entry)
+        if not by_tail[tail]:
+            del by_tail[tail]
+        if not by_tail:
+            del self._by_tail[place[:2]]
+
+
+def _behind_first(first: Generation, drawn: tuple[Generation, ...]) -> tuple[Generation, ...]:
+    """As many as were drawn, with this one in front: in place of the one that has its text, or else of the last.
+
+    Side by side the model's sums are rounded otherwise than alone, so that near a tie another text comes first.
+    """
+    same = next((index for index, generation in enumerate(drawn) if generation.text == first.text), len(drawn) - 1)
+    return (first, *drawn[:same], *drawn[same + 1 :])
+
+
+def _before(text: str, end: int) -> str:
+    return text[max(0, end - BEFORE) : end]
+
+
+def _tail(text: str) -> str:
+    return text[-TAIL:].rjust(TAIL)
+
+
+def _gained(after: str, suffix: str) -> str | None:
+    """What a suffix has in front of what an entry's place had behind it; None where that is not there."""
+    at = suffix.find(after, 0, GAINED + AFTER) if len(after) == AFTER else len(suffix) - len(after)
+    return NEWLINE.sub("\n", suffix[:at]) if 0 <= at <= GAINED and suffix.startswith(after, at) else None
+
+
+def _between(generation: Generation, typed: str, gained: str) -> Generation | None:
+    """A generation without the beginning and the end of its text that stand in the document; None where they don't, or nothing is left."""
+    rest = remainder(generation, typed)
+    if rest is None or not rest.text.endswith(gained):
+        return None
+    text = rest.text.removesuffix(gained)
+    return replace(rest, text=text) if text.strip() else None
+
+
+def _ended_with(generation: Generation, typed: str) -> bool:
+    """Whether the model itself ended its text behind what was typed. (Asked where nothing is left of the text.)"""
+    return generation.stopped_by in _ENDED and end_of(generation.text, typed) is not None
+
+
+def _cut_short(generations: tuple[Generation, ...]) -> bool:
+    """Whether a budget ended the first of them."""
+    return bool(generations) and generations[0].stopped_by in _CUT_SHORT
+
+
+def _goes_on(shorter: tuple[Generation, ...], longer: tuple[Generation, ...]) -> bool:
+    """Whether the first of the longer begins as the first of the shorter, and is longer."""
+    return bool(longer) and longer[0].text.startswith(shorter[0].text) and len(longer[0].text) > len(shorter[0].text)

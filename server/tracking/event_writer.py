@@ -1,0 +1,190 @@
+"""Events on their way to the log: a queue, and a thread of its own that writes them, so that nobody who adds one waits for a disk."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Condition, Thread
+
+from ...calibration.log.event_log import DAYS, MEGABYTES, EventLog, EventLogError, New, default_path
+from ...calibration.log.events import Dropped, Event, Text
+
+# Events that wait to be written: minutes of fast typing. A disk that is slower than that loses events, not keystrokes.
+_MOST_WAITING = 10_000
+# How long events are collected before they are committed together: what a process that is killed loses at most.
+_COLLECT_S = 0.25
+# How long a log that could not be written is left alone.
+_RETRY_S = 2.0
+_PRUNE_S = 3600.0
+_CLOSE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where events go, and which.
+
+    path: of the log, None for the user's own, whose folder is made; the folder of any other has to be there. text: whether code is logged.
+    days, megabytes: what the log is kept to.
+    """
+
+    path: Path | None = None
+    text: bool = False
+    days: float = DAYS
+    megabytes: float = MEGABYTES
+
+
+class EventWriter:
+    """Writes events to a log. `add` may be called from any thread and never waits for the disk; without a target it does nothing."""
+
+    def __init__(
+        self, target: Target | None = None, *, server: str | None = None, on_trouble: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """target: see `use`. server: 12 hex digits that stand in each row, new ones by default. on_trouble: told once for each target, by
+        the writer's own thread, that and why events can't be written; it goes on trying.
+        """
+        self.server = server or uuid.uuid4().hex[:12]
+        self._on_trouble = on_trouble
+        self._target: Target | None = None
+        self._news = Condition()
+        self._waiting: list[New] = []
+        self._told = False
+        self._dropped = 0
+        self._untold = 0
+        self._trouble: str | None = None
+        self._closed = False
+        self._thread: Thread | None = None
+        # of the thread alone
+        self._taken: list[New] = []
+        self._log: EventLog | None = None
+        self._open: Target | None = None
+        self._prune_at = 0.0
+        self.use(target)
+
+    @property
+    def path(self) -> Path | None:
+        """The log's file; None without a target."""
+        target = self._target
+        return None if target is None else target.path or default_path()
+
+    @property
+    def dropped(self) -> int:
+        """How many events were not written since the start, because too many waited."""
+        return self._dropped
+
+    @property
+    def trouble(self) -> str | None:
+        """Why events can't be written now, for people; None while they can."""
+        return self._trouble
+
+    def use(self, target: Target | None) -> None:
+        """Go on with another log, to which what still waits goes, too; or with none: then that is let go."""
+        with self._news:
+            if target is None:
+                self._waiting.clear()
+            if target == self._target or self._closed:
+                return
+            self._target, self._trouble, self._told = target, None, False
+            if self._thread is None and target is not None:
+                self._thread = Thread(target=self._run, name="assay-events", daemon=True)
+                self._thread.start()
+            self._news.notify()
+
+    def add(self, event: Event, showing: str | None = None) -> None:
+        """Note that something happened just now. showing: the id of the one it is about."""
+        now_ms = time.time_ns() // 1_000_000
+        with self._news:
+            if self._target is None or (isinstance(event, Text) and not self._target.text):
+                return
+            if self._closed or len(self._waiting) >= _MOST_WAITING:
+                self._dropped += 1
+                self._untold += 1
+                return
+            self._waiting.append(New(now_ms, self.server, showing, event))
+            if len(self._waiting) == 1:
+                self._news.notify()
+
+    def close(self, timeout_s: float = _CLOSE_S) -> None:
+        """Write what waits, and end the thread; waits so long at most. What is added later is lost. Calling it again does nothing."""
+        with self._news:
+            self._closed = True
+            self._news.notify()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        pause_s, closed = _COLLECT_S, False
+        while not closed:
+            with self._news:
+                self._news.wait_for(self._has_work, None if self._open is None else max(0.0, self._prune_at - time.monotonic()))
+                self._news.wait_for(lambda: self._closed, pause_s)
+                closed, target = self._closed, self._target
+            try:
+                self._work(target)
+                pause_s, self._trouble = _COLLECT_S, None
+            except EventLogError as error:
+                self._release()
+                pause_s = _RETRY_S
+                self._tell(str(error))
+        self._release()
+
+    def _has_work(self) -> bool:
+        return bool(self._waiting or self._taken or self._closed or self._target != self._open)
+
+    def _work(self, target: Target | None) -> None:
+        if target != self._open:
+            self._release()
+            self._open, self._prune_at = target, 0.0
+        if target is None:
+            self._taken = []
+            return
+        if self._log is not None and not self._log.in_place:
+            self._release()
+        log = self._log = self._log or _opened(target)
+        self._write(log)
+        if time.monotonic() >= self._prune_at:
+            self._prune_at = time.monotonic() + _PRUNE_S
+            for _ in log.prune(target.days, target.megabytes):
+                self._write(log)
+                if self._closed or self._target != target:
+                    break
+            self._write(log)
+
+    def _write(self, log: EventLog) -> None:
+        with self._news:
+            if not self._taken:
+                self._taken, self._waiting = self._waiting, []
+            if self._target is not None and not self._target.text:
+                # also what came while code was still wanted, and had to wait
+                self._taken = [new for new in self._taken if not isinstance(new.event, Text)]
+            untold = self._untold
+        dropped = [New(time.time_ns() // 1_000_000, self.server, None, Dropped(count=untold))] if untold else []
+        if self._taken or dropped:
+            log.append([*self._taken, *dropped])
+            self._taken = []
+            with self._news:
+                self._untold -= untold
+
+    def _release(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _tell(self, message: str) -> None:
+        self._trouble = message
+        if not self._told:
+            self._told = True
+            with suppress(RuntimeError):  # an event loop that is closed can't be told
+                self._on_trouble(message)
+
+
+def _opened(target: Target) -> EventLog:
+    if target.path is None:
+        path = default_path()
+        with suppress(OSError):  # opening says what is wrong
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return EventLog(path, create=True)
+    return EventLog(target.path, create=True)

@@ -1,0 +1,143 @@
+"""From a place in a text to a suggestion: what the command line does in its own process and the language server through the model's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..calibration.bands import BOUNDARIES, Boundaries
+from ..calibration.measures.agreement import ALONE, Drawn
+from ..calibration.registry import Registry
+from ..calibration.samples import Event
+from ..inference.completion.completion import Kind, Settings, complete, start_of_line, task_of
+from ..inference.model import Generation, Layout, Model
+from .positions import Encoding, Range, content, position_at, split_lines
+from .suggestion import Suggestion, suggest
+from .trim import shown
+from .window import window
+
+# The budgets that a user may set, by the names of `Settings`.
+BUDGETS = {
+    "prefix_tokens": "assay.context.prefixTokens",
+    "suffix_tokens": "assay.context.suffixTokens",
+    "head_tokens": "assay.context.headTokens",
+    "extra_tokens": "assay.context.openFiles",
+}
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cursor: the text around it that a model can be given, the range that a suggestion replaces, and what is asked for.
+
+    file: absolute path, None for a text that is in no file.
+    """
+
+    prefix: str
+    suffix: str
+    range: Range
+    kind: Kind = "line"
+    language: str = "plaintext"
+    event: Event = "exact_match"
+    file: Path | None = None
+
+
+def unlike_usual(settings: Settings, context_length: int, kind: Kind) -> str:
+    """What makes the prompt another than the one that calibrators are fitted with, for people, by the names of the settings; empty for
+    none that is known."""
+    usual = Settings()
+    said = [
+        f"{name} is {now}, and calibrators are fitted with {then}"
+        for field, name in BUDGETS.items()
+        if (now := getattr(settings, field)) != (then := getattr(usual, field))
+    ]
+    if not said and not settings.fits(context_length, kind):
+        said = [
+            f"the model's context, {context_length} tokens, is too short for all that it is shown elsewhere (assay.modelOptions.context)"
+        ]
+    return "; ".join(said)
+
+
+def suggestion_of(
+    generation: Generation,
+    place: Place,
+    *,
+    model_id: str,
+    layout: Layout,
+    context_length: int,
+    settings: Settings,
+    registry: Registry,
+    project: str | None = None,
+    boundaries: Boundaries = BOUNDARIES,
+    drawn: Drawn = ALONE,
+) -> Suggestion | None:
+    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing (`shown`).
+
+    drawn: as `suggest`.
+    """
+    text = shown(generation.text, place.prefix, place.suffix, place.kind)
+    if text is None:
+        return None
+    made = suggest(
+        generation,
+        task=task_of(place.prefix, place.suffix, place.kind),
+        kind=place.kind,
+        range=place.range,
+        language=place.language,
+        model_id=model_id,
+        prompt_id=settings.fingerprint(layout, context_length, place.kind),
+        registry=registry,
+        event=place.event,
+        file=place.file,
+        project=project,
+        boundaries=boundaries,
+        drawn=drawn,
+        unlike=unlike_usual(settings, context_length, place.kind),
+    )
+    # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
+    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(text))))
+
+
+def _newline_at(place: Place) -> str:
+    r"""What ends the line before the place's; in the first line, what ends that one; `\n` where neither is in sight."""
+    end = len(place.prefix) - len(start_of_line(place.prefix))
+    if end:
+        return "\r\n" if place.prefix.endswith("\r\n", 0, end) else place.prefix[end - 1]
+    found = _LINE_END.search(place.suffix)
+    return found[0] if found else "\n"
+
+
+def suggest_at(
+    model: Model,
+    registry: Registry,
+    text: str,
+    offset: int,
+    *,
+    kind: Kind = "line",
+    language: str = "plaintext",
+    event: Event = "exact_match",
+    encoding: Encoding = "utf-32",
+    max_ms: float | None = None,
+    project: str | None = None,
+) -> Suggestion | None:
+    """The suggestion at an offset (in code points) of a text, made in this process; None when the model suggests nothing.
+
+    The range's columns count in `encoding`: code points unless told. project: as `suggest`. Raises ModelError.
+    """
+    settings = Settings()
+    reach = window(settings)
+    at = position_at(text, offset, encoding)
+    place = Place(text[reach.start(offset) : offset], text[offset : offset + reach.after], Range(at, at), kind, language, event)
+    generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, max_ms=max_ms)
+    return suggestion_of(
+        generation,
+        place,
+        model_id=model.fingerprint.id,
+        layout=model.layout,
+        context_length=model.context_length,
+        settings=settings,
+        registry=registry,
+        project=project,
+    )

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.corpora.benchmarks import Item, NotItems, read_items
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.analysis.sandbox.isolation.limits import Limits
+from assay.analysis.sandbox.judging.python import PythonSandbox
+from assay.analysis.sandbox.judging.result import Ending
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+PYTHON = {
+    "humaneval/HumanEval.jsonl.gz": 164,
+    "humaneval-x/humaneval_python.jsonl.gz": 164,
+    "humanevalplus/HumanEvalPlus.jsonl.gz": 164,
+    "mbpp/mbpp.jsonl.gz": 974,
+    "mbppplus/MbppPlus.jsonl.gz": 378,
+}
+OTHER = {"humaneval-x/humaneval_java.jsonl.gz": "java", "humaneval-x/humaneval_js.jsonl.gz": "javascript"}
+# one input asks for 1,663,740 tuples of 77: over a GiB, and more than passes over the wire
+LARGE = {"Mbpp/255"}
+# the same program with every answer changed
+WRONG = """
+
+def changed(function):
+    def answer(*args):
+        value = function(*args)
+        match value:
+            case bool():
+                return not value
+            case int() | float() | complex():
+                return value + 1
+            case str():
+                return value + "?"
+            case list():
+                return [*value, None]
+            case tuple():
+                return (*value, None)
+            case set():
+                return {{*value, None}}
+            case dict():
+                return {{**value, "?": None}}
+        return 0 if value is None else None
+
+    return answer
+
+{entry} = changed({entry})
+"""
+
+
+@cache
+def read(name: str) -> list[Item]:
+    return read_items(DATA / name)
+
+
+def items_of(name: str) -> list[Item]:
+    if not (DATA / name).exists():
+        pytest.skip(f"{DATA / name} is not here")
+    return read(name)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[PythonSandbox]:
+    try:
+        level = available()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    with PythonSandbox(Jail(level)) as made:
+        yield made
+
+
+@pytest.mark.filterwarnings("ignore:invalid escape")
+@pytest.mark.parametrize(("name", "count"), PYTHON.items())
+def test_every_item_of_a_python_benchmark_is_a_whole_program_with_a_test(name: str, count: int) -> None:
+    items = items_of(name)
+    assert len({item.id for item in items}) == len(items) == count
+    for item in items:
+        assert item.language == "python"
+        assert item.entry_point is not None
+        assert f"def {item.entry_point}" in item.program()
+        if len(item.test) < 10_000:
+            compile(item.program(), item.id, "exec")
+            compile(item.test, item.id, "exec")
+
+
+@pytest.mark.parametrize(("name", "language"), OTHER.items())
+def test_items_of_java_and_javascript_hold_program_and_test_apart(name: str, language: str) -> None:
+    items = items_of(name)
+    assert len(items) == 164
+    assert {item.language for item in items} == {language}
+    assert all(item.test and item.program().startswith(item.prompt) for item in items)
+
+
+def check_canonical(sandbox: PythonSandbox, items: list[Item]) -> None:
+    for item in items:
+        result = sandbox.check(item.program(), item.test, item.entry_point, limits=Limits(cpu_s=60, wall_s=300))
+        assert result.ending is Ending.PASSED, (item.id, result)
+
+
+def check_wrong(sandbox: PythonSandbox, items: list[Item]) -> None:
+    for item in items:
+        program = item.program() + WRONG.format(entry=item.entry_point)
+        result = sandbox.check(program, item.test, item.entry_point, limits=Limits(cpu_s=60, wall_s=300))
+        assert result.ending is Ending.FAILED, (item.id, result)
+        nothing = f"def {item.entry_point}(*args): pass\n"
+        assert sandbox.check(nothing, item.test, item.entry_point).label is False, item.id
+
+
+# with names from the prompt, with classes, with answers of no order, with types that JSON lacks, with truth alone compared
+SAMPLE = {
+    *(f"{name}/{number}" for name in ("HumanEval", "Python") for number in (0, 32, 38, 50, 61)),
+    *(f"MBPP/{number}" for number in (1, 4, 367, 596, 601, 927)),
+    *(f"Mbpp/{number}" for number in (2, 7, 56, 124, 252, 295, 580, 737, 787)),
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_canonical_solutions_pass_and_wrong_ones_fail(sandbox: PythonSandbox, name: str) -> None:
+    items = [item for item in items_of(name) if item.id in SAMPLE]
+    assert items
+    check_canonical(sandbox, items)
+    check_wrong(sandbox, items)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PYTHON)
+def test_all_canonical_solutions_pass(sandbox: PythonSandbox, name: str) -> None:
+    check_canonical(sandbox, [item for item in items_of(name) if item.id not in LARGE])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PYTHON)
+def test_all_wrong_solutions_fail(sandbox: PythonSandbox, name: str) -> None:
+    check_wrong(sandbox, [item for item in items_of(name) if item.id not in LARGE])
+
+
+def test_helpers_of_the_prompt_are_the_tests_own(sandbox: PythonSandbox) -> None:
+    for name in ("humaneval/HumanEval.jsonl.gz", "humanevalplus/HumanEvalPlus.jsonl.gz"):
+        item = next(item for item in items_of(name) if item.id == "HumanEval/32")
+        forged = item.prompt + "    return 0.5\n\ndef poly(xs, x): return 0\n"
+        assert sandbox.check(forged, item.test, item.entry_point).ending is Ending.FAILED
+
+
+def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(sandbox: PythonSandbox) -> None:
+    items = {item.id: item for item in items_of("humanevalplus/HumanEvalPlus.jsonl.gz")}
+    slightly = "\n_right = {entry}\ndef {entry}(*args): return _right(*args) + 1e-9\n"
+    for number, ending in ((4, Ending.PASSED), (23, Ending.FAILED)):
+        item = items[f"HumanEval/{number}"]
+        program = item.program() + slightly.format(entry=item.entry_point)
+        assert sandbox.check(program, item.test, item.entry_point).ending is ending
+
+
+def test_types_that_json_lacks_are_those_of_the_assertions() -> None:
+    items = {item.id: item for item in items_of("mbppplus/MbppPlus.jsonl.gz")}
+
+    def inputs(number: int) -> list[list[object]]:
+        namespace: dict[str, list[list[object]]] = {}
+        exec(items[f"Mbpp/{number}"].test.split("\noracle =")[0], {}, namespace)
+        return namespace["oracle_inputs"]
+
+    assert all(type(value) is tuple for arguments in inputs(2) for value in arguments)
+    assert all(type(value) in (int, float, complex) for arguments in inputs(252) for value in arguments)
+
+    def deep(value: object) -> bool:
+        return not isinstance(value, list) and (not isinstance(value, tuple) or all(map(deep, value)))
+
+    assert all(deep(value) for arguments in inputs(580) for value in arguments)
+
+
+def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> None:
+    good = json.dumps({"task_id": "Java/1", "prompt": "", "canonical_solution": "", "test": ""})
+    for text, says in (
+        (f"{good}\n{{", "line 2: no JSON"),
+        ('{"task_id": "HumanEval/1"}', "line 1: no field 'entry_point'"),
+        ('{"task_id": "Other/1"}', "line 1: an item of 'Other'"),
+        ('{"task_id": "MBPP/1", "test_list": ["assert ("], "code": ""}', "line 1"),
+        ("[1]", "line 1"),
+    ):
+        path = tmp_path / "items.jsonl"
+        path.write_text(text)
+        with pytest.raises(NotItems, match=says):
+            read_items(path)
+    path = tmp_path / "items.jsonl.gz"
+    path.write_bytes(gzip.compress(good.encode())[:-9])
+    with pytest.raises(NotItems, match=r"items\.jsonl\.gz"):
+        read_items(path)

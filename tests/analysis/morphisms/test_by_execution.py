@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import random
+import textwrap
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from generated_programs import behaviour, program
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from program_outcomes import Program, Runner, humaneval, mbpp, told_apart
+
+from assay.analysis.morphisms.compose import chain, rules
+from assay.analysis.morphisms.rule import Refused, rewrite, rewritten_somewhere
+from assay.analysis.python.lines import UnreadableSource
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+# a seed says nothing of its program's size: there is nothing to shrink
+FEW = settings(deadline=None, max_examples=12, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+KEEPING = rules("python", equivalent=True)
+
+
+TRICKY = {
+    "a generator is closed as soon as its loop is left": """
+        for u in numbers(1, 2, 3):
+            if u == b:
+                break
+            print("turn", u)
+        print("after", u)
+        try:
+            for v in numbers(*items):
+                print(v + a)
+        except TypeError:
+            print("caught")
+        for w in numbers(a, b):
+            return w
+    """,
+    "what a loop lets go is gone": """
+        for u in [Told() for n in range(2)]:
+            del u
+            print("turn")
+        for u in map(lambda n: Told(), items):
+            u = None
+            print("turn")
+        print("after")
+    """,
+    "else, continue, the last item, and a list that grows": """
+        u = v = 0
+        w = [1, 2, 3]
+        for u in w:
+            if len(w) < 6:
+                w.append(u)
+                continue
+            v += u
+        else:
+            print("else", u, w)
+        for u in range(len(w)):
+            for q in range(1, u):
+                if q == 2:
+                    break
+                u -= 1
+            else:
+                continue
+            print(u, q)
+        return u, v
+    """,
+    "closures see the loop's variable, generators yield from it": """
+        u = []
+        for v in range(3):
+            u.append(lambda: v)
+        def inner():
+            for n in range(2):
+                p = yield n
+                while not p:
+                    p = yield "again"
+            return 1
+        w = inner()
+        print([n() for n in u], list(zip(range(5), w)))
+    """,
+    "a flag in closures, comprehensions, f-strings and operators": """
+        p = True
+        q = a is None
+        def inner(n):
+            nonlocal p
+            p ^= n is b
+            return f"{p!r:>6} {not p}"
+        print(inner(a), inner(b), p)
+        p |= q
+        q = not ([(p := not q) for n in range(2)])
+        while (q := not q) is not p:
+            tick()
+        return [p for n in range(2) if not p], {"p": p}, p is True, p + 1
+    """,
+    "operators of one's own are asked once, in their order": """
+        if a == 1 or b is None or a < 2:
+            print("first")
+        if len("abc") > 2 and not a == "b":
+            print("second")
+        match a:
+            case 0 | 1:
+                return 0
+            case True | "b" as u if b:
+                return u
+            case int():
+                print("int")
+            case w:
+                print(w)
+    """,
+    "names that are bound late or taken away": """
+        u = 1
+        v = noisy(b)
+        try:
+            w = u
+            print(p)
+        except NameError as p:
+            print("no p")
+        del u
+        w = 2
+        try:
+            u
+        except NameError:
+            return w, v
+        p = q = u = 0
+    """,
+}
+
+
+@pytest.mark.parametrize("body", TRICKY.values(), ids=TRICKY)
+def test_no_equivalent_rewrite_shows_where_the_order_of_things_does(body: str) -> None:
+    source = "def f(a, b, items):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
+    assert check_every_site_of(source, 0) > 5
+
+
+def generated(seed: int) -> str | None:
+    """A program, None where the one of that seed is not valid Python."""
+    source = program(random.Random(seed))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "program", "exec")
+    except SyntaxError:
+        return None
+    return source
+
+
+def check_every_site(seed: int) -> None:
+    if (source := generated(seed)) is not None:
+        check_every_site_of(source, seed)
+
+
+def check_every_site_of(source: str, seed: int) -> int:
+    """How many rewrites there are; fails for one after which the program does something else."""
+    before, applied = behaviour(source), 0
+    assert behaviour(source) == before
+    for rule in KEEPING:
+        for site in rule.sites(source):
+            try:
+                after = rewrite(rule, source, site, random.Random(seed)).of(source)
+            except Refused:
+                continue
+            assert behaviour(after) == before, f"{rule.NAME} at {site}:\n{source}\nbecame\n{after}"
+            applied += 1
+    return applied
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@FEW
+@given(st.integers(0, 10**9))
+def test_generated_programs_do_the_same_after_any_equivalent_rewrite(seed: int) -> None:
+    check_every_site(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@settings(FEW, max_examples=400)
+@given(st.integers(0, 10**9))
+def test_many_generated_programs_do_the_same_after_any_equivalent_rewrite(seed: int) -> None:
+    check_every_site(seed)
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@FEW
+@given(st.integers(0, 10**9))
+def test_generated_programs_do_the_same_after_many_equivalent_rewrites_one_after_another(seed: int) -> None:
+    source = generated(seed)
+    if source is None:
+        return
+    after = source
+    for step in chain(source, KEEPING, str(seed), 8):
+        after = step.of(after)
+    assert behaviour(after) == behaviour(source), f"{source}\nbecame\n{after}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("benchmark", [humaneval, mbpp])
+def test_every_rule_at_a_random_place_keeps_what_canonical_solutions_do(benchmark: Callable[[Path], list[Program]]) -> None:
+    if not (DATA / "humaneval").is_dir():
+        pytest.skip("the benchmarks are not beside this checkout: shared/data/humaneval and shared/data/mbpp")
+    applied = 0
+    with Runner() as runner:
+        # benchmarks/morphisms.py takes all of them
+        for task in benchmark(DATA)[::3]:
+            before = runner.outcomes(task)
+            again = runner.outcomes(task)
+            if before is None or again is None or told_apart(before, again):
+                continue
+            for rule in KEEPING:
+                try:
+                    after = rewritten_somewhere(rule, task.source, random.Random(task.id)).of(task.source)
+                except (Refused, UnreadableSource):  # libcst does not read one solution of MBPP
+                    continue
+                outcomes = runner.outcomes(task, after)
+                assert outcomes is not None
+                assert not told_apart(before, outcomes), f"{rule.NAME} of {task.id}:\n{after}"
+                applied += 1
+    assert applied > 100
+
+
+def test_the_outcomes_of_a_program_tell_a_changed_one_apart() -> None:
+    task = Program("t", "def f(n):\n    print(n)\n    return [n, 2]\n", "", ("assert f(1) == [1, 2]", "assert f(3)[0] == 3"), "f")
+    with Runner() as runner:
+        before = runner.outcomes(task)
+        assert before is not None
+        assert [before[name].strip() for name in ("import", "test 0", "test 1")] == ["", "1", "3"]
+        for change, where in (("[n, 2]", "[n, 3]"), ("print(n)", "pass"), ("return", "return 1 if n == 'ab' else")):
+            after = runner.outcomes(task, task.source.replace(change, where))
+            assert after is not None
+            assert told_apart(before, after)
+        assert told_apart(before, runner.outcomes(task, "def f(n):\n    while True: pass\n") or {})
+        assert not told_apart(before, runner.outcomes(task) or {})

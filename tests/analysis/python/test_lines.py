@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import ast
+import sysconfig
+import tokenize
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analysis.python.lines import UnreadableSource, documented_functions, middle, rest, sample_lines, whole
+
+STDLIB = Path(sysconfig.get_path("stdlib"))
+SOURCE = '''
+def undocumented(a):
+    b = a
+    c = b
+    return c
+
+
+def short(a):
+    """Too short."""
+    return a
+
+
+class Shop:
+    def total(self, prices, tax):
+        """Sum with tax.
+
+        not = "code"
+        """
+        # a comment
+        note = """
+        not code either
+        """
+        amount = sum(prices, start=(0))
+
+        return amount * (1 + tax)
+'''
+
+
+def test_only_documented_functions_of_over_three_lines_count() -> None:
+    assert [name for name, _ in documented_functions(SOURCE)] == ["Shop.total"]
+
+
+def test_a_line_is_code_of_the_body_never_docstring_comment_blank_or_string() -> None:
+    drawn = {SOURCE[line.start : line.end].strip() for seed in range(60) for line in sample_lines(SOURCE, str(seed))}
+    assert drawn == {'note = """', "amount = sum(prices, start=(0))", "return amount * (1 + tax)"}
+
+
+def test_the_same_seed_draws_the_same_line() -> None:
+    assert sample_lines(SOURCE, "a") == sample_lines(SOURCE, "a")
+
+
+def test_functions_inside_one_another_never_give_the_same_line() -> None:
+    source = 'def outer(f):\n    """Doc."""\n\n    def inner(a):\n        """Doc."""\n        b = a\n        return b\n\n    return inner\n'
+    for seed in range(50):
+        drawn = sample_lines(source, str(seed))
+        assert [line.function for line in drawn] == ["outer", "outer.inner"]
+        assert len({line.start for line in drawn}) == 2
+
+
+def test_what_is_not_python_is_refused_with_a_reason() -> None:
+    for text in ("def broken(:", "print 'old'", "x = \0", "(" * 5000):
+        with pytest.raises(UnreadableSource):
+            sample_lines(text, "a")
+
+
+@given(st.integers())
+def test_a_middle_gap_ends_before_a_closing_bracket_and_leaves_code_behind_it(seed: int) -> None:
+    for line in sample_lines(SOURCE, str(seed)):
+        gap = middle(SOURCE, line, str(seed))
+        if gap is None:
+            assert SOURCE[line.start : line.end].strip() == 'note = """'
+        else:
+            assert line.start < gap.start < gap.end < line.end
+            assert SOURCE[gap.end] in ")]}"
+
+
+def test_form_feeds_and_line_separators_in_a_file_do_not_shift_lines() -> None:
+    source = '\x0c\ndef f(a):\n    """Doc \u2028 doc."""\n    b = "\x85"\n    return b\n'
+    for seed in range(10):
+        (line,) = sample_lines(source, str(seed))
+        assert source[line.start : line.end] in ('    b = "\x85"', "    return b")
+
+
+def test_only_functions_all_of_whose_code_was_executed_where_that_is_known() -> None:
+    code = {n for n, text in enumerate(SOURCE.split("\n"), 1) if any(word in text for word in ("note =", "amount =", "amount *"))}
+    assert [line.function for line in sample_lines(SOURCE, "a", covered=code)] == ["Shop.total"]
+    for line in code:
+        assert sample_lines(SOURCE, "a", covered=code - {line}) == []
+
+
+def test_carriage_returns_end_lines_as_they_do_for_python() -> None:
+    source = SOURCE.replace("\n", "\r")
+    drawn = {source[line.start : line.end].strip() for seed in range(60) for line in sample_lines(source, str(seed))}
+    assert drawn == {'note = """', "amount = sum(prices, start=(0))", "return amount * (1 + tax)"}
+
+
+def test_lines_of_syntax_that_this_python_may_not_know_are_drawn() -> None:
+    pytest.importorskip("libcst")
+    source = SOURCE.replace("def total(self", "def total[T](self")
+    source = source.replace('note = """', "note = f'{prices['a']}' '''").replace('"""\n        amount', "'''\n        amount")
+    drawn = {source[line.start : line.end].strip() for seed in range(60) for line in sample_lines(source, str(seed))}
+    assert drawn == {"note = f'{prices['a']}' '''", "amount = sum(prices, start=(0))", "return amount * (1 + tax)"}
+
+
+def stdlib_files() -> list[Path]:
+    return [p for p in sorted(STDLIB.rglob("*.py")) if "site-packages" not in p.parts]
+
+
+def check_file(path: Path) -> None:
+    with tokenize.open(path) as f:
+        source = f.read()
+    try:
+        lines = sample_lines(source, path.name)
+    except UnreadableSource:
+        with pytest.raises((SyntaxError, ValueError, RecursionError)):
+            ast.parse(source)
+        return
+    for line in lines:
+        gap, tail = whole(source, line), rest(source, line, "0")
+        code = source[gap.start : gap.end]
+        assert code.strip() == code
+        assert code
+        assert not code.startswith("#")
+        assert "\n" not in code
+        assert tail is None or (tail.end == gap.end and gap.start < tail.start < tail.end)
+        between = middle(source, line, "0")
+        assert between is None or source[between.start : between.end]
+
+
+def test_lines_are_drawn_from_part_of_the_standard_library_without_an_exception() -> None:
+    for path in stdlib_files()[::25]:
+        try:
+            check_file(path)
+        except (SyntaxError, UnicodeDecodeError):
+            assert "test" in path.parts or "lib2to3" in path.parts  # files with a wrong coding line, kept for tests
+
+
+@pytest.mark.slow
+def test_lines_are_drawn_from_all_of_the_standard_library_without_an_exception() -> None:
+    read = 0
+    for path in stdlib_files():
+        try:
+            check_file(path)
+            read += 1
+        except (SyntaxError, UnicodeDecodeError):
+            assert "test" in path.parts or "lib2to3" in path.parts
+    assert read > 1000

@@ -1,0 +1,325 @@
+import gzip
+import json
+import shutil
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_java import FRAME, HOSTILE, solution
+
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.analysis.sandbox.isolation.limits import Limits
+from assay.analysis.sandbox.judging import java
+from assay.analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
+from assay.analysis.sandbox.judging.result import Ending, Result
+
+HUMANEVAL_X = Path(__file__).parents[5] / "shared/data/humaneval-x/humaneval_java.jsonl.gz"
+QUICK = Limits(cpu_s=1, wall_s=20)
+
+TEST = """public class Main {
+    public static void main(String[] args) {
+        Solution s = new Solution();
+        List<Boolean> correct = Arrays.asList(
+            s.square(3) == 9,
+            s.square(-4) == 16,
+            Objects.equals(s.squares(4), Arrays.asList(0, 1, 4, 9)),
+            s.squares(3).equals(List.of(0, 1, 4))
+        );
+        if (correct.contains(false)) {
+            throw new AssertionError();
+        }
+    }
+}
+"""
+RIGHT = """import java.util.*;
+class Solution {
+    int square(int x) { return x * x; }
+    List<Integer> squares(int n) { List<Integer> all = new ArrayList<>(); for (int i = 0; i < n; i++) all.add(i * i); return all; }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[JavaSandbox]:
+    try:
+        find_jdk()
+        jail = Jail(available())
+    except (MissingJava, NoIsolation) as reason:
+        pytest.skip(str(reason))
+    with JavaSandbox(jail) as made:
+        yield made
+
+
+def test_a_right_program_passes(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST)
+    assert result.ending is Ending.PASSED, result
+    assert result.label is True
+
+
+def test_a_wrong_program_fails_with_the_line_of_the_test(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(RIGHT.replace("i * i", "i + i"), TEST)
+    assert (result.ending, result.label) == (Ending.FAILED, False)
+    assert "AssertionError at line 11 of the test" in result.reason
+
+
+def test_what_does_not_compile_fails_with_the_compilers_message(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(RIGHT.replace("return all;", "return x;"), TEST)
+    assert result.ending is Ending.FAILED
+    assert "Program.java:4: cannot find symbol" in result.reason
+    result = sandbox.check(RIGHT.replace("square(int", "cube(int"), TEST)
+    assert result.ending is Ending.FAILED
+    assert "Test.java:5: cannot find symbol" in result.reason
+
+
+def test_a_test_without_main_gives_no_verdict(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(RIGHT, "class Main {}")
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+
+
+def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24))
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "did not start" in result.reason
+
+
+def test_what_a_program_prints_is_kept_and_cut(sandbox: JavaSandbox) -> None:
+    program = RIGHT.replace("return x * x;", 'System.out.println("seen " + x); System.err.println("too"); return x * x;')
+    result = sandbox.check(program, TEST)
+    assert result.ending is Ending.PASSED
+    assert "seen -4\ntoo\n" in result.output
+
+
+# these end when their limits end them, or make the machine work
+SLOW = {name for name in HOSTILE if any(word in name for word in ("never", "fill", "full", "without end", "bounds"))}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in HOSTILE])
+def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None:
+    program, ending = HOSTILE[name]
+    result = sandbox.check(program, TEST, limits=QUICK)
+    assert result.label is False, result
+    assert ending is None or result.ending is ending, result
+
+
+@pytest.mark.slow
+def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandbox) -> None:
+    result = sandbox.check(solution("for (;;) {}"), TEST, limits=Limits(cpu_s=0.5))
+    assert result.ending is Ending.TIMED_OUT
+    assert "0.5 s of CPU time" in result.reason
+
+
+def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaSandbox) -> None:
+    assert all(result.label for result in sandbox.check_many([(RIGHT, TEST)] * 3))
+
+
+@pytest.mark.slow
+def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> None:
+    program = solution("try { Thread.sleep(99999); } catch (Exception e) {} return 0;")
+    result = sandbox.check(program, TEST, limits=Limits(wall_s=4))
+    assert result.ending is Ending.TIMED_OUT
+    assert "4 s on the clock" in result.reason
+
+
+PEEK = solution(
+    """for (String name : new String[] {"/etc/shadow", "%s", "%s"}) {
+        java.io.File file = new java.io.File(name);
+        if (file.canRead() && (file.isFile() || file.list() != null && file.list().length > 0)) return 0; }
+    if (System.getenv("ASSAY_SECRET") != null) return 1;
+    try (var socket = new java.net.Socket("127.0.0.1", %d)) { return 2; } catch (java.io.IOException e) {}
+    try { new java.io.FileOutputStream("%s").close(); return 3; } catch (java.io.IOException e) {}
+    return x * x;"""
+).replace("return new ArrayList<>();", RIGHT.split("squares(int n) {")[1].split("return all; }")[0] + "return all;")
+
+
+def test_a_program_sees_no_file_variable_or_socket_of_ours(sandbox: JavaSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_SECRET", "1")
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    secret.chmod(0o644)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        result = sandbox.check(PEEK % (secret, __file__, server.getsockname()[1], tmp_path / "written"), TEST)
+    assert result.ending is Ending.PASSED, result
+    assert not (tmp_path / "written").exists()
+
+
+def checked(sandbox: JavaSandbox, members: str, statements: str, outside: str = "") -> Result:
+    program = f"import java.util.*; import java.math.*; class Solution {{ {members} }} {outside}"
+    return sandbox.check(
+        program,
+        f"class Main {{ public static void main(String[] args) throws Exception {{ Solution s = new Solution();\n{statements}\n}} }}",
+    )
+
+
+VALUES = """true, (byte) -1, (short) 2, 3, 4L, -0.0f, Double.NaN, -0.0, 'x', "\\ud800 \\u00e9", null,
+    new BigInteger("123456789012345678901"), new BigDecimal("1.50"), Optional.empty(), Optional.of(List.of(1)), OptionalInt.of(2),
+    OptionalDouble.empty(),
+    List.of(1), List.of(1, 2, 3),
+    new ArrayList<>(List.of(1, 2)), Arrays.asList(1, null), new LinkedList<>(List.of("a")), new Stack<>(), new HashSet<>(Set.of(1)),
+    new TreeSet<>(Set.of(3, 1)), new TreeMap<>(Map.of("k", List.of(1))), new HashMap<>(Map.of(1, 'c')),
+    new LinkedHashMap<>(Map.of(2, -0.0)),
+    Collections.unmodifiableList(Arrays.asList(1, null)), new AbstractMap.SimpleEntry<>("k", null)"""
+
+
+def test_values_come_back_with_their_exact_types(sandbox: JavaSandbox) -> None:
+    members = f"""Object[] all = {{ {VALUES} }};
+    Object made(int i) {{ return all[i]; }}
+    Object echo(Object o) {{ return o; }}
+    int[] doubled(int[] a) {{ return Arrays.stream(a).map(x -> 2 * x).toArray(); }}
+    String[][] turned(String[][] a) {{ return new String[][] {{a[1], a[0]}}; }}
+    String joined(String first, char second, Object... rest) {{ return first + second + rest[0]; }}"""
+    statements = f"""Object[] all = {{ {VALUES} }};
+    for (int i = 0; i < all.length; i++) {{
+        for (Object back : new Object[] {{s.made(i), s.echo(all[i])}}) {{
+            if (!Objects.equals(back, all[i])) throw new Exception(all[i] + " came back as " + back);
+            if (back != null && back.getClass() != all[i].getClass()) throw new Exception(all[i].getClass() + " is now " + back.getClass());
+        }}
+    }}
+    assert Arrays.equals(s.doubled(new int[] {{1, 2}}), new int[] {{2, 4}});
+    assert Arrays.deepEquals(s.turned(new String[][] {{{{"a"}}, {{"b", null}}}}), new String[][] {{{{"b", null}}, {{"a"}}}});
+    assert s.joined("x", 'y', 1).equals("xy1");"""
+    result = checked(sandbox, members, statements)
+    assert result.ending is Ending.PASSED, result
+
+
+def test_changes_to_arguments_and_identity_come_back(sandbox: JavaSandbox) -> None:
+    members = """List<Integer> sort(List<Integer> l) { Collections.sort(l); return l; }
+    void fill(int[] a, Map<String, List<Integer>> m, StringBuilder b) {
+        Arrays.fill(a, 7); m.get("k").add(2); m.put("n", m.get("k")); b.append("!"); }
+    boolean literal(String s) { return s == "same"; }
+    void fixed(List<Integer> l) { l.add(1); }"""
+    statements = """List<Integer> l = new ArrayList<>(List.of(3, 1, 2));
+    assert s.sort(l) == l && l.equals(List.of(1, 2, 3));
+    int[] a = new int[2]; List<Integer> inner = new ArrayList<>(List.of(1)); StringBuilder b = new StringBuilder("x");
+    Map<String, List<Integer>> m = new HashMap<>(Map.of("k", inner));
+    s.fill(a, m, b);
+    assert a[1] == 7 && inner.equals(List.of(1, 2)) && m.get("n") == inner && b.toString().equals("x!");
+    assert s.literal("same");
+    try { s.fixed(List.of(2)); throw new Exception("a fixed list grew"); } catch (UnsupportedOperationException e) {}"""
+    assert checked(sandbox, members, statements).ending is Ending.PASSED
+
+
+def test_exceptions_come_back_as_the_nearest_class_of_the_library(sandbox: JavaSandbox) -> None:
+    members = """int f(int x) throws java.io.IOException { if (x == 0) throw new Odd("none");
+        if (x == 1) throw new java.io.IOException("disk");
+        return 1 / (x - 2); }
+    static class Odd extends IllegalArgumentException { Odd(String s) { super(s); } }"""
+    statements = """try { s.f(0); throw new Exception(); } catch (IllegalArgumentException e) { assert e.getMessage().equals("none"); }
+    try { s.f(1); throw new Exception(); } catch (java.io.IOException e) { assert e.getMessage().equals("disk"); }
+    try { s.f(2); throw new Exception(); } catch (ArithmeticException e) {}"""
+    assert checked(sandbox, members, statements).ending is Ending.PASSED
+
+
+def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbox) -> None:
+    outside = """class Pair<A, B extends Comparable<B>> {
+        private A a; final B b; static final int SIZE = 2; Pair(A a, B b) { this.a = a; this.b = b; }
+        A first() { return a; } void put(A a) { this.a = a; }
+        static <T> Pair<T, Integer> of(T t) { return new Pair<>(t, 1); }
+        public boolean equals(Object o) { return true; } public boolean equals(Pair<?, ?> p) { return true; } }
+    interface Shape { double area(); default double twice() { return 2 * area(); } }
+    record Square(double side) implements Shape { public double area() { return side * side; } }
+    enum Color { RED, GREEN; Color next() { return values()[(ordinal() + 1) % 2]; } }"""
+    members = 'Shape shape(double x) { return new Square(x); } List<Pair<String, Integer>> pairs() { return List.of(Pair.of("q")); }'
+    statements = """Pair<String, Integer> p = new Pair<>("a", 1);
+    p.put("z"); assert p.first().equals("z") && Pair.SIZE == 2;
+    assert s.pairs().get(0).first().equals("q");
+    assert !p.equals(Pair.of("z")) && p.equals(p);
+    assert s.shape(2).twice() == 8 && ((Square) s.shape(3)).side() == 3;
+    assert Color.RED.next() == Color.GREEN;"""
+    result = checked(sandbox, members, statements, outside)
+    assert result.ending is Ending.PASSED, result
+
+
+def test_an_answer_that_its_reader_cannot_hold_decides_whatever_the_test_makes_of_it(sandbox: JavaSandbox) -> None:
+    # a list of lists, deeper than any stack; and a set that is twice in itself, whose hash never ends
+    deep = "for (int i = 0; i < 200000; i++) body.write(new byte[] {17, 0, 0, 0, 0, 1}); body.writeByte(0);"
+    endless = "body.write(new byte[] {17, 7, 0, 0, 0, 2, 13, 0, 0, 0, 0, 13, 0, 0, 0, 0});"
+    for value in (deep, endless):
+        members = f"""Object odd() throws Exception {{
+            var bytes = new java.io.ByteArrayOutputStream(); var body = new java.io.DataOutputStream(bytes);
+            body.write(new byte[] {{'R', 0, 0, 0, 0}}); {value}
+            {FRAME} var frame = new java.io.DataOutputStream(out); frame.writeInt(bytes.size()); frame.write(bytes.toByteArray());
+            Thread.sleep(60000); return 0; }}"""
+        result = checked(sandbox, members, "try { s.odd(); } catch (StackOverflowError e) {}")
+        assert result.ending is Ending.FAILED
+        assert "an answer that is no value" in result.reason
+
+
+LONG = """class Solution {{
+    String long_(int x) {{ return "\\u20ac".repeat({characters}); }}
+    int back(String text, String again) {{ return text.length() + again.length(); }}
+}}
+"""
+TELLS = "class Main {{ public static void main(String[] a) {{ Solution s = new Solution(); String t = s.long_(1); {then} }} }}"
+
+
+@pytest.mark.parametrize(
+    "then", ["throw new AssertionError(t);", "if (s.back(t, t) > 0) throw new AssertionError();"], ids=["in the message", "given back"]
+)
+def test_a_value_near_the_largest_is_the_programs_failure_wherever_the_test_takes_it(sandbox: JavaSandbox, then: str) -> None:
+    result = sandbox.check(LONG.format(characters=(1 << 23) - (1 << 10)), TELLS.format(then=then))
+    assert result.ending is Ending.FAILED, result
+
+
+def test_a_value_too_large_that_the_test_made_itself_gives_no_verdict(sandbox: JavaSandbox) -> None:
+    grows = "for (int n = 1 << 20; n <= 1 << 22; n *= 2) s.same(new int[n]);"
+    result = checked(sandbox, "int[] same(int[] all) { return all.clone(); }", grows)
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "too large" in result.reason
+
+
+def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaSandbox) -> None:
+    result = checked(sandbox, "void run(Runnable r) { r.run(); }", "s.run(() -> {});")
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "the test passes what it cannot" in result.reason
+
+
+def test_a_compiler_that_was_kept_waiting_says_nothing_about_the_program(sandbox: JavaSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "COMPILE_S", 0.001)
+    result = sandbox.check(RIGHT, TEST)
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "the compiler was not done after 0.001 s on the clock" in result.reason
+    # and one that worked all the time does
+    monkeypatch.setattr(java, "COMPILE_CPU_S", 0.0)
+    assert sandbox.check(RIGHT, TEST).ending is Ending.TIMED_OUT
+    monkeypatch.undo()
+    assert sandbox.check(RIGHT, TEST).ending is Ending.PASSED
+
+
+def test_a_missing_jdk_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MissingJava, match="openjdk-17-jdk-headless"):
+        find_jdk("no-such-java")
+    runtime = tmp_path / "bin" / "java"
+    runtime.parent.mkdir()
+    runtime.write_text(f'#!/bin/sh\necho "    java.home = {tmp_path}" >&2\necho "    java.specification.version = $ASSAY_VERSION" >&2\n')
+    runtime.chmod(runtime.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("ASSAY_VERSION", "17")
+    with pytest.raises(MissingJava, match="has no javac"):
+        find_jdk.__wrapped__(str(runtime))
+    monkeypatch.setenv("ASSAY_VERSION", "11")
+    with pytest.raises(MissingJava, match="Java 11, which is too old"):
+        find_jdk.__wrapped__(str(runtime))
+
+
+def test_the_sources_are_where_the_package_looks_for_them() -> None:
+    assert {path.stem for path in java.SOURCES.glob("*.java")} >= {"Compiler", "Judge", "Runner"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HUMANEVAL_X.exists(), reason="the data of HumanEval-X is not beside the repository")
+def test_every_canonical_solution_of_humaneval_x_passes_and_fails_once_broken(sandbox: JavaSandbox) -> None:
+    with gzip.open(HUMANEVAL_X, "rt") as lines:
+        items = [json.loads(line) for line in lines]
+    pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
+    assert [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label] == []
+    # the answers of one task are not those of the next: same signature, other body
+    bodies = [(item["prompt"] + "        throw new RuntimeException();\n    }\n}\n", item["test"]) for item in items[:20]]
+    assert not any(result.label for result in sandbox.check_many(bodies))
+
+
+def test_java_is_tested_where_it_is_installed() -> None:
+    if shutil.which("javac") is None:
+        pytest.skip("no JDK here")
+    assert find_jdk().home.is_dir()

@@ -1,0 +1,435 @@
+import gzip
+import itertools
+import json
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.analysis.sandbox.isolation import containment, started
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.analysis.sandbox.isolation.limits import Limits
+from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode, find_node
+from assay.analysis.sandbox.judging.result import Ending, Result
+
+HUMANEVAL_X = Path(__file__).parents[5] / "shared/data/humaneval-x/humaneval_js.jsonl.gz"
+# canonical solutions that are wrong, and pass upstream because its console.assert only prints: `return (z, false)` gives no pair, and by
+# `while (num > 0)` the number 0 has no even digit
+WRONG_UPSTREAM = ["JavaScript/112", "JavaScript/155"]
+QUICK = Limits(cpu_s=1, wall_s=20)
+
+TEST = """const testSquares = () => {
+  console.assert(square(3) === 9)
+  console.assert(square(-4) === 16)
+  console.assert(JSON.stringify(squares(4)) === JSON.stringify([0, 1, 4, 9]))
+  const found = squares(3)
+  console.assert(found.length === 3 && found.every((x, i) => x === i * i))
+}
+testSquares()
+"""
+RIGHT = """const square = (x) => x * x
+function squares (n) { return Array.from({ length: n }, (_, i) => i * i) }
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[JavaScriptSandbox]:
+    try:
+        find_node()
+        jail = Jail(available())
+    except (MissingNode, NoIsolation) as reason:
+        pytest.skip(str(reason))
+    with JavaScriptSandbox(jail, workers=2) as made:
+        yield made
+
+
+def wrong(square: str = "return 0", squares: str = "return []", more: str = "") -> str:
+    """A wrong program: the bodies of its two functions, and more around them."""
+    return f"{more}\nconst square = (x) => {{ {square} }}\nfunction squares (n) {{ {squares} }}\n"
+
+
+def test_a_right_program_passes(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST)
+    assert result.ending is Ending.PASSED, result
+    assert result.label is True
+
+
+def test_an_assertion_that_fails_is_a_failure_with_its_line(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check(RIGHT.replace("i * i", "i + i"), TEST)
+    assert (result.ending, result.label) == (Ending.FAILED, False)
+    assert "assertion failed at line 4 of the test" in result.reason
+    assert sandbox.check("const f = 1", "try { console.assert(f === 2) } catch {}").ending is Ending.FAILED
+
+
+def test_what_does_not_parse_fails_with_the_message(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check("const square = (x) => {", TEST)
+    assert result.ending is Ending.FAILED
+    assert "SyntaxError: Unexpected end of input" in result.reason
+
+
+def test_a_missing_function_fails(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check("const cube = (x) => x", TEST)
+    assert result.ending is Ending.FAILED
+    assert "square is not defined at line 2 of the test" in result.reason
+
+
+def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=2))
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "did not start" in result.reason
+
+
+def test_what_a_program_prints_is_kept(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check(RIGHT.replace("=> x * x", "=> { console.log('seen', x); return x * x }"), TEST)
+    assert result.ending is Ending.PASSED
+    assert "seen -4\n" in result.output
+
+
+PASS = "Buffer.from([0, 0, 0, 1, 80])"
+# writes frames of its own in the place of the runner's: first an answer to the call, then `true` to whatever is called, and for properties
+# a length of 3, and functions
+FRAMES = """const fs = require('fs')
+function put (text) {
+  const body = Buffer.from(text)
+  const frame = Buffer.concat([Buffer.alloc(4), body])
+  frame.writeUInt32BE(body.length, 0)
+  for (let done = 0; done < frame.length;) done += fs.writeSync(1, frame, done)
+}
+function read (count) {
+  const bytes = Buffer.alloc(count)
+  for (let have = 0; have < count;) {
+    const more = fs.readSync(0, bytes, have, count - have, null)
+    if (more === 0) process.exit(0)
+    have += more
+  }
+  return bytes
+}
+function answer (...replies) {
+  for (const reply of replies) {
+    put('R' + reply)
+    const call = JSON.parse(read(read(4).readUInt32BE(0)).toString().slice(1))
+    const value = call.operation !== 'value' ? 'true' : call.property === 'length' ? '3' : '["f",9]'
+    replies.push(`{"changed":[],"value":${value}}`)
+  }
+}
+"""
+
+
+def framed(*replies: str) -> str:
+    """A program whose answers to the last call of TEST, and to what follows, are these."""
+    answers = "".join(f", {json.dumps(reply)}" for reply in replies)
+    return wrong("return x * x", f"return n === 4 ? [0, 1, 4, 9] : answer(...[{answers[2:]}])", FRAMES)
+
+
+HOSTILE = {
+    "exits as it is loaded": (wrong(more="process.exit(0)"), Ending.FAILED),
+    "exits in a call": (wrong("process.exit(0)"), Ending.FAILED),
+    "exits by the way below": (wrong("process.reallyExit(0)"), Ending.FAILED),
+    "exits when it is asked to end": (wrong("process.on('exit', () => process.reallyExit(0)); throw 1"), Ending.FAILED),
+    "kills itself": (wrong("process.kill(process.pid, 'SIGKILL')"), None),
+    "kills every process it sees": (wrong("try { process.kill(-1, 'SIGKILL') } catch {} return 9"), None),
+    "aborts": (wrong("process.abort()"), Ending.CRASHED),
+    "writes a verdict in the place of an answer": (wrong(f"require('fs').writeSync(1, {PASS}); return 0"), Ending.FAILED),
+    "writes verdicts as it is loaded": (wrong(more=f"for (let i = 0; i < 99; i++) require('fs').writeSync(1, {PASS})"), Ending.FAILED),
+    "says that it has ended, so that no verdict be given": (
+        wrong("require('fs').writeSync(1, Buffer.from([0, 0, 0, 1, 68])); return 0"),
+        Ending.FAILED,
+    ),
+    "prints what a passed test prints": (wrong("console.log('PASSED'); console.log('1 passing'); return 0"), Ending.FAILED),
+    "makes console.assert do nothing": (wrong(more="console.assert = () => {}"), Ending.FAILED),
+    "has a console of its own": (wrong(more="const console = { assert () {} }"), Ending.FAILED),
+    "has a JSON of its own": (wrong("return x * x", more="const JSON = { stringify: () => 'same' }"), Ending.FAILED),
+    "changes JSON and arrays": (
+        wrong("return x * x", more="JSON.stringify = () => 'same'; Array.prototype.every = () => true; Object.is = () => true"),
+        Ending.FAILED,
+    ),
+    "has a test of its own": (wrong(more="var testSquares = () => {}"), Ending.FAILED),
+    "gives an object whose methods agree": (
+        wrong("return x * x", "return n > 3 ? [0, 1, 4, 9] : { length: 3, every: () => true, equals: () => true, toJSON: () => [] }"),
+        Ending.FAILED,
+    ),
+    "gives an array whose methods agree": (
+        wrong(
+            "return x * x",
+            "return n > 3 ? [0, 1, 4, 9] : Object.assign(new (class extends Array { every () { return true } })(), [7, 7, 7])",
+        ),
+        Ending.FAILED,
+    ),
+    "gives a proxy for an array": (
+        wrong("return x * x", "return n > 3 ? [0, 1, 4, 9] : new Proxy([1, 2, 3], { get: (a, k) => k === 'every' ? () => true : a[k] })"),
+        Ending.FAILED,
+    ),
+    "gives a number that equals everything": (wrong("return { valueOf: () => 9, [Symbol.toPrimitive]: () => 9 }"), Ending.FAILED),
+    "pollutes prototypes by a key": (
+        wrong('return globalThis.JSON.parse(\'{"__proto__": {"every": 1, "assert": 1}}\')'),
+        Ending.FAILED,
+    ),
+    "pollutes prototypes by what it gives": (
+        wrong("return { constructor: { prototype: { every: () => true } }, __proto__: { toString: () => '9' } }"),
+        Ending.FAILED,
+    ),
+    "answers with an object that has functions for methods": (
+        framed('{"changed": [], "value": ["o", ["every", ["f", 0], "length", 3]]}'),
+        Ending.FAILED,
+    ),
+    "answers with an object whose keys are no strings": (
+        framed('{"changed": [], "value": ["o", [["a", ["every"]], ["f", 0], "length", 3]]}'),
+        Ending.FAILED,
+    ),
+    "answers with an object that the test did not make": (framed('{"changed": [], "value": ["i", 7]}'), Ending.FAILED),
+    "gives back a function for the test's function": (wrong("return () => true", "return () => true"), Ending.FAILED),
+    "goes below by process.binding": (wrong("process.binding('fs'); process.binding('spawn_sync'); return 0"), Ending.FAILED),
+    "looks for the judge in its own modules": (
+        wrong(more="for (const m of Object.values(require('module')._cache)) m.exports.writeFrame = () => {}"),
+        None,
+    ),
+    "starts a shell that kills": (wrong("require('child_process').spawnSync('sh', ['-c', 'kill -9 -1']); return 9"), None),
+    "leaves timers behind": (wrong(more="setInterval(() => {}, 1); process.on('uncaughtException', () => {})"), Ending.FAILED),
+    "leaves a worker behind": (
+        wrong(more="new (require('worker_threads').Worker)('for (;;) {}', { eval: true })"),
+        None,
+    ),
+    "throws as it is loaded": (wrong(more="throw new Error('no')"), Ending.FAILED),
+    "throws undefined": (wrong("throw undefined"), Ending.FAILED),
+    "throws away the stack": (wrong("return square(x) + 1"), Ending.FAILED),
+    "gives a promise that is never kept": (wrong("return new Promise(() => {})"), None),
+    "gives an array that holds itself": (wrong("return x * x", "const a = []; a.push(a); return a"), Ending.FAILED),
+    "gives an array nested beyond all bounds": (
+        wrong("return x * x", "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a"),
+        Ending.FAILED,
+    ),
+    "never ends": (wrong("for (;;) {}"), Ending.TIMED_OUT),
+    "never ends as it is loaded": (wrong(more="for (;;) {}"), Ending.TIMED_OUT),
+    "fills the heap": (wrong("const all = []; for (;;) all.push(new Array(1e6).fill(x))"), None),
+    "fills memory outside of the heap": (wrong("const all = []; for (;;) all.push(Buffer.alloc(1e8, 1))"), None),
+    "prints without end": (wrong("for (;;) console.log('x'.repeat(1 << 16))"), None),
+    "fills the disk": (wrong("for (;;) require('fs').appendFileSync('/tmp/full', Buffer.alloc(1 << 20))"), None),
+}
+# these end when their limits end them, or make the machine work
+SLOW = {name for name in HOSTILE if any(word in name for word in ("never ends", "fill", "without end", "worker"))}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in HOSTILE])
+def test_a_hostile_program_never_passes(sandbox: JavaScriptSandbox, name: str) -> None:
+    program, ending = HOSTILE[name]
+    result = sandbox.check(program, TEST, limits=QUICK)
+    assert result.label is False, result
+    assert ending is None or result.ending is ending, result
+
+
+@pytest.mark.slow
+def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check(wrong("for (;;) {}"), TEST, limits=Limits(cpu_s=1))
+    assert result.ending is Ending.TIMED_OUT
+    assert "1 s of CPU time" in result.reason
+
+
+def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaScriptSandbox) -> None:
+    assert all(result.label for result in sandbox.check_many([(RIGHT, TEST)] * 3))
+
+
+def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: JavaScriptSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = wrong("process.kill(process.pid, 'SIGKILL')")
+    # the kernel's count of the processes that it killed goes up meanwhile
+    count = itertools.count(containment.oom_kills())
+    monkeypatch.setattr(started, "oom_kills", lambda: next(count))
+    result = sandbox.check(killed, TEST)
+    assert (result.ending, result.reason) == (Ending.INFRASTRUCTURE, "the machine ran out of memory")
+    assert sandbox.check(wrong("process.abort()"), TEST).ending is Ending.CRASHED
+
+
+def test_a_program_sees_no_file_variable_or_socket_of_ours(
+    sandbox: JavaScriptSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_SECRET", "1")
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    secret.chmod(0o644)
+    program = """const fs = require('fs')
+    const seen = () => [%r, %r, '/etc/shadow'].filter(name => fs.existsSync(name) && fs.readFileSync(name))
+    const secret = () => process.env.ASSAY_SECRET
+    const wrote = () => { try { fs.writeFileSync(%r, 'x'); return true } catch { return false } }
+    const connected = () => new Promise(resolve => {
+      require('net').connect(%d, '127.0.0.1').on('connect', () => resolve(true)).on('error', () => resolve(false))
+    })"""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        result = sandbox.check(
+            program % (str(secret), __file__, str(tmp_path / "written"), server.getsockname()[1]),
+            """console.assert(seen().length === 0 && secret() === undefined && wrote() === false)
+            connected().then(yes => console.assert(yes === false))""",
+        )
+    assert result.ending is Ending.PASSED, result
+    assert not (tmp_path / "written").exists()
+
+
+def checked(sandbox: JavaScriptSandbox, program: str, test: str) -> Result:
+    return sandbox.check(program, "const { isDeepStrictEqual: same } = require('util')\n" + test)
+
+
+def test_values_come_back_with_their_exact_types(sandbox: JavaScriptSandbox) -> None:
+    test = """const all = [0, -0, NaN, Infinity, -Infinity, 1.5, 2n ** 70n,
+      '', '\\ud800 é', true, null, undefined,
+      [], [1, , 3], [[1], { a: [] }],
+      { a: undefined, b: null, __proto__: null }, JSON.parse('{"__proto__": 1}'), new Map([[{ k: 1 }, new Set([1, 'x'])]]), new Date(5),
+      /a+/gi, new Uint8Array([1, 255]), new Float64Array([-0, NaN]), new BigInt64Array([-1n]), new RangeError('far')]
+    for (const value of all) {
+      const back = echo(value)
+      console.assert(same(back, value), String(value))
+      console.assert(fresh(value) === 'same' || same(fresh(value), value), 'fresh', String(value))
+    }
+    console.assert(1 in echo([1, , 3]) === false && isNaN(echo(new Date(NaN)).getTime()))"""
+    program = (
+        "const echo = x => x\nconst fresh = x => x instanceof Error || typeof x !== 'object' || x === null ? 'same' : structuredClone(x)"
+    )
+    # structuredClone gives an ordinary prototype to an object that has none
+    assert checked(sandbox, program, test.replace("null, __proto__: null", "null")).ending is Ending.PASSED
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.lists(PLAIN, min_size=8, max_size=8))
+def test_any_plain_value_comes_back_as_it_went(sandbox: JavaScriptSandbox, values: list[object]) -> None:
+    test = f"for (const value of JSON.parse({json.dumps(json.dumps(values))})) console.assert(same(copy(value), [value]))"
+    result = checked(sandbox, "const copy = x => [structuredClone(x)]", test)
+    assert result.ending is Ending.PASSED, result
+
+
+def test_changes_to_arguments_and_identity_come_back(sandbox: JavaScriptSandbox) -> None:
+    program = """const sort = a => a.sort()
+    const change = (o, m, s) => { delete o.gone; o.list.push(2); o.again = o.list; m.set('k', 1); s.clear() }"""
+    test = """const a = [3, 1, 2]
+    console.assert(sort(a) === a && same(a, [1, 2, 3]))
+    const list = [1]; const o = { gone: 1, list }; const m = new Map(); const s = new Set([1])
+    change(o, m, s)
+    console.assert(same(o, { list: [1, 2], again: [1, 2] }) && o.again === list && m.get('k') === 1 && s.size === 0)"""
+    assert checked(sandbox, program, test).ending is Ending.PASSED
+
+
+def test_functions_can_be_called_both_ways_and_objects_keep_their_state(sandbox: JavaScriptSandbox) -> None:
+    program = """const map = (a, f) => a.map(x => f(x))
+    const counter = () => { let n = 0; return () => ++n }
+    class Stack {
+      constructor () { this.items = [] }
+      push (x) { this.items.push(x); return this }
+      get size () { return this.items.length }
+      static of (x) { return x + 1 } }
+    const LIMIT = 7
+    const later = async x => { await null; if (x < 0) throw new TypeError('negative'); return x + 1 }"""
+    test = """console.assert(same(map([1, 2], x => x * 2), [2, 4]))
+    const next = counter(); next(); console.assert(next() === 2)
+    const stack = new Stack(); stack.push(5).push(6)
+    console.assert(stack.size === 2 && stack.items[1] === 6 && Stack.of(1) === 2 && LIMIT === 7)
+    let thrown; try { map([1], () => { throw new RangeError('mine') }) } catch (error) { thrown = error }
+    console.assert(thrown instanceof RangeError && thrown.message === 'mine')
+    later(1).then(x => console.assert(x === 2))
+    later(-1).then(() => console.assert(false), error => console.assert(error instanceof TypeError))"""
+    result = checked(sandbox, program, test)
+    assert result.ending is Ending.PASSED, result
+    assert checked(sandbox, program, "later(1).then(x => console.assert(x === 3))").ending is Ending.FAILED
+
+
+def test_a_program_changes_nothing_of_the_judges_own(sandbox: JavaScriptSandbox) -> None:
+    for name, own in (("constructor", "from"), ("__proto__", "0"), ("every", "call")):
+        forged = json.dumps(json.dumps({"changed": [[name, [own, ["f", 0]]]], "value": 1}))
+        result = sandbox.check(f"{FRAMES}\nconst touch = () => answer({forged})", "touch(); console.assert(Array.from([1]) === true)")
+        assert result.ending is Ending.FAILED
+        assert "an answer that is no value" in result.reason
+
+
+def test_a_promise_that_is_rejected_with_nothing_fails(sandbox: JavaScriptSandbox) -> None:
+    for nothing in ("null", "undefined"):
+        result = sandbox.check(f"const later = async x => {{ throw {nothing} }}", "later(1).then(x => console.assert(x === 2))")
+        assert (result.ending, result.reason) == (Ending.FAILED, f"Error: thrown: {nothing}")
+
+
+def test_what_a_test_sets_is_its_own_whatever_names_the_program_has(sandbox: JavaScriptSandbox) -> None:
+    program = "var found = { length: 1 }\nconst ones = n => []"
+    assert sandbox.check(program, "found = ones(1); console.assert(found.length === 1)").ending is Ending.FAILED
+
+
+def test_packages_that_benchmarks_name_are_there(sandbox: JavaScriptSandbox) -> None:
+    program = "const md5 = text => require('js-md5')(text)"
+    test = "const _ = require('lodash')\nif (!_.isEqual(md5('Hello world'), '3e25960a79dbc69b674cd4ec67a72c62')) { throw 'Error' }"
+    assert sandbox.check(program, test).ending is Ending.PASSED
+    result = sandbox.check(program, test.replace("3e", "4e"))
+    assert (result.ending, result.reason) == (Ending.FAILED, "thrown: Error")
+
+
+def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check("const f = x => x", "f(Symbol('s'))")
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "a symbol cannot travel" in result.reason
+
+
+NO_ANSWER = {
+    "nested too deeply": FRAMES
+    + """const deep = '["a",['.repeat(3000) + ']]'.repeat(3000)
+const encode = s => answer(`{"changed":[],"value":${deep}}`)""",
+    "nested as deeply as can be, and put into more": "const encode = s => { let a = s; for (let i = 0; i < 199; i++) a = [a]; return a }",
+    "a promise": "async function encode (s) { return s }",
+    "too large to go back twice": "const encode = s => 'x'.repeat(1e7)",
+    "a bigint that is thrown": "const encode = s => { throw 1n }",
+    "an error whose name has no text": "const encode = s => { throw Object.assign(new Error('x'), { name: Object.create(null) }) }",
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWER)
+def test_a_program_whose_value_cannot_go_back_to_it_has_failed(sandbox: JavaScriptSandbox, name: str) -> None:
+    test = "const coded = encode('abc'); console.assert(decode([[coded, coded]]) === 'abc')"
+    result = sandbox.check(NO_ANSWER[name] + "\nconst decode = a => ''", test)
+    assert result.ending is Ending.FAILED, result
+    assert "assertion" not in result.reason
+
+
+def test_a_value_of_the_tests_own_that_is_nested_too_deeply_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
+    result = sandbox.check("const f = x => x", "f(1); let a = []; for (let i = 0; i < 300; i++) a = [a]; f(a)")
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert "nested too deeply" in result.reason
+
+
+def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(MissingNode, match="sudo apt install nodejs"):
+        find_node("no-such-node")
+    old = tmp_path / "node"
+    old.write_text("#!/bin/sh\nprintf '/usr/bin/node\\n12.1.0\\n'\n")
+    old.chmod(old.stat().st_mode | stat.S_IXUSR)
+    with pytest.raises(MissingNode, match=r"Node.js 12.1.0, which is too old"):
+        find_node.__wrapped__(str(old))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HUMANEVAL_X.exists(), reason="the data of HumanEval-X is not beside the repository")
+def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScriptSandbox) -> None:
+    with gzip.open(HUMANEVAL_X, "rt") as lines:
+        items = [json.loads(line) for line in lines]
+    pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
+    failed = [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label]
+    assert failed == WRONG_UPSTREAM
+    broken = [(item["prompt"] + "throw new Error()\n}\n", item["test"]) for item in items[:20]]
+    assert not any(result.label for result in sandbox.check_many(broken))
+
+
+@pytest.mark.parametrize(
+    ("test", "says"),
+    [
+        ("import { f } from './program.js'; f(1)", "not JavaScript that can be run"),
+        ("await f(1)", "not JavaScript that can be run"),
+        ("const { expect } = require('chai'); expect(f(1)).to.equal(1)", "requires what is not here"),
+        ("try { require('chai') } catch {} f(1)", "requires what is not here"),
+    ],
+)
+def test_a_test_that_cannot_be_run_says_nothing_about_the_program(sandbox: JavaScriptSandbox, test: str, says: str) -> None:
+    result = sandbox.check("const f = x => x", test)
+    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert says in result.reason

@@ -1,0 +1,360 @@
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from assay.analysis.sandbox.isolation import containment, started
+from assay.analysis.sandbox.isolation.confine import Confinement, Unconfined
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.analysis.sandbox.isolation.limits import Limits
+from assay.analysis.sandbox.judging.forkserver import _confinement
+from assay.analysis.sandbox.judging.python import PythonSandbox
+from assay.analysis.sandbox.judging.result import Ending, Result
+
+SHORT = Limits(cpu_s=1, wall_s=5, memory_bytes=1 << 28)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[PythonSandbox]:
+    try:
+        level = available()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    with PythonSandbox(Jail(level)) as made:
+        yield made
+
+
+def failed(result: Result, *says: str) -> bool:
+    return result.ending is Ending.FAILED and result.label is False and all(text in result.reason for text in says)
+
+
+def test_a_right_program_passes_and_a_wrong_one_fails_with_the_line_of_the_test(sandbox: PythonSandbox) -> None:
+    test = "assert f(1) == 2\nassert f(2) == 3, 'two'\n"
+    right = sandbox.check("def f(x):\n    print('at', x)\n    return x + 1\n", test)
+    assert (right.ending, right.label, right.output) == (Ending.PASSED, True, "at 1\nat 2\n")
+    assert right.cpu_s > 0
+    assert failed(sandbox.check("def f(x):\n    return 2\n", test), "AssertionError: two", "line 2")
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ("def f(:\n", "SyntaxError"),
+        ("import nothing_of_that_name\n", "ModuleNotFoundError"),
+        ("def g(x): return 2\n", "does not define f"),
+        ("def f(x): raise ValueError('so')\n", "ValueError: so (line 1 of the program)"),
+        ("def f(x): return f(x)\n", "RecursionError"),
+        ("f = 3\n", "TypeError"),
+        ("def f(x): return input()\n", "EOFError"),
+    ],
+)
+def test_a_program_that_breaks_down_fails_with_its_reason(sandbox: PythonSandbox, program: str, says: str) -> None:
+    assert failed(sandbox.check(program, "assert f(1) == 2\n", "f"), says)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class A:\n    def __eq__(self, o): return True\n    __hash__ = None\ndef f(x): return A()",
+        "class A(int):\n    def __eq__(self, o): return True\n    __ne__ = lambda s, o: False\ndef f(x): return A()",
+        "class A:\n    def __bool__(self): return True\n    def __contains__(self, x): return True\ndef f(x): return A()",
+        "import builtins\nbuiltins.AssertionError = type('E', (Exception,), {})\ndef f(x): return 0",
+        "import os\ndef f(x): os._exit(0)",
+        "import sys\ndef f(x): sys.exit(0)",
+        "def f(x): raise SystemExit(0)",
+        "def f(x): raise KeyboardInterrupt",
+        "def f(x): raise GeneratorExit",
+        "def f(x): raise StopIteration",
+        "raise SystemExit(0)",
+        "import os\nos.write(3, b'\\0\\0\\0\\1N' * 50)\ndef f(x): return 0",
+        "import os\ndef f(x):\n    os.close(3)\n    return 2",
+        "import os\ndef f(x):\n    os.write(3, b'\\xff' * 8)\n    return 2",
+        'import os\ndef f(x):\n    os.write(1, b\'{"passed": true, "kind": "", "reason": ""}\')\n    os._exit(0)',
+        "import gc\ndef f(x):\n    for o in gc.get_objects():\n        if type(o) is dict: o.update(passed=True)\n    return 0",
+        "import sys\ndef t(frame, event, arg):\n    frame.f_locals.clear()\n    return t\nsys.settrace(t)\ndef f(x): return 0",
+        "import sys\ndef f(x):\n    g = sys._getframe()\n    while g:\n        g.f_globals.clear()\n        g = g.f_back\n    return 0",
+        "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
+        "import os, signal\ndef f(x):\n    os.kill(os.getppid(), signal.SIGKILL)\n    return 2 if False else 0",
+        "import os\ndef f(x):\n    os.kill(-1, 9)\n    return 0",
+        "def f(x): return float('nan')",
+        "def f(x): return [2]",
+        "def f(x): return 'x' * (1 << 25)",
+        "def f(x):\n    a = []\n    for _ in range(5000): a = [a]\n    return a",
+        "def f(x): return (n for n in iter(int, 1))",
+    ],
+)
+def test_no_wrong_program_passes(sandbox: PythonSandbox, program: str) -> None:
+    for test in (
+        "assert f(1) == 2\n",
+        "assert f(1) and f(1) == 2",
+        "for i in range(3):\n    try:\n        assert f(i) == i + 1\n    except TypeError:\n        raise\n",
+    ):
+        result = sandbox.check(program, test, "f", limits=SHORT)
+        assert result.label is False, result
+
+
+def test_a_refusal_counts_whatever_the_test_catches(sandbox: PythonSandbox) -> None:
+    test = "try:\n    f(1) == 2\nexcept:\n    pass\n"
+    assert failed(sandbox.check("class A: pass\ndef f(x): return A()", test), "equality", "class A")
+    assert failed(sandbox.check("import os\ndef f(x): os._exit(0)", test), "status 0")
+    assert failed(sandbox.check("def f(x): raise SystemExit", test), "SystemExit")
+
+
+def test_the_program_can_not_end_a_loop_of_the_test_early(sandbox: PythonSandbox) -> None:
+    test = "assert all(map(lambda n: f(n) == n + 1, [1, 2]))\n"
+    assert failed(sandbox.check("def f(x): raise StopIteration", test), "StopIteration")
+
+
+def test_the_judges_own_builtins_and_modules_are_used_whatever_the_program_calls_so(sandbox: PythonSandbox) -> None:
+    program = "class math:\n    isclose = staticmethod(lambda a, b: True)\ndef len(x): return 2\ndef f(x): return 0.5\n"
+    assert failed(sandbox.check(program, "assert math.isclose(f(1), 0.25)\n", "f"))
+    assert failed(sandbox.check("def len(x): return 2\ndef f(x): return [1]\n", "assert len(f(1)) == 2\n", "f"))
+    assert sandbox.check("def sum(a, b): return a + b\n", "assert sum(1, 2) == 3\n", "sum").label
+
+
+def test_expected_exceptions_are_the_builtins_of_that_name_or_stand_ins(sandbox: PythonSandbox) -> None:
+    test = "import unittest\ncase = unittest.TestCase()\nwith case.assertRaisesRegex({kind}, 'so'):\n    f(1)\n"
+    mine = "class Mine(ValueError): pass\n"
+    assert sandbox.check("def f(x): raise ValueError('so')", test.format(kind="ValueError")).label
+    assert sandbox.check(f"{mine}def f(x): raise Mine('so')", test.format(kind="ValueError")).label
+    assert sandbox.check(
+        "def f(x): return b'\\xff'.decode()", "try:\n    f(1)\n    assert False\nexcept UnicodeDecodeError:\n    pass"
+    ).label
+    assert failed(sandbox.check("def f(x): raise TypeError('so')", test.format(kind="ValueError")), "TypeError: so")
+    assert failed(sandbox.check("def f(x): return 1", test.format(kind="ValueError")), "not raised")
+    assert failed(sandbox.check("import unittest\ndef f(x): raise unittest.SkipTest('so')", test.format(kind="ValueError")), "SkipTest")
+
+
+def test_arguments_changed_in_place_are_changed_for_the_test(sandbox: PythonSandbox) -> None:
+    program = """
+def f(items, table, kept):
+    items[0].append(items)
+    table["new"] = {1, 2}
+    table["old"].discard(3)
+    return items
+"""
+    test = """
+inner, old, kept = [], {3, 4}, [1]
+items, table = [inner], {"old": old}
+back = f(items, table, kept)
+assert back is items and items[0] is inner and inner[0] is items
+assert table == {"old": {4}, "new": {1, 2}} and table["old"] is old and kept == [1]
+"""
+    assert sandbox.check(program, test).label
+
+
+def test_objects_of_the_programs_classes_are_used_through_their_attributes(sandbox: PythonSandbox) -> None:
+    program = """
+class Node:
+    def __init__(self, value):
+        self.value, self.left = value, None
+    def total(self):
+        return self.value + (self.left.total() if self.left else 0)
+    def __iter__(self):
+        yield self.value
+        if self.left:
+            yield from self.left
+    def __repr__(self):
+        return f"Node({self.value})"
+def total(node):
+    return node.total()
+"""
+    test = """
+root = Node(1)
+root.left = Node(2)
+root.left.left = Node(3)
+assert total(root) == 6 == root.left.left.value + 3 and list(root) == [1, 2, 3]
+assert root.left is root.left and repr(root) == "Node(1)" and root.left.left.left is None
+assert not hasattr(root, "right")
+"""
+    assert sandbox.check(program, test).label
+
+
+def test_a_builtin_class_as_the_entry_point_is_called_where_the_program_is(sandbox: PythonSandbox) -> None:
+    assert failed(sandbox.check("f = ValueError", "assert f(f(1)) == 2"), "equality")
+    assert failed(sandbox.check("f = memoryview", "assert list(f(f(b'1'))) == [2]"), "AssertionError")
+    assert sandbox.check("f = sorted\ng = tuple", "assert f([2, 1]) == [1, 2] and g([1]) == (1,)").label
+    assert sandbox.check("def f(x): return type(x)", "assert f(1) is int and f(1)('3') == 3").label
+
+
+def test_functions_go_both_ways(sandbox: PythonSandbox) -> None:
+    program = "def twice(f): return lambda x: f(f(x))\ndef squares():\n    n = 0\n    while True:\n        yield n * n\n        n += 1\n"
+    test = "import itertools\nassert twice(lambda n: n + 3)(1) == 7\nassert list(itertools.islice(squares(), 4)) == [0, 1, 4, 9]\n"
+    assert sandbox.check(program, test).label
+
+
+def test_limits_end_what_goes_on_too_long_or_takes_too_much(sandbox: PythonSandbox) -> None:
+    test = "assert f(1) == 2"
+    assert sandbox.check("def f(x):\n    while True: pass", test, limits=Limits(cpu_s=0.3)).ending is Ending.TIMED_OUT
+    assert sandbox.check("while True: print('x' * 1000)", test, limits=Limits(cpu_s=0.3)).ending is Ending.TIMED_OUT
+    asleep = sandbox.check("import time\ndef f(x): time.sleep(60)", test, limits=Limits(wall_s=0.5))
+    assert (asleep.ending, asleep.reason) == (Ending.TIMED_OUT, "took more than 0.5 s")
+    hungry = "def f(x): return len(bytearray(1 << 29))"
+    assert sandbox.check(hungry, test, limits=SHORT).ending is Ending.OUT_OF_MEMORY
+    ignoring = (
+        "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass"
+    )
+    assert sandbox.check(ignoring, test, limits=Limits(cpu_s=0.3)).ending is Ending.TIMED_OUT
+    crashed = sandbox.check("import ctypes\ndef f(x): ctypes.string_at(0)", test)
+    assert (crashed.ending, crashed.reason) == (Ending.CRASHED, "died of SIGSEGV")
+
+
+def test_only_so_much_output_is_kept_and_endless_output_does_no_harm(sandbox: PythonSandbox) -> None:
+    loud = sandbox.check("def f(x):\n    print('x' * 300_000)\n    return 2", "assert f(1) == 2", limits=Limits(output_bytes=1000))
+    assert (loud.label, loud.output) == (True, "x" * 1000)
+
+
+def test_what_the_judge_works_on_is_bounded_too(sandbox: PythonSandbox) -> None:
+    result = sandbox.check("def f(x): return range(1 << 40)", "assert sorted(f(1)) == [1]", limits=Limits(cpu_s=0.2, wall_s=2))
+    assert result.ending in (Ending.OUT_OF_MEMORY, Ending.TIMED_OUT)
+    assert sandbox.check("def f(x): return 2", "assert f(1) == 2").label
+
+
+def test_a_program_that_cuts_its_wire_and_lives_on_is_ended_and_has_failed(sandbox: PythonSandbox) -> None:
+    away = "import os, time\ndef f(x):\n    os.closerange(3, 99)\n    time.sleep(60)\n"
+    result = sandbox.check(away, "assert f(1) == 2", "f", limits=SHORT)
+    assert (result.ending, result.reason) == (Ending.FAILED, "cut itself off from its tests")
+
+
+def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: PythonSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = "import os, signal\ndef f(x):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    result = sandbox.check(killed, "assert f(1) == 2", "f", limits=SHORT)
+    assert (result.ending, result.reason) == (Ending.CRASHED, "died of SIGKILL")
+    # the kernel's count of the processes that it killed goes up meanwhile
+    count = itertools.count(containment.oom_kills())
+    monkeypatch.setattr(started, "oom_kills", lambda: next(count))
+    result = sandbox.check(killed, "assert f(1) == 2", "f", limits=SHORT)
+    assert (result.ending, result.reason) == (Ending.INFRASTRUCTURE, "the machine ran out of memory")
+    assert sandbox.check("def f(x):\n    return 2\n", "assert f(1) == 2", "f", limits=SHORT).ending is Ending.PASSED
+
+
+def test_a_test_that_can_not_be_run_says_nothing_about_the_program(sandbox: PythonSandbox) -> None:
+    for test, says in (
+        ("assert f(:", "SyntaxError"),
+        ("1 / 0\nassert f(1)", "ZeroDivisionError"),
+        ("f(iter([]))", "list_iterator"),
+        ("1 + 1", "nothing of the program"),
+    ):
+        result = sandbox.check("def f(x): return 2", test)
+        assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+        assert says in result.reason
+
+
+def test_a_check_function_that_nothing_calls_is_called_with_the_entry_point(sandbox: PythonSandbox) -> None:
+    test = "def check(candidate):\n    assert candidate(1) == 2\n"
+    assert sandbox.check("def f(x): return 2", test, "f").label
+    assert failed(sandbox.check("def f(x): return 3", test, "f"), "line 2")
+    assert sandbox.check("def f(x): return 3", test, "f").label is False
+
+
+def test_one_program_leaves_nothing_for_the_next(sandbox: PythonSandbox) -> None:
+    hostile = "import builtins, math\nbuiltins.len = lambda x: 7\nmath.floor = lambda x: 7\ndef f(x): return len(x)"
+    assert failed(sandbox.check(hostile, "assert f([1]) == 1"))
+    assert sandbox.check("import math\ndef f(x): return len(x) + math.floor(0.5)", "assert f([1]) == 1").label
+    test = "seen = []\ndef check(g):\n    seen.append(g(1))\n    assert seen == [2]\ncheck(f)"
+    for _ in range(2):
+        assert sandbox.check("def f(x): return 2", test).label
+
+
+def test_a_server_that_dies_is_replaced_and_the_program_tried_again(sandbox: PythonSandbox) -> None:
+    assert sandbox.check("def f(x): return 2", "assert f(1) == 2").label
+    for server in ("program", "judge"):
+        pair = sandbox._pairs[0]
+        getattr(pair, server)._process.kill()
+        assert sandbox.check("def f(x): return 2", "assert f(1) == 2").label
+        assert failed(sandbox.check("def f(x): return 3", "assert f(1) == 2"))
+
+
+def test_threads_share_the_pairs_of_a_sandbox() -> None:
+    try:
+        level = available()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    results: dict[int, Result] = {}
+    with PythonSandbox(Jail(level), sys.executable, pairs=2) as made:
+
+        def work(number: int) -> None:
+            results[number] = made.check(f"def f(x): return {number}", "assert f(1) % 2 == 0")
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        processes = [server._process.pid for pair in made._pairs for server in (pair.program, pair.judge) if server]
+    assert [results[number].label for number in range(6)] == [True, False] * 3
+    assert len(processes) == 4
+    time.sleep(0.1)
+    for pid in processes:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, signal.SIG_DFL)
+
+
+def test_limits_above_the_sandboxs_own_are_refused(sandbox: PythonSandbox) -> None:
+    with pytest.raises(ValueError, match="memory limit"):
+        sandbox.check("", "", limits=Limits(memory_bytes=1 << 40))
+
+
+def test_a_server_keeps_one_confinement_open_however_often_limits_change() -> None:
+    held: dict[Limits, Confinement] = {}
+    try:
+        first = _confinement(Limits(cpu_s=1), held)
+    except Unconfined as error:
+        pytest.skip(str(error))
+    assert _confinement(Limits(cpu_s=1), held) is first
+    second = _confinement(Limits(cpu_s=2), held)
+    assert list(held.values()) == [second]
+    os.close(second.rules)
+    assert second.rules == first.rules  # its number was free again
+
+
+def test_annotations_are_evaluated_as_in_a_program_of_its_own(sandbox: PythonSandbox) -> None:
+    nowhere = "def g(x: List[int]) -> Optional[int]: ...\ndef f(x): return x\n"
+    assert failed(sandbox.check(nowhere, "assert f(1) == 1\n"), "NameError")
+    kept = "class C:\n    n: int\ndef f(x): return C.__annotations__['n'](x)\n"
+    assert sandbox.check(kept, "assert f('3') == 3\n").label
+    assert sandbox.check("def f(x): return x\n", "class Case:\n    n: int\nassert Case.__annotations__['n'](f('3')) == 3\n").label
+
+
+def test_a_handle_has_no_attribute_but_those_of_the_object(sandbox: PythonSandbox) -> None:
+    program = "class P:\n    def __init__(self, name):\n        self._name, self._number, self._session = name, 7, []\n"
+    test = "p = P('Ann')\nassert (p._name, p._number, p._session) == ('Ann', 7, [])\n"
+    assert sandbox.check(program, test).label
+
+
+@pytest.mark.parametrize("use", ["abs(f(3) - 1.5) < 1e-6", "1.5 + f(3) == 3", "round(f(3)) == 2", "int(f(3)) == 1", "-f(3) == 0"])
+def test_a_program_is_not_asked_to_calculate_with_what_is_expected(sandbox: PythonSandbox, use: str) -> None:
+    program = """
+class Answer:
+    def __getattr__(self, name):
+        return lambda *given: 0.0
+    __sub__ = __radd__ = __neg__ = __abs__ = lambda self, *given: given[0] if given else 0.0
+    __int__ = __round__ = lambda self, *given: 1
+def f(x): return Answer()
+"""
+    assert failed(sandbox.check(program, f"try:\n    assert {use}\nexcept TypeError:\n    pass\n"), "arithmetic")
+
+
+def test_counters_and_ordered_and_default_dicts_are_changed_in_place_too(sandbox: PythonSandbox) -> None:
+    program = """
+def f(edges, counts, order):
+    edges[1].append(2)
+    counts["z"] += 3
+    order.move_to_end("a")
+"""
+    test = """
+from collections import Counter, OrderedDict, defaultdict
+edges, counts, order = defaultdict(list, {5: [6]}), Counter("z"), OrderedDict(a=1, b=2)
+f(edges, counts, order)
+assert edges == {5: [6], 1: [2]} and type(edges) is defaultdict and edges.default_factory is list
+assert counts == Counter(z=4) and list(order) == ["b", "a"]
+"""
+    assert sandbox.check(program, test).label

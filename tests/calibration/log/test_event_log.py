@@ -1,0 +1,416 @@
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_events import BEGAN_MS, SERVER, new, request
+
+from assay.calibration.log.event_log import EventLog, EventLogError, EventLogUnavailable
+from assay.calibration.log.events import Began, Drifted, Dropped, Ended, Ending, Event, Kept, Other, Row, Shown, Text, hash_of
+
+ROOT = Path(__file__).parents[3]
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".typing"), str(ROOT / "tests")))}
+
+# Appends so many events as one name, a few in each transaction.
+WRITER = """
+import sys
+from pathlib import Path
+from typing import get_args
+from assay.calibration.log.event_log import EventLog, New
+from assay.calibration.log.events import Shown
+with EventLog(Path(sys.argv[1]), create=True) as log:
+    for n in range(0, int(sys.argv[3]), 5):
+        log.append([New(n + i, sys.argv[2], None, Shown(by="client")) for i in range(5)])
+"""
+# Appends for ever, prunes now and then, and says what is committed.
+KILLED = """
+import random, sys
+from pathlib import Path
+from typing import get_args
+from assay.calibration.log.event_log import EventLog
+from synthetic_events import new, request
+rolled = random.Random(int(sys.argv[2]))
+with EventLog(Path(sys.argv[1]), create=True) as log:
+    print("begun", flush=True)
+    while True:
+        said = [f"{rolled.getrandbits(48):012x}" for _ in range(rolled.choice((1, 5, 200)))]
+        log.append([new(request(name), name) for name in said])
+        print(*said, flush=True)
+        if rolled.random() < 0.02:
+            sum(log.prune(10**6, 10**6))
+            log.overwritten()
+"""
+# The disk fills up, then there is room again.
+FULL = """
+import resource, sys
+from pathlib import Path
+from typing import get_args
+from assay.calibration.log.event_log import EventLog, EventLogUnavailable
+from synthetic_events import new, request
+hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+written = 0
+with EventLog(Path(sys.argv[1]), create=True) as log:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))
+    try:
+        while True:
+            log.append([new(request(f"{written:012}"))] * 7)
+            written += 7
+    except EventLogUnavailable as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    log.append([new(request("after"))])
+print(written + 1)
+"""
+
+names = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+EVENTS: st.SearchStrategy[Event] = st.one_of(
+    st.builds(Began, version=names, client=names, client_version=names),
+    st.builds(request, names, reason=names, measures=st.dictionaries(names, numbers), propensity=st.none() | numbers),
+    st.builds(Shown, by=st.sampled_from(("client", "inferred"))),
+    st.builds(Ended, ending=st.sampled_from(Ending), by=st.just("client"), characters=st.integers(0, 9), visible_ms=numbers),
+    st.builds(Kept, after_s=st.none() | st.integers(0, 600), share=st.none() | numbers, why=st.sampled_from(("", "undone", "lost"))),
+    st.builds(Text, what=st.just("found"), text=names),
+    st.builds(Drifted, calibrator=names, direction=names, size=numbers, n=st.integers(0, 9)),
+    st.builds(Dropped, count=st.integers(0, 9)),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "events.sqlite3"
+
+
+def rows_of(path: Path) -> list[Row]:
+    with EventLog(path) as log:
+        return list(log.rows())
+
+
+def bytes_of(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.parent.iterdir())
+
+
+def run(script: str, *arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
+
+
+@given(st.lists(st.tuples(EVENTS, st.none() | names, st.integers(0, 10**13)), max_size=20))
+def test_what_is_read_is_what_was_written_in_its_order(
+    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[Event, str | None, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("log") / "events.sqlite3"
+    with EventLog(path, create=True) as log:
+        for event, showing, time_ms in events[:3]:
+            log.append([new(event, showing, time_ms)])
+        if events[3:]:
+            log.append([new(event, showing, time_ms) for event, showing, time_ms in events[3:]])
+        assert list(log.rows()) == [
+            Row(number, time_ms, SERVER, showing, event) for number, (event, showing, time_ms) in enumerate(events, 1)
+        ]
+
+
+def test_more_events_than_are_read_at_once_come_in_order_from_a_number_and_a_time_on(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        assert log.append([new(Dropped(count=n), time_ms=n) for n in range(1700)]) == 1700
+        assert [row.time_ms for row in log.rows(after=100, since_ms=400)] == list(range(400, 1700))
+
+
+def test_the_file_and_those_beside_it_are_the_owners_alone(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with EventLog(path, create=True) as log:
+            log.append([new(Shown(by="client"))])
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("events.sqlite3", "events.sqlite3-wal", "events.sqlite3-shm"), 0o600)
+
+
+def changed(path: Path, statement: str, *values: object) -> None:
+    """Do to a database what Assay would not."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(statement, values)
+
+
+def newer(path: Path) -> None:
+    EventLog(path, create=True).close()
+    changed(path, "PRAGMA user_version = 2")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: path.write_text("not a database, but long enough to be looked at\n" * 20), "no log of Assay's, and is left alone"),
+        (lambda path: path.write_bytes(b""), "no log of Assay's, and is left alone"),
+        (lambda path: changed(path, "CREATE TABLE events (number INTEGER)"), "no log of Assay's, and is left alone"),
+        (newer, "a newer version of Assay wrote it (its format is 2, this version's 1), so it is left alone"),
+    ],
+    ids=["text", "empty", "another database", "newer"],
+)
+def test_a_file_that_is_no_log_of_this_version_is_refused_and_left_alone(path: Path, make: object, said: str) -> None:
+    make(path)  # type: ignore[operator]
+    before = path.read_bytes()
+    for create in (False, True):
+        with pytest.raises(EventLogError, match="left alone") as refused:
+            EventLog(path, create=create)
+        assert str(refused.value).startswith(f"{path}: ")
+        assert said in str(refused.value)
+    assert [file.read_bytes() for file in path.parent.iterdir()] == [before]
+
+
+def test_where_there_is_none_it_says_so_and_makes_neither_file_nor_folder(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, said in (
+        (tmp_path / "none", "there is no log of events"),
+        (tmp_path, "not a file"),
+        (tmp_path / "pipe", "not a file"),
+        (tmp_path / "no" / "none", "there is no log of events"),
+        (tmp_path / ("long" * 100), "can't be opened: File name too long"),
+    ):
+        with pytest.raises(EventLogError, match=said):
+            EventLog(path)
+    with pytest.raises(EventLogError, match=f"there is no folder {tmp_path / 'no'}"):
+        EventLog(tmp_path / "no" / "log", create=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_page_that_is_damaged_is_an_error_with_the_file_and_the_reason(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        log.append([new(request(f"{n:012}")) for n in range(200)])
+    whole = bytearray(path.read_bytes())
+    whole[4096 * 4 : 4096 * 12] = os.urandom(4096 * 8)
+    path.write_bytes(whole)
+    with EventLog(path) as log, pytest.raises(EventLogError, match=f"{path}: it is damaged: "):
+        list(log.rows())
+
+
+def test_what_is_not_known_and_what_is_damaged_is_passed_over_and_counted(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        log.append([new(Shown(by="client"), "a")])
+    insert = "INSERT INTO events (time_ms, server, showing, kind, body) VALUES (?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT))"
+    good = (BEGAN_MS, SERVER, None, "shown", '{"event":"shown","by":"client"}')
+    for place, value in (
+        (4, '{"event":"shown"}'),
+        (4, '{"event":"shown","by":"somebody"}'),
+        (4, '{"event":"ended"}'),
+        (4, "{"),
+        (4, ""),
+        (4, "[" * 100_000),
+        (4, b"\xff\xfe"),
+        (1, b"\xff\xfe"),
+        (0, "yesterday"),
+        (0, 10**17),
+        (0, -1),
+    ):
+        changed(path, insert, *(value if index == place else field for index, field in enumerate(good)))
+    changed(path, insert, *good[:3], "invented_later", "{}")
+    changed(path, insert, *good[:4], '{"event":"shown","by":"client","invented_later":[1]}')
+    passed_over = Counter[str]()
+    with EventLog(path) as log:
+        assert [row.event for row in log.rows(passed_over)] == [Shown(by="client")] * 2
+    assert passed_over == {"damaged": 11, "unknown": 1}
+
+
+def test_half_a_character_from_an_editor_does_not_stop_an_event(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        log.append([new(Began(version="1", client="a\ud800")), new(request("b", measures={"\udfff": 1.0}))])
+    began, asked = (row.event for row in rows_of(path))
+    assert began == Began(version="1", client="a?")
+    assert asked == request("b", measures={"?": 1.0})
+
+
+def test_pruning_by_age_deletes_what_is_older_whatever_stands_before_it(path: Path) -> None:
+    day = 86_400_000
+    with EventLog(path, create=True) as log:
+        log.append([new(Dropped(count=age), time_ms=BEGAN_MS - age * day) for age in (-400, 10, 200, 179, 181, 0)])
+        assert sum(log.prune(180, 256, now_ms=BEGAN_MS)) == 2
+        assert [row.event for row in log.rows()] == [Dropped(count=age) for age in (-400, 10, 179, 0)]
+        assert sum(log.prune(180, 256, now_ms=BEGAN_MS)) == 0
+
+
+def test_pruning_by_size_deletes_the_oldest_and_gives_the_space_back_to_the_disk(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        for begin in range(0, 6000, 1000):
+            log.append([new(request(f"{n:012}"), time_ms=n) for n in range(begin, begin + 1000)])
+        log.overwritten()
+        before = path.stat().st_size
+        deleted = sum(log.prune(10**6, 2))
+        assert log.size <= 2 * 2**20 < before
+        kept = [row.time_ms for row in log.rows()]
+        assert kept == list(range(deleted, 6000))
+        assert log.size > 1.5 * 2**20
+        assert sum(file.stat().st_size for file in path.parent.iterdir()) < 2 * 2**20 + 100_000
+        assert log.append([new(Shown(by="client"))]) == 6001
+
+
+def test_what_is_forgotten_of_a_document_is_gone_from_the_disk_with_all_that_became_of_it_and_nothing_else(path: Path) -> None:
+    wanted = hash_of("file:///secret.py")
+    with EventLog(path, create=True) as log:
+        for n in range(300):
+            name, along = f"showing-{n:04}", f"along-{n:04}"
+            document = wanted if n % 3 == 0 else hash_of("file:///other.py")
+            log.append([new(request(name, document=document)), new(request(along, document=document), name), new(Shown(by="client"), name)])
+        changed(path, "INSERT INTO events (time_ms, server, kind, body) VALUES (1, '', 'request', ?)", f'{{"document":"{wanted}"')
+        assert log.forget_documents([wanted]) == 301
+        assert log.overwritten()
+        on_disk = bytes_of(path)
+        assert wanted.encode() not in on_disk
+        assert [n for n in range(300) if f"showing-{n:04}".encode() in on_disk] == [n for n in range(300) if n % 3]
+        assert len(list(log.rows())) == 600
+
+
+def test_with_a_document_is_forgotten_what_the_user_went_on_to_there_and_what_is_found_there_later(path: Path) -> None:
+    wanted, other = hash_of("file:///secret.py"), hash_of("file:///other.py")
+    with EventLog(path, create=True) as log:
+        log.append(
+            [new(request("first", document=wanted, others=(Other(id="second"), Other(id="third")))), new(request("fourth", document=other))]
+        )
+        log.append([new(Shown(by="client"), name) for name in ("second", "third", "fourth")])
+        assert log.forget_documents([wanted]) == 3
+        log.append([new(Text(what="found", text="SECRET", document=wanted), "second"), new(Shown(by="client"), "second")])
+        assert log.forget_documents([wanted]) == 2
+        assert [row.showing for row in log.rows()] == [None, "fourth"]
+
+
+def test_code_is_forgotten_and_all_else_stays(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        log.append([new(Shown(by="client"), "a"), new(Text(what="suggested", text="SECRET" * 2000), "a"), new(Dropped(count=1))])
+        assert b"SECRET" in bytes_of(path)
+        assert log.forget_texts() == 1
+        assert log.overwritten()
+        assert b"SECRET" not in bytes_of(path)
+        assert [type(row.event) for row in log.rows()] == [Shown, Dropped]
+
+
+def test_all_and_all_from_before_a_time_is_forgotten_and_numbers_are_not_used_twice(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        log.append([new(Text(what="found", text=f"code {n}"), time_ms=n) for n in range(10)])
+        assert log.forget_before(4) == 4
+        assert [row.time_ms for row in log.rows()] == list(range(4, 10))
+        assert log.forget_all() == 6
+        assert log.overwritten()
+        assert b"code" not in bytes_of(path)
+        assert log.append([new(Shown(by="client"))]) == 11
+
+
+def test_while_another_process_reads_what_is_forgotten_it_is_said_that_remains_are_there(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.2)
+    with EventLog(path, create=True) as log:
+        log.append([new(Text(what="found", text="SECRET"))])
+        reader = sqlite3.connect(path, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchone()
+        log.forget_all()
+        assert not log.overwritten()
+        reader.close()
+        assert log.overwritten()
+        assert b"SECRET" not in bytes_of(path)
+
+
+def test_several_processes_make_one_log_and_write_to_it_at_once(path: Path) -> None:
+    writers = [run(WRITER, path, name, 300) for name in "abcdef"]
+    assert [writer.wait(60) for writer in writers] == [0] * 6
+    found = rows_of(path)
+    for name in "abcdef":
+        assert [row.time_ms for row in found if row.server == name] == list(range(300))
+    assert [file.name for file in path.parent.iterdir()] == ["events.sqlite3"]
+
+
+def test_pruning_while_another_process_writes_deletes_nothing_of_what_is_new(path: Path) -> None:
+    with EventLog(path, create=True) as log:
+        log.append([new(request(f"{n:012}"), time_ms=n) for n in range(3000)])
+        writer = run(WRITER, path, "later", 2000)
+        while writer.poll() is None:
+            for _ in log.prune(10**6, 1):
+                pass
+        assert writer.returncode == 0
+        later = [row.time_ms for row in log.rows() if row.server == "later"]
+        assert later == list(range(2000 - len(later), 2000))
+        assert log.size <= 2**20 + 300_000
+
+
+def test_a_log_that_is_removed_while_it_is_open_is_seen_and_the_next_begins_empty(path: Path) -> None:
+    removed = EventLog(path, create=True)
+    removed.append([new(Dropped(count=1))])
+    assert removed.in_place
+    path.unlink()  # what stood in the WAL file beside it stays, and must not be taken for the new one's
+    assert not removed.in_place
+    with EventLog(path, create=True) as log:
+        log.append([new(Dropped(count=2))])
+        removed.close()
+        log.append([new(Dropped(count=3))])
+        assert log.in_place
+    assert [row.event for row in rows_of(path)] == [Dropped(count=2), Dropped(count=3)]
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_log_that_is_moved_away_while_it_is_open_is_whole_where_it_is_now(path: Path, tmp_path: Path) -> None:
+    moved = EventLog(path, create=True)
+    moved.append([new(Dropped(count=n)) for n in range(3)])
+    (tmp_path / "kept").mkdir()
+    path.rename(tmp_path / "kept" / "log")
+    moved.close()
+    assert len(rows_of(tmp_path / "kept" / "log")) == 3
+
+
+def test_another_processs_long_write_is_waited_for_and_then_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.2)
+    with EventLog(path, create=True) as log:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(EventLogUnavailable, match="can't be written: database is locked"):
+            log.append([new(Shown(by="client"))])
+        other.close()
+        log.append([new(Shown(by="client"))])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")
+def test_on_a_full_disk_a_batch_is_there_whole_or_not_at_all_and_later_ones_are(path: Path) -> None:
+    writer = run(FULL, path)
+    said = writer.communicate(timeout=60)[0].splitlines()
+    assert writer.returncode == 0
+    assert f"{path}: can't be written: " in said[0]
+    assert len(rows_of(path)) == int(said[1])
+
+
+@pytest.mark.slow
+def test_a_writer_that_is_killed_a_hundred_times_loses_nothing_that_it_committed(path: Path) -> None:
+    rolled, said = random.Random(0), list[str]()
+    for turn in range(100):
+        writer = run(KILLED, path, turn)
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "begun\n"
+        time.sleep(rolled.random() ** 2 * 0.5)
+        writer.kill()
+        told = writer.communicate(timeout=60)[0]
+        # the last line may be torn; what it names is committed all the same, but not known whole
+        said += [name for line in told.splitlines(keepends=True) if line.endswith("\n") for name in line.split()]
+        with closing(sqlite3.connect(path)) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            there = {row[0] for row in db.execute("SELECT showing FROM events")}
+        assert [name for name in said if name not in there] == []
+    print(f"{len(said):,} events told, none lost")
+    assert len(said) > 10_000
+
+
+def test_every_kind_field_and_ending_is_documented() -> None:
+    section = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Log of events")[2].partition("\n## ")[0]
+    assert section
+    names = [name for kind in get_args(Event) for name in (kind.__struct_config__.tag, *kind.__struct_fields__)]
+    columns = [field for field in Row.__struct_fields__ if field != "event"]
+    assert [name for name in (*names, *columns, *Ending) if f"`{name}`" not in section] == []

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.calibration.measures.verbalised import PHRASES, probability_in
+
+STATED = {
+    "80%": 0.8,
+    "80.00 %": 0.8,
+    "80,5 %": 0.805,
+    "80 percent": 0.8,
+    "75 per cent": 0.75,
+    "７５％": 0.75,
+    "~80%": 0.8,
+    "0.8%": 0.008,
+    "99.9% (0.999)": 0.999,
+    "0%": 0.0,
+    "100%": 1.0,
+    "100": 1.0,
+    "0": 0.0,
+    "0.8": 0.8,
+    ".75": 0.75,
+    "80": 0.8,
+    "about 80": 0.8,
+    "I'd say 85.": 0.85,
+    "80 because it looks right": 0.8,
+    "**80%**": 0.8,
+    r"\boxed{80\%}": 0.8,
+    "Answer: 75": 0.75,
+    "Probability: [0.9]": 0.9,
+    "P(True) = 0.35": 0.35,
+    "probability is about 80": 0.8,
+    "The probability that this completion is correct is 90%.": 0.9,
+    "Confidence: 0.95": 0.95,
+    "confidence - 80%": 0.8,
+    "I am 90% confident": 0.9,
+    "I'm 80 percent sure": 0.8,
+    "80 chance": 0.8,
+    "8/10": 0.8,
+    "90 / 100": 0.9,
+    "8 out of 10": 0.8,
+    "chance: 3 in 4": 0.75,
+    "50/50": 0.5,
+    "70-80%": 0.75,
+    "70–80 %": 0.75,
+    "60%-70%": 0.65,
+    "between 70 and 80 percent": 0.75,
+    "0.7 to 0.8": 0.75,
+    "70-80%, say 75%": 0.75,
+    "On a scale of 0-100: 80%": 0.8,
+    "80%. It is very likely right": 0.8,
+    "80% (again: 80 percent)": 0.8,
+    "at line 80: 70%": 0.7,
+    "It has 3 functions, 70%": 0.7,
+    "70% of the time": 0.7,
+    "Very likely.": 0.9,
+    "It is almost certain that this fits": 0.95,
+    "almost certainly not": 0.07,
+    "Probably not": 0.25,
+    "I am certain": 1.0,
+}
+REFUSED = {
+    "": "no probability",
+    "True": "no probability",
+    "line 80": "no probability",
+    "2 bugs": "no probability",
+    "I think line 80 has 2 bugs": "no probability",
+    "Python 3.11": "no probability",
+    "3.11.2": "no probability",
+    "in 0.5 seconds": "no probability",
+    "12/24/2025": "no probability",
+    "2. The code sorts": "no probability",
+    "2;path": "no probability",
+    "26.0331; 26.03936": "no probability",
+    "80% of the tests pass": "no probability",
+    "8/10 tests pass": "no probability",
+    "from 0 to 100": "no probability",
+    "It is not likely": "no probability",
+    "more likely than not": "no probability",
+    "fairly likely": "no probability",
+    "uncertain": "no probability",
+    "Certainly!": "no probability",
+    "-20%": "negative",
+    "-0.5": "negative",
+    "confidence: -5/10": "negative",
+    "120 %": "more than certain",
+    "1,000%": "more than certain",
+    "101": "more than certain",
+    "11/10": "more than certain",
+    "80% x 3 = 240%": "more than certain",
+    "5 out of 0": "share of nothing",
+    "1": "one percent or certainty",
+    "1.0": "one percent or certainty",
+    "probability is 1": "one percent or certainty",
+    "at least 80%": "only a bound",
+    ">95%": "only a bound",
+    "less than 50%": "only a bound",
+    "not 100% sure, but 70%": "denied",
+    "80% or maybe 20%": "they differ",
+    "70-80%, say 60%": "they differ",
+    "likely, or unlikely": "they differ",
+    "There is an 80% chance that it is wrong": "speaks of being wrong",
+    "unlikely to fail": "speaks of being wrong",
+}
+
+
+@pytest.mark.parametrize(("answer", "probability"), STATED.items())
+def test_a_stated_probability_is_read(answer: str, probability: float) -> None:
+    assert probability_in(answer) == probability
+
+
+@pytest.mark.parametrize(("answer", "reason"), REFUSED.items())
+def test_what_states_none_or_no_clear_one_is_refused_with_the_reason(answer: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        probability_in(answer)
+
+
+percentages = st.one_of(st.integers(0, 100).map(Decimal), st.decimals(0, 100, places=1), st.decimals(0, 100, places=2))
+IN_PERCENT = [
+    "{}%",
+    "{} %",
+    "{} percent",
+    "Probability: {}%",
+    "I'd say {} % .",
+    "I am {}% sure that it is right",
+    "line 12: {}%",
+    "**{}%**",
+    "{}/100",
+]
+AS_SHARE = [
+    "{}",
+    "Probability: {}",
+    "confidence = {}",
+    "I'd say {}.",
+    "The probability is about {}",
+    "an estimate of {}",
+    "({} probability)",
+]
+
+
+@given(percentages, st.sampled_from(IN_PERCENT))
+def test_every_percentage_is_read_as_it_is_written(percentage: Decimal, template: str) -> None:
+    assert probability_in(template.format(percentage)) == float(percentage / 100)
+
+
+@given(st.decimals(0, Decimal("0.999"), places=3), st.sampled_from(AS_SHARE))
+def test_every_share_is_read_as_it_is_written(share: Decimal, template: str) -> None:
+    assert probability_in(template.format(share)) == float(share)
+
+
+@given(percentages, percentages, st.sampled_from(["{}% or {}%", "{}%. No: {}%", "{} % ({} %)"]))
+def test_two_that_differ_are_refused(one: Decimal, other: Decimal, template: str) -> None:
+    if one == other:
+        assert probability_in(template.format(one, other)) == float(one / 100)
+    else:
+        with pytest.raises(ValueError, match="they differ"):
+            probability_in(template.format(one, other))
+
+
+@given(st.integers(0, 99), st.integers(1, 50), st.sampled_from(["{}-{}%", "{}% to {}%", "between {} and {} percent", "{} – {} %"]))
+def test_of_a_range_the_middle_is_taken(low: int, width: int, template: str) -> None:
+    high = min(low + width, 100)
+    if (low, high) != (0, 100):
+        assert probability_in(template.format(low, high)) == float(Decimal(low + high) / 200)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["line {}", "{} bugs", "{} lines of code", "version {}", "it has {} tests", "x{}", "{}th"]))
+def test_a_count_or_a_place_is_no_probability(number: int, template: str) -> None:
+    with pytest.raises(ValueError, match="no probability"):
+        probability_in(template.format(number))
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_a_phrase_means_what_people_were_found_to_mean(phrase: str) -> None:
+    for answer in (phrase, f"It is {phrase.upper()}.", f"  {phrase}\n"):
+        assert probability_in(answer) == PHRASES[phrase]
+    assert probability_in(f"{phrase}, 33%") == 0.33
+
+
+@given(st.one_of(st.text(), st.text("0123456789.,%-/ ()", max_size=40), st.text("0123456789.% abouttoprobability", max_size=40)))
+def test_whatever_a_model_writes_there_is_a_probability_or_none(answer: str) -> None:
+    try:
+        p = probability_in(answer)
+    except ValueError:
+        return
+    assert 0 <= p <= 1
+
+
+@pytest.mark.parametrize("piece", ["9", "9.", "0,", "1 to ", "80% ", "(", " about", "probability is ", "-", "very ", "8/", "."])
+def test_a_long_answer_is_read_in_a_moment(piece: str) -> None:
+    began = time.process_time()
+    with pytest.raises(ValueError, match=r"\w"):
+        probability_in("line " + piece * (4000 // len(piece)) + "7 bugs are wrong")
+    assert time.process_time() - began < 2

@@ -1,0 +1,399 @@
+from __future__ import annotations
+
+import builtins
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec import structs
+from synthetic_samples import sample, world
+
+from assay.calibration.bands import LIKELY, POSSIBLE
+from assay.calibration.calibrator import load, save
+from assay.calibration.fitting.fit import Fit, fit
+from assay.calibration.fitting.shrinkage import Child
+from assay.calibration.metrics.intervals import paired
+from assay.calibration.metrics.scores import brier, log_loss, skill
+from assay.calibration.report.content import SHOWN_GROUPS
+from assay.calibration.report.measured import measured
+from assay.calibration.report.plots import DARK, pictures
+from assay.calibration.report.report import Report, report, summary
+from assay.calibration.samples import Sample, write_samples
+from assay.cli.calibrate.fit import calibrate_report
+from assay.cli.main import main
+
+DATE = datetime(2026, 1, 2, tzinfo=UTC)
+FILES = ["ranking-exact_match.svg", "reliability-exact_match.svg", "report.html", "report.json", "report.md"]
+
+
+def fitted_to(samples: Sequence[Sample], *features: str) -> Fit:
+    return fit(samples, "exact_match", features or ("total_logprob",), kind="platt", resamples=100, date=DATE)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fit:
+    return fitted_to(world(500, between=0.3)[0])
+
+
+@pytest.fixture(scope="module")
+def made(fitted: Fit, tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, Path]:
+    out = tmp_path_factory.mktemp("report")
+    return report([fitted], out), out
+
+
+class Page(HTMLParser):
+    """A page's tags with their attributes, in order, and its texts; only what a browser would take for such."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_a_report_on_samples_is_written_as_markdown_json_and_a_page_with_its_pictures(made: tuple[Report, Path]) -> None:
+    found, out = made
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    assert sorted(found.files) == sorted(out.iterdir())
+    assert (out / "report.json").read_text() == found.document
+    assert json.loads(found.document)["schema"] == "assay/report/1"
+    text = (out / "report.md").read_text()
+    for wanted in ("skill score against the base rate", "floor", "| p11 |", "](reliability-exact_match.svg)", "](ranking-exact_match.svg)"):
+        assert wanted in text
+    for name in FILES[:2]:
+        ET.fromstring((out / name).read_text())
+
+
+def test_before_is_the_raw_probability_and_after_the_held_out_one(fitted: Fit) -> None:
+    found = measured(fitted)
+    raw = np.exp([s.measures["total_logprob"] for s in fitted.samples])
+    assert found.before is not None
+    assert found.difference is not None
+    assert found.before.evidence.brier.value == pytest.approx(brier(raw, fitted.labels), rel=1e-12)
+    assert found.before.evidence.log_loss.value == pytest.approx(log_loss(raw, fitted.labels), rel=1e-12)
+    assert found.after.evidence.brier.value == pytest.approx(brier(fitted.held_out, fitted.labels), rel=1e-12)
+    assert found.difference == paired(raw, fitted.held_out, fitted.labels, fitted.groups)
+    project = np.unique([s.project for s in fitted.samples], return_inverse=True)[1]
+    assert found.after.skill_within_projects == pytest.approx(skill(fitted.held_out, fitted.labels, project), rel=1e-12)
+
+
+def test_what_is_drawn_adds_up_to_all_samples(fitted: Fit) -> None:
+    after = measured(fitted).after
+    assert sum(b.n for b in after.equal_width) == sum(b.n for b in after.quantiles) == sum(after.histogram) == 500
+    assert len(after.quantiles) == 5
+    assert int(after.corp.n.sum()) == 500
+    assert after.roc is not None
+    assert (after.roc.x[0], after.roc.y[0], after.roc.x[-1], after.roc.y[-1]) == (0, 0, 1, 1)
+    assert after.risk_coverage.y[-1] == pytest.approx(1 - fitted.labels.mean())
+
+
+def test_a_measure_that_is_no_probability_has_no_before(tmp_path: Path) -> None:
+    samples = [structs.replace(s, measures={"token_count": s.measures["length"]}) for s in world(200)[0]]
+    found = json.loads(report([fitted_to(samples, "token_count")], tmp_path).document)["reports"][0]
+    assert (found["before"], found["difference"]) == (None, None)
+    assert "before" not in (tmp_path / "report.md").read_text()
+
+
+def test_an_infinite_log_loss_is_said_and_everything_else_is_as_without_a_bound(tmp_path: Path) -> None:
+    samples = [structs.replace(s, measures={"verbalised": round(0.1 + 0.9 * (s.seed % 10) / 9, 1)}) for s in world(300)[0]]
+    made = fitted_to(samples, "verbalised")
+    said = np.array([s.measures["verbalised"] for s in samples])
+    assert (~made.labels[said == 1]).any()
+    found = json.loads(report([made], tmp_path).document)["reports"][0]
+    assert found["before"]["evidence"]["log_loss"] is None
+    assert found["difference"]["log_loss"] is None
+    assert found["before"]["evidence"]["brier"]["value"] == pytest.approx(brier(said, made.labels), rel=1e-12)
+    assert re.search(r"\| log loss, nats \| infinite \| 0\.\d+ .*\|  \|", (tmp_path / "report.md").read_text())
+
+
+def test_many_groups_are_dealt_into_blocks_and_every_sample_stays(tmp_path: Path) -> None:
+    made = fitted_to(world(1200, projects=400)[0])
+    found = json.loads(report([made], tmp_path).document)["reports"][0]
+    assert 0 < found["after"]["kuiper"]["p_value"] <= 1
+    shown = re.findall(r"^\| p\d+ \|", (tmp_path / "report.md").read_text(), re.MULTILINE)
+    assert len(shown) == SHOWN_GROUPS
+    assert len(found["by_project"]) == made.groups.max() + 1
+    sizes = sorted((row["n"] for row in found["by_project"]), reverse=True)
+    left_out = f"{len(sizes) - SHOWN_GROUPS:,} others with {sum(sizes[SHOWN_GROUPS:]):,} samples are in report.json"
+    assert left_out in (tmp_path / "report.md").read_text()
+    assert left_out in (tmp_path / "report.html").read_text()
+
+
+def test_the_page_runs_nothing_and_fetches_nothing(made: tuple[Report, Path]) -> None:
+    text = (made[1] / "report.html").read_text()
+    page = Page(text)
+    assert "://" not in text
+    assert not {"script", "link", "iframe", "object", "embed", "img", "a", "foreignobject"} & {tag for tag, _ in page.tags}
+    for tag, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        for name in ("src", "href", "xlink:href"):
+            assert (attributes.get(name) or "#").startswith("#"), tag
+    for used in re.findall(r"url\(([^)]*)", text):
+        assert used.startswith("#")
+    (policy,) = [a["content"] for tag, a in page.tags if tag == "meta" and "http-equiv" in a]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def test_the_page_says_in_words_what_its_pictures_and_tables_show(made: tuple[Report, Path]) -> None:
+    page = Page((made[1] / "report.html").read_text())
+    drawn = [attributes for tag, attributes in page.tags if tag == "svg"]
+    assert len(drawn) == 2
+    for attributes in drawn:
+        assert attributes["role"] == "img"
+        assert "n = 500: after, the" in (attributes["aria-label"] or "")
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("caption") == tags.count("table") == tags.count("thead") > 5
+    assert {attributes.get("scope") for tag, attributes in page.tags if tag == "th"} == {"col", "row"}
+
+
+def test_every_id_of_the_page_is_there_once_and_every_use_finds_its_own(made: tuple[Report, Path]) -> None:
+    text = (made[1] / "report.html").read_text()
+    ids = [attributes["id"] for _, attributes in Page(text).tags if "id" in attributes]
+    # a glyph is defined where it is first used, in each picture anew
+    assert len(set(ids)) == len(ids)
+    assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', text)) <= set(ids)
+
+
+def test_every_colour_of_a_picture_has_one_for_the_dark(made: tuple[Report, Path]) -> None:
+    for name in FILES[:2]:
+        svg = (made[1] / name).read_text()
+        drawn = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg))
+        assert drawn <= DARK.keys()
+        assert LIKELY.colour.lower() in drawn
+        for light in drawn:
+            assert f'[style*="stroke: {light}"]{{stroke:{DARK[light]}!important}}' in svg
+    assert f'[style*="fill: {POSSIBLE.colour.lower()}"]{{fill:{POSSIBLE.colour_dark.lower()}!important}}' in svg
+    assert "@media screen and (prefers-color-scheme:dark)" in svg
+
+
+def test_a_picture_of_many_samples_is_hardly_larger_than_one_of_few(made: tuple[Report, Path]) -> None:
+    many = {f"{picture.name}.svg": len(picture.svg) for picture in pictures(measured(fitted_to(world(20_000)[0])))}
+    assert max(many.values()) < 300_000
+    assert sum(many.values()) < 1.5 * sum((made[1] / name).stat().st_size for name in many)
+
+
+def test_names_that_mean_something_to_markdown_or_html_are_only_names(tmp_path: Path) -> None:
+    odd = "<script>alert(1)</script>|`a`*b*_c_ [d](javascript:e) &lt; $x$"
+    samples = [
+        structs.replace(s, project=f"{odd}\n{s.project}", language=f"<b>{s.seed % 2}", model_name='"><img src=x>')
+        for s in world(200, projects=6)[0]
+    ]
+    report([fitted_to(samples)], tmp_path)
+    page = Page((tmp_path / "report.html").read_text())
+    assert not {"script", "b", "img"} & {tag for tag, _ in page.tags}
+    assert f"{odd}\np3" in page.texts
+    escaped = r"| \<script\>alert(1)\</script\>\|\`a\`\*b\*\_c\_ \[d\](javascript:e) \&lt; \$x\$ p3 |"
+    text = (tmp_path / "report.md").read_text()
+    assert escaped in text
+    assert re.sub(r"\\(.)", r"\1", escaped[2:-2]) == f"{odd} p3"
+    # the measures' own underscores are inside words, and stay as they are
+    assert "total_logprob" in text
+
+
+def test_the_same_samples_give_the_same_files(fitted: Fit, made: tuple[Report, Path], tmp_path: Path) -> None:
+    report([fitted_to(world(500, between=0.3)[0])], tmp_path)
+    for name in FILES:
+        assert (tmp_path / name).read_bytes() == (made[1] / name).read_bytes(), name
+
+
+def test_a_users_own_style_of_matplotlib_changes_nothing(fitted: Fit, made: tuple[Report, Path]) -> None:
+    from matplotlib import rc_context
+
+    with rc_context({"font.size": 20, "axes.facecolor": "black", "lines.linewidth": 9}):
+        again = {f"{picture.name}.svg": picture.svg for picture in pictures(measured(fitted))}
+    assert again == {name: (made[1] / name).read_text() for name in again}
+
+
+@pytest.mark.parametrize("count", [4, 30, 60])
+def test_few_samples_can_be_reported(count: int, tmp_path: Path) -> None:
+    report([fit(world(count, projects=2)[0], "exact_match", date=DATE)], tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == FILES
+
+
+def test_one_class_is_reported_with_what_is_defined(tmp_path: Path) -> None:
+    made = fit([sample(i, project=f"p{i % 6}", total_logprob=-1.0 - i % 4) for i in range(20)], "exact_match", date=DATE)
+    found = json.loads(report([made], tmp_path).document)["reports"][0]
+    assert found["after"]["roc"] is found["after"]["skill_within_projects"] is None
+    text = (tmp_path / "report.md").read_text()
+    why = "not defined: there is only one outcome"
+    assert f"| AUC | {why} | {why} |" in text
+    assert "| not defined: in each project there is only one outcome |" in text
+    assert "the area under the ROC curve is not defined" in text
+
+
+@pytest.mark.parametrize("files", [7, 1])
+def test_a_skill_that_needs_a_single_group_says_so(files: int, tmp_path: Path) -> None:
+    of_one = [structs.replace(s, file=f"f{i % files}.py", labels={"exact_match": i == 0}) for i, s in enumerate(world(60, projects=1)[0])]
+    made = fitted_to(of_one)
+    report([made], tmp_path)
+    why = f"not defined: without one {'file' if files > 1 else 'sample'} only one outcome is left"
+    for name in ("skill score against the base rate", "AUC"):
+        assert f"| {name} | {why} | {why} |" in (tmp_path / "report.md").read_text()
+    assert why in summary(made.calibrator)
+    report([made.calibrator], tmp_path / "of the file")
+    assert f"| AUC | {why} |" in (tmp_path / "of the file" / "report.md").read_text()
+
+
+def test_samples_held_out_one_by_one_are_not_counted_twice(tmp_path: Path) -> None:
+    made = fitted_to([structs.replace(s, file="a.py") for s in world(30, projects=1)[0]])
+    report([made], tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "n = 30 held out one by one, base rate" in summary(made.calibrator)
+    assert "held out one by one: each is judged by a map that was fitted without it." in text
+    for nonsense in ("from 30 samples", "between samples", "held out by sample:"):
+        assert nonsense not in text
+
+
+@pytest.mark.parametrize("projects", [1, 2])
+def test_a_skill_against_each_projects_base_rate_is_told_of_several_projects_only(projects: int, tmp_path: Path) -> None:
+    report([fitted_to(world(100, projects=projects)[0])], tmp_path)
+    assert ("own base rate" in (tmp_path / "report.md").read_text()) == (projects > 1)
+
+
+def test_probabilities_that_are_all_equal_are_one_bin(tmp_path: Path) -> None:
+    report([fitted_to([structs.replace(s, measures={"total_logprob": -1.0}) for s in world(100)[0]])], tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == FILES
+
+
+def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(fitted.calibrator, tmp_path / "c.json")
+    assert calibrate_report([tmp_path / "c.json"], tmp_path / "out", True) == 0
+    (found,) = json.loads(capsys.readouterr().out)["reports"]
+    assert found["id"] == load(tmp_path / "c.json").id
+    assert found["after"] is found["before"] is found["by_project"] is None
+    assert found["pictures"] == ["reliability-exact_match.svg"]
+    text = (tmp_path / "out" / "report.md").read_text()
+    for wanted in ("skill score against the base rate", "](reliability-exact_match.svg)", "Bins of equal mass", "Guards"):
+        assert wanted in text
+    assert "before" not in text
+
+
+def test_the_ladder_the_guards_and_the_dial_are_in_the_report(tmp_path: Path) -> None:
+    report([fit(world(400)[0], "exact_match", resamples=100, date=DATE)], tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert re.search(r"\| platt \| 1 \| 0 \| 0\.\d{4} \| \+0\.0000 ± 0\.0000 \| chosen \|", text)
+    assert re.search(r"\| isotonic \| 1 \| 0 \| 0\.\d{4} \| .* \|  \|", text)
+    assert re.search(r"\| slope \| yes \| the slope of total_logprob is", text)
+    assert re.search(r"\| 50 % \| 0\.\d\d \| \d+\.\d % \(.* to .* %\) \| \d+\.\d % \(.* to .* %\) \|", text)
+
+
+@pytest.mark.parametrize(
+    ("projects", "files", "among"),
+    [
+        (12, 7, "all projects like these together"),
+        (1, 7, "all files of this project that are like these, and of no other project, together"),
+        (1, 1, "all samples of this project that are like these, and of no other project, together"),
+        (3, 7, "all files of the same projects that are like these, and of no other project, together"),
+    ],
+)
+def test_the_dial_promises_nothing_beyond_what_was_held_out(projects: int, files: int, among: str, tmp_path: Path) -> None:
+    samples = [structs.replace(s, file=f"f{i % files}.py") for i, s in enumerate(world(400, projects=projects)[0])]
+    report([fitted_to(samples)], tmp_path)
+    for name in ("report.md", "report.html"):
+        assert f"is right: over {among}, with a probability of 90 %" in (tmp_path / name).read_text()
+
+
+def test_a_dial_without_any_level_is_a_sentence_and_no_table(tmp_path: Path) -> None:
+    report([fitted_to(world(30, projects=6)[0])], tmp_path)
+    for name in ("report.md", "report.html"):
+        text = (tmp_path / name).read_text()
+        assert "30 samples from 6 projects do not suffice to name a confidence from which on at least 5 % of what is shown is right" in text
+        assert "none is known" not in text
+        assert "Thresholds" not in text
+
+
+def test_the_dial_of_a_moved_map_is_of_its_project_also_in_a_report_on_the_file(fitted: Fit, tmp_path: Path) -> None:
+    moved = fit(world(400, projects=1, seed=1)[0], "exact_match", toward=fitted.calibrator, groups="file", resamples=50, date=DATE)
+    report([moved.calibrator], tmp_path)
+    assert "is right: over all files of this project that are like these" in (tmp_path / "report.md").read_text()
+
+
+def test_the_maps_of_groups_that_have_their_own_are_in_the_report(fitted: Fit, tmp_path: Path) -> None:
+    children = tuple(Child((f"q{k}",), 10 + k, 5, 0.25, (0.5,), ((1.0, 0.0), (0.0, 1.0))) for k in range(60))
+    report([replace(fitted.calibrator, levels=("project",), children=children)], tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "Maps of each project: the 50 largest; 10 others are in report.json" in text
+    assert "| q59 | 69 | 5 | log odds = 0.25 + 0.5 · total_logprob |" in text
+    assert "| q9 |" not in text
+
+
+def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
+    both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
+    write_samples(tmp_path / "s.jsonl", both)
+    assert calibrate_report([tmp_path / "s.jsonl"], tmp_path / "out", False, kind="platt") == 0
+    text = (tmp_path / "out" / "report.md").read_text()
+    assert "## exact match, line" in text
+    assert "## kept, line" in text
+    assert "passes tests" not in text
+    assert (tmp_path / "out" / "ranking-kept.svg").exists()
+
+
+def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
+    fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
+    write_samples(tmp_path / "s.jsonl", both)
+    save(fitted.calibrator, tmp_path / "c.json")
+    monkeypatch.chdir(tmp_path)
+    options = ("--features", "total_logprob, length", "--event", "kept", "--map", "platt", "--json")
+    assert main(["calibrate", "report", "s.jsonl", *options]) == 0
+    said = capsys.readouterr()
+    (found,) = json.loads(said.out)["reports"]
+    assert (found["calibrator"]["event"], found["calibrator"]["features"]) == ("kept", ["total_logprob", "length"])
+    assert "written: report/report.html" in said.err
+    for arguments, reason in (
+        (["c.json", "--features", "length"], "c.json is a calibrator, which has event, features and map already"),
+        (["s.jsonl", "--features", "beauty"], "unknown measure beauty, known are total_logprob"),
+        (["s.jsonl", "--event", "tests_pass"], "0 of 100 samples have a label for tests_pass"),
+    ):
+        assert main(["calibrate", "report", *arguments]) == 2
+        assert reason in capsys.readouterr().err
+
+
+def test_a_report_without_labels_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_samples(tmp_path / "s.jsonl", [sample(1, label=None)])
+    assert calibrate_report([tmp_path / "s.jsonl"], tmp_path / "out", False) == 2
+    assert "none of the 1 samples has a label" in capsys.readouterr().err
+
+
+def test_a_report_on_several_calibrators_ends_with_2(fitted: Fit, tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        save(fitted.calibrator, tmp_path / name)
+    assert calibrate_report([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "out", False) == 2
+
+
+def test_a_file_that_can_not_be_written_ends_with_1(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(fitted.calibrator, tmp_path / "c.json")
+    (tmp_path / "out").write_text("")
+    assert calibrate_report([tmp_path / "c.json"], tmp_path / "out", False) == 1
+    assert "can't be written" in capsys.readouterr().err
+
+
+def test_without_matplotlib_the_report_says_what_to_install(
+    fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real: Callable[..., object] = builtins.__import__
+
+    def without(name: str, *rest: object) -> object:
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    save(fitted.calibrator, tmp_path / "c.json")
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert calibrate_report([tmp_path / "c.json"], tmp_path / "out", False) == 1
+    assert "-m pip install matplotlib" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,382 @@
+"""`assay calibrate repo` on a small project of real code and real tests, with the embedded model, in a real jail."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.oracle.oracle import Oracle
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.calibration import calibrator
+from assay.calibration.calibrator import load, save
+from assay.calibration.samples import read_samples
+from assay.cli.main import main
+from assay.inference.completion.completion import Settings
+from assay.inference.opening import ModelChoice
+from assay.offline_eval import pool
+from assay.offline_eval.pool import PoolError
+from assay.offline_eval.repository.study import Spec, places_of, regions_of
+
+pytest.importorskip("libcst", reason="libcst is not installed")
+
+SOURCE = '''
+"""Sums and words."""
+
+
+def total(numbers, start=0):
+    """Add up."""
+    result = start
+    for number in numbers:
+        result = result + number
+    return result
+
+
+def words(text, least=1):
+    """The words of a text that have at least so many letters."""
+    found = []
+    for word in text.split():
+        if len(word) >= least:
+            found.append(word.lower())
+    return found
+
+
+def unseen(text):
+    """What no test looks at, though one runs it."""
+    message = "read " + str(len(text)) + " letters"
+    return None
+'''
+
+TESTS = """
+from shop.sums import total, unseen, words
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+    assert total([], start=4) == 4
+
+
+def test_words():
+    assert words("One two THREE") == ["one", "two", "three"]
+    assert words("a bcd", least=2) == ["bcd"]
+
+
+def test_unseen():
+    unseen("abc")
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolation() -> None:
+    try:
+        available()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop-1.0"
+    for name, text in {
+        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:asyncio -p no:cacheprovider"\n',
+        "shop/__init__.py": "",
+        "shop/sums.py": SOURCE,
+        "tests/test_sums.py": TESTS,
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+
+
+def command(project: Path, *more: str) -> list[str]:
+    return ["calibrate", "repo", str(project), "--python", sys.executable, "--out", str(project.parent / "run"), *more]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file() and ".assay" not in p.parts}
+
+
+def records(run: Path) -> list[dict[str, object]]:
+    return [json.loads(path.read_bytes()) for path in sorted((run / "places").glob("*.json"))]
+
+
+@pytest.mark.slow
+def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else_is_written(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, run = contents(project), project.parent / "run"
+    assert main(command(project, "--samples", "6", "--json")) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert contents(project) == before
+    found = records(run)
+    assert {r["deletion"] for r in found} >= {"seen"}
+    assert all(r["deletion"] == "unseen" for r in found if r["function"] == "unseen")
+    samples = [s for path in said["samples"] for s in read_samples(Path(path))]
+    assert {s.project for s in samples} == {"shop-1.0"}
+    assert {s.task for s in samples} <= {"line", "line_rest", "line_middle", "block"}
+    assert all(s.labels["tests_pass"] for s in samples if s.labels["exact_match"])
+    assert {s.labels["tests_pass"] for s in samples} >= {False}
+    for path in said["calibrators"]:
+        assert Path(path).parent == project / ".assay" / "calibrators"
+        assert load(Path(path)).fitted_on.n > 0
+    for name in ("report.html", "report.md", "report.json"):
+        assert (run / "report" / name).stat().st_size > 1000
+    assert said["deletion"]["seen"] == sum(r["deletion"] == "seen" for r in found)
+
+    # the same command does nothing twice, and more samples add to what is there
+    times = {path: path.stat().st_mtime_ns for path in (run / "places").iterdir()}
+    assert main(command(project, "--samples", "6")) == 0
+    assert {path: path.stat().st_mtime_ns for path in (run / "places").iterdir()} == times
+    assert main(["eval", "report", str(run)]) == 0
+
+
+@pytest.mark.slow
+def test_what_a_killed_run_had_finished_is_kept(project: Path) -> None:
+    run = project.parent / "run"
+    program = [sys.executable, "-m", "assay", *command(project, "--samples", "30", "--workers", "2")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
+    for kill in (signal.SIGKILL, signal.SIGINT):
+        known = {p.name: p.read_bytes() for p in (run / "places").glob("*.json")} if run.exists() else {}
+        process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 240
+        while len(list((run / "places").glob("*.json"))) < len(known) + 2 and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(kill)
+        _, said = process.communicate(timeout=60)
+        now = {p.name: p.read_bytes() for p in (run / "places").glob("*.json")}
+        assert known.items() <= now.items()
+        assert all(json.loads(data)["id"] for data in now.values())
+        if kill is signal.SIGINT and process.returncode:
+            assert f"stopped after {sum(json.loads(data)['deletion'] == 'seen' for data in now.values())} place" in said
+    assert main(command(project, "--samples", "30", "--workers", "2")) == 0
+    assert len({r["id"] for r in records(run)}) == len(records(run)) >= len(now)
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_in_the_middle_lose_nothing(project: Path) -> None:
+    run = project.parent / "run"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
+    program = [sys.executable, "-m", "assay", *command(project, "--samples", "8", "--workers", "2")]
+    process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 240
+    while not list((run / "places").glob("*.json")) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    killed = 0
+    for worker in workers_of(process.pid):
+        os.kill(worker, signal.SIGKILL)
+        killed += 1
+    _, said = process.communicate(timeout=240)
+    assert process.returncode == 0, said
+    assert killed
+    assert "has no answer" not in said
+    assert sum(r["deletion"] == "seen" for r in records(run)) >= 1
+
+
+def workers_of(pid: int) -> Iterator[int]:
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+            yield int(child)
+
+
+def test_a_dry_run_says_what_would_be_executed_and_executes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "tests" / "test_sums.py").write_text(f"open({str(project.parent / 'was-run')!r}, 'w')")
+    before = contents(project.parent)
+    assert main(command(project, "--samples", "7", "--dry-run")) == 0
+    said = capsys.readouterr().err
+    assert all(word in said for word in (str(project), sys.executable, "7 places", "isolated by", "line, line_rest"))
+    assert contents(project.parent) == before
+
+
+def test_the_plan_is_one_document_for_programs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(project, "--minutes", "3", "--make-environment", "--dry-run", "--json")) == 0
+    said = capsys.readouterr()
+    plan = json.loads(said.out)
+    assert (plan["schema"], plan["minutes"], plan["places"], plan["interpreter"]) == ("assay/repository-plan/1", 3, None, None)
+    assert (plan["project"], said.err) == (str(project), "")
+
+
+@pytest.mark.slow
+def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shipped = load(Path(calibrator.__file__).parent / "shipped" / "exact_match-line.json")
+    path = project / ".assay" / "calibrators" / f"repo-exact_match-line-{shipped.fitted_on.model[:8]}.json"
+    path.parent.mkdir(parents=True)
+    save(shipped, path)
+    before = path.read_bytes()
+    assert main(command(project, "--samples", "2", "--tasks", "line")) == 0
+    said = capsys.readouterr()
+    assert f"{path} stays as it was" in said.err
+    assert str(path) not in said.out.splitlines()
+    assert said.err.splitlines()[-1].endswith(": its own calibrator for exact_match of line; the shipped one for tests_pass of line")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_that_other_code_is_another_question_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["calibrate", "repo", str(project), "--samples", "1", "--tasks", "line"]
+    assert main(asked) == 0
+    assert "begun anew" not in capsys.readouterr().err
+    (project / ".coverage").touch()
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert "done already" in said
+    assert "running the tests as they are" not in said
+    (project / "notes.txt").touch()
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert "begun anew, since what is asked is not what it was (the project's files" in said
+    assert main([*asked, "--dry-run"]) == 0
+    assert re.search(r"samples and a report in \S+ \(it goes on: 1 place done already\)", capsys.readouterr().err)
+
+
+def test_without_a_sandbox_nothing_runs_before_somebody_says_so(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Path(os.devnull).open() as nobody:
+        for stdin in (nobody, None):
+            monkeypatch.setattr(sys, "stdin", stdin)
+            assert main(command(project, "--sandbox", "none")) == 2
+            assert "--yes" in capsys.readouterr().err
+    assert not (project.parent / "run").exists()
+
+
+@pytest.mark.slow
+def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(tmp_path / "nowhere")) == 2
+    assert "not a folder" in capsys.readouterr().err
+    shutil.rmtree(project / "tests")
+    assert main(command(project)) == 1
+    assert "test" in capsys.readouterr().err
+    # what only a link out of the project leads to is not in the copy
+    (project / "tests").mkdir()
+    (project / "tests" / "test_core.py").write_text("import core\n")
+    (project / "core").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    assert main(command(project)) == 1
+    said = capsys.readouterr().err
+    assert "note: not in the copy that the tests see: core (a link out of the project)" in said
+    assert "Links out of the project are not followed (core)" in said
+    assert main(["calibrate", "repo", str(project), "--out", str(project / "run"), "--dry-run"]) == 2
+    assert "inside the project" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(command(project, "--tasks", "poem"))
+    assert ended.value.code == 2
+    assert "no such task: poem" in capsys.readouterr().err
+    assert main(["calibrate", "repo", str(project), "--python", str(tmp_path / "python")]) == 1
+    assert "no such program" in capsys.readouterr().err
+
+
+def with_a_file_saved_once_the_tests_have_run(project: Path, *more: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a run during which a file of the project changes."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
+    program = [sys.executable, "-m", "assay", *command(project, *more)]
+    with subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        before = []
+        for line in process.stderr:
+            before.append(line)
+            if "what is done is kept in" in line:
+                break
+        (project / "shop" / ".sums.py.swp").touch()
+        out, err = process.communicate(timeout=240)
+    return process.returncode, out, "".join(before) + err
+
+
+@pytest.mark.slow
+def test_a_file_that_is_saved_during_the_run_does_not_end_it(project: Path) -> None:
+    status, _, said = with_a_file_saved_once_the_tests_have_run(project, "--samples", "2", "--tasks", "line")
+    assert status == 0, said
+    assert "note: 1 file was changed meanwhile, e.g. shop/.sums.py.swp: these calibrators are of the text before" in said
+
+
+@pytest.mark.slow
+def test_a_run_whose_workers_cannot_begin_still_makes_calibrators_of_the_places_that_are_there(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (project / "data.bin").open("wb") as file:
+        file.truncate(1 << 25)  # too large to be copied, so that workers see what is saved
+    assert main(command(project, "--samples", "6")) == 0
+    made = capsys.readouterr().out.splitlines()
+    assert made
+    for path in made:
+        Path(path).unlink()
+    status, out, said = with_a_file_saved_once_the_tests_have_run(project, "--samples", "30")
+    assert status == 1
+    assert "is not what it was when the run began" in said
+    assert out.splitlines() == made
+    assert all(Path(path).is_file() for path in made)
+
+
+def fingerprint() -> str:
+    with ModelChoice().open() as model:
+        return model.fingerprint.id
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [({"version": "0.0.1"}, "the driver 0.0.1: install the same on both"), ({"model": "f" * 16}, "f{16} when the run began")],
+)
+def test_a_worker_with_another_model_or_another_assay_answers_nothing(
+    project: Path, tmp_path: Path, tiny_gguf: Path, other: dict[str, str], said: str
+) -> None:
+    with ModelChoice(str(tiny_gguf)).open() as model:
+        right = model.fingerprint.id
+    spec = Spec(
+        project, Path(sys.executable), available(), tmp_path, ModelChoice(str(tiny_gguf)), Settings(), ("line",), 0, "", right, None
+    )  # fmt: skip
+    with pytest.raises(PoolError, match=said):
+        list(pool.run(replace(spec, **other), [], 1))
+
+
+@pytest.mark.slow
+def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(project: Path, tmp_path: Path) -> None:
+    jail, cache = Jail(available()), tmp_path / "oracle"
+    with Oracle(project, Path(sys.executable), jail, cache=cache) as oracle:
+        content = oracle.content
+        regions = regions_of(oracle, 0)
+        places = list(places_of(oracle, regions, 0))
+    assert regions
+    lines = [(place.file, place.line.start) for place in places if place.line]
+    assert len(set(lines)) == len(lines)
+    (project / "shop" / "sums.py").write_text("# now with a comment\n" + SOURCE)
+    spec = Spec(
+        project, Path(sys.executable), available(), cache, ModelChoice(), Settings(), ("line",), 0, content, fingerprint(), None
+    )  # fmt: skip
+    with pytest.raises(PoolError, match="is not what it was when the run began"):
+        list(pool.run(spec, places, 1))
+
+
+@pytest.mark.slow
+def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_asked_again(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = project.parent / "run"
+    assert main(command(project, "--samples", "1")) == 0
+    assert main(command(project, "--samples", "1", "--seed", "5")) == 2
+    assert "asked something else (seed: 0 -> 5)" in capsys.readouterr().err
+    (project / "shop" / "sums.py").write_text(SOURCE.replace("start=0", "start=1 - 1"))
+    assert main(command(project, "--samples", "1")) == 2
+    (project / "shop" / "sums.py").write_text(SOURCE)
+    shard = next((run / "places").iterdir())
+    whole = shard.read_text()
+    shard.write_text(whole[:20])
+    assert main(["eval", "report", str(run)]) == 2
+    assert str(shard) in capsys.readouterr().err
+    assert main(command(project, "--samples", "1")) == 0
+    assert f"{shard} was damaged" in capsys.readouterr().err

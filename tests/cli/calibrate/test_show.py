@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from house.running import assay
+from synthetic_samples import MODEL, PROMPT, world
+
+from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.fitting.fit import fit
+from assay.cli.calibrate.show import Question, show
+
+QUESTION = Question(MODEL, {"line": PROMPT}, "exact_match", "python")
+
+
+@pytest.fixture(scope="module")
+def made() -> Calibrator:
+    return fit(world(300)[0], "exact_match", resamples=50).calibrator
+
+
+@pytest.fixture
+def project(made: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one calibrator of its own; the user has none."""
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+    save(made, tmp_path / "project" / ".assay" / "calibrators" / "own.json")
+    return tmp_path / "project"
+
+
+def test_without_a_question_the_calibrators_are_listed_with_what_they_are_worth(project: Path, made: Calibrator) -> None:
+    shown = show(project)
+    listed, users = shown.text.split("\nuser: ")
+    assert listed.split("\n")[:2] == [f"project: {project / '.assay' / 'calibrators'}", f"  own.json  {made.id}  line"]
+    assert f"because: {made.reason}" in listed
+    assert users.split("\n")[0].endswith(": no calibrators")
+    assert "chosen" not in shown.text
+    assert shown.document.keys() == {"folders", "calibrators", "skipped"}
+    assert shown.document["calibrators"][0]["evidence"]["n"] == 300
+
+
+def test_the_chosen_one_is_said_with_the_reason_and_what_was_passed_over(project: Path, made: Calibrator) -> None:
+    save(replace(made, task="block"), project / ".assay" / "calibrators" / "block.json")
+    shown = show(project, QUESTION)
+    assert f"line: project own.json ({made.fitted_on.date[:10]}, n = 300) matches and is {made.status}: {made.reason}" in shown.text
+    assert "n = 300): it is for the task block, not line" in shown.text
+    (choice,) = shown.document["choices"]
+    assert (choice["task"], choice["chosen"]["id"]) == ("line", made.id)
+    assert shown.document["asked"]["model"] == MODEL
+
+
+def test_each_task_of_the_question_is_explained_and_what_is_for_other_tasks_counted(project: Path, made: Calibrator) -> None:
+    shown = show(project, replace(QUESTION, prompts={"line": PROMPT, "block": PROMPT}))
+    line, block = shown.text.split("\nline: ")[1].split("\nblock: ")
+    assert line.startswith("project own.json")
+    reason, counted = block.split("\n")
+    assert reason == "no calibrator for this model, prompt and event is for the task block, only for line"
+    assert counted == f"  not {len(shown.document['choices'][1]['passed_over'])} for other tasks"
+    assert [(choice["task"], choice["chosen"] is None) for choice in shown.document["choices"]] == [("line", False), ("block", True)]
+
+
+def test_another_model_has_none_and_the_reason_is_said(project: Path) -> None:
+    shown = show(project, replace(QUESTION, model="f" * 16))
+    assert "line: no calibrator is for this model (ffffffffffffffff), only for " in shown.text
+    assert shown.document["choices"][0]["chosen"] is None
+
+
+def test_a_file_that_can_not_be_read_is_named(project: Path) -> None:
+    (project / ".assay" / "calibrators" / "broken.json").write_text("{")
+    shown = show(project)
+    assert f"skipped: {project / '.assay' / 'calibrators' / 'broken.json'}:1: not JSON" in shown.text
+    assert any("broken.json:1" in reason for reason in shown.document["skipped"])
+
+
+def test_the_answer_is_on_stdout_and_the_project_is_that_of_the_current_folder(project: Path, made: Calibrator) -> None:
+    (project / "src").mkdir()
+    ran = assay("calibrate", "show", cwd=project / "src")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert made.id in ran.stdout
+    document = json.loads(assay("calibrate", "show", "--json", "--project", project).stdout)
+    assert document["calibrators"][0]["id"] == made.id
+
+
+def test_why_explains_every_task_for_the_model_that_is_asked_about(project: Path, tiny_gguf: Path) -> None:
+    ran = assay("calibrate", "show", "--why", "--model", tiny_gguf, cwd=project)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    for task in ("line", "line_rest", "line_middle", "block"):
+        assert f"\n{task}: no calibrator is for this model (" in ran.stdout
+    one = json.loads(assay("calibrate", "show", "--why", "--task", "block", "--model", tiny_gguf, "--json", cwd=project).stdout)
+    assert [choice["task"] for choice in one["choices"]] == ["block"]
+
+
+def test_a_file_does_not_drive_the_terminal(project: Path, made: Calibrator) -> None:
+    save(replace(made, reason="\x1b[2Jcleared"), project / ".assay" / "calibrators" / "own.json")
+    assert "\x1b" not in assay("calibrate", "show", cwd=project).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--project", "nowhere"], "nowhere is not a folder"),
+        (["--task", "line"], "are for --why, which is not given"),
+        (["--threads", "2"], "are for --why, which is not given"),
+    ],
+)
+def test_what_can_not_be_answered_is_refused(project: Path, arguments: list[str], reason: str) -> None:
+    ran = assay("calibrate", "show", *arguments, cwd=project)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert reason in ran.stderr

@@ -1,0 +1,126 @@
+"""`assay demo` on a real, tiny model, and what it shows of a suggestion."""
+
+import json
+import math
+import random
+import re
+from pathlib import Path
+
+import pytest
+from house.running import assay
+
+from assay.calibration.samples import Sample, write_samples
+from assay.cli.demo import Answer, Place, load_places, render, render_summary, summarise
+from assay.cli.terminal import Paint
+from assay.inference.completion.completion import Settings
+from assay.inference.opening import open_model
+
+ESCAPE = re.compile("\x1b\\[[0-9;]*m")
+PLACE = Place("a.py", 4, "line", "the end of a line", "import a\n\ndef f(x):\n    y = ", "x + 1", ")\n    return y\n\n\nf(1)\n")
+
+
+@pytest.fixture(scope="module")
+def document(tiny_gguf: Path) -> dict:
+    ran = assay("demo", "--json", "--model", tiny_gguf)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_every_place_is_completed_and_counted(document: dict) -> None:
+    places = load_places()
+    assert [(p["file"], p["line"], p["author"]) for p in document["places"]] == [(p.file, p.line, p.cut) for p in places]
+    assert document["summary"]["places"] == len(places)
+    assert document["summary"]["suggested"] == sum(p["suggestion"] is not None for p in document["places"])
+    assert document["summary"]["first_suggestion_ms"] > document["summary"]["opened_ms"] > 0
+
+
+def test_the_column_is_where_the_cut_text_began(document: dict) -> None:
+    for place, told in zip(load_places(), document["places"], strict=True):
+        line = (place.prefix + place.cut).split("\n")[place.line - 1]
+        assert line[told["column"] - 1 :] == place.cut.split("\n")[0]
+
+
+def test_a_model_without_a_calibrator_gets_no_number(document: dict) -> None:
+    assert document["calibrators"] == []
+    assert document["summary"]["with_probability"] == 0
+    assert {p["suggestion"]["confidence"]["status"] for p in document["places"] if p["suggestion"]} == {"uncalibrated"}
+
+
+def fitted_calibrator(tiny_gguf: Path, folder: Path) -> Path:
+    """A data folder with a calibrator for the tiny model, made by `assay calibrate fit` from samples of which the truth is known."""
+    with open_model(tiny_gguf) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+    rng = random.Random(5)
+    samples = []
+    for number in range(600):
+        total = -150 * rng.random() - 1e-3
+        exact = rng.random() < 1 / (1 + math.exp(-(total + 60) / 10))
+        names = {"task": "line_rest", "language": "python", "project": f"p{number % 12}", "file": f"f{number % 60}.py"}
+        samples.append(
+            Sample(
+                str(number),
+                model_id,
+                prompt_id,
+                seed=0,
+                measures={"total_logprob": total},
+                labels={"exact_match": exact},
+                text_sha256="0" * 64,
+                **names,
+            )
+        )
+    write_samples(folder / "samples.jsonl", samples)
+    out = folder / "calibrators" / "tiny.json"
+    ran = assay("calibrate", "fit", folder / "samples.jsonl", "--event", "exact_match", "--out", out)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+def test_with_a_calibrator_it_shows_a_band_a_range_and_the_evidence(tiny_gguf: Path, tmp_path: Path) -> None:
+    folder = fitted_calibrator(tiny_gguf, tmp_path)
+    shown = assay("demo", "--model", tiny_gguf, ASSAY_DATA_HOME=str(folder)).stdout
+    assert re.search(r"[◆◈◇] (likely|possible|unlikely) \d+-\d+ % exact match", shown)
+    assert re.search(r"The probabilities promised \d+\.\d of \d+ exact matches; it was 0\.", shown)
+    (evidence,) = re.findall(r"Evidence for line_rest \(informative\): (.*)", shown)
+    assert re.match(r"600 lines of 12 projects, \d\d% exact; held out, skill 0\.\d\d \[0\.\d\d, 0\.\d\d\], ECE 0\.\d{3} \(noise", evidence)
+    document = json.loads(assay("demo", "--json", "--model", tiny_gguf, ASSAY_DATA_HOME=str(folder)).stdout)
+    by_status = [p["suggestion"]["confidence"]["status"] for p in document["places"] if p["suggestion"]]
+    assert document["summary"]["with_probability"] == by_status.count("informative") > 0
+    assert [c["status"] for c in document["calibrators"]] == ["informative"]
+
+
+@pytest.mark.slow
+def test_piped_it_has_no_colour_and_forced_it_says_the_same_in_colour(tiny_gguf: Path) -> None:
+    plain = assay("demo", "--model", tiny_gguf).stdout
+    coloured = assay("demo", "--model", tiny_gguf, FORCE_COLOR="1").stdout
+    assert "\x1b" not in plain
+    assert "«" in plain
+    assert "\x1b[3;36m" in coloured
+    speeds = re.compile(r"\d[\d,.]* (?:ms|tokens/s|of them)")
+    assert speeds.sub("", ESCAPE.sub("", coloured)) == speeds.sub("", plain.replace("«", "").replace("»", ""))
+    assert "No calibrator fits this model" in plain
+
+
+def test_without_a_suggestion_the_place_is_shown_as_it_is_and_the_author_is_quoted() -> None:
+    shown = render(Answer(PLACE, None, False, 12.3), 1, 9, Paint(colour=False), 80)
+    assert shown.split("\n") == [
+        "1/9 a.py:4 the end of a line",
+        "    1  import a",
+        "    2",
+        "    3  def f(x):",
+        "    4      y = )",
+        "    5      return y",
+        "    6",
+        "       no suggestion  the author wrote: x + 1  12 ms",
+    ]
+
+
+def test_lines_around_the_suggestion_are_no_wider_than_the_window() -> None:
+    wide = Place("a.py", 2, "line", "an end", "# " + "x" * 300 + "\ny = ", "1", "\n")
+    assert max(map(len, render(Answer(wide, None, False, 1.0), 1, 1, Paint(colour=False), 60).split("\n")[1:3])) == 60
+
+
+def test_the_summary_counts_what_the_author_wrote() -> None:
+    answers = [Answer(PLACE, None, False, 10.0), Answer(PLACE, None, False, 30.0)]
+    text = render_summary(summarise(answers, 100.0), [], Paint(colour=False))
+    assert text.startswith("0 of 2 places")
+    assert "20 ms for a suggestion; 110 ms to the first suggestion, 100 of them to open the model." in text

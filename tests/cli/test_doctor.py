@@ -1,0 +1,129 @@
+"""`assay doctor`: what it finds, and what it says when something is missing."""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from house.running import assay
+from synthetic_samples import world
+
+from assay.calibration.calibrator import save
+from assay.calibration.fitting.fit import fit
+from assay.calibration.log.event_log import EventLog
+from assay.cli.doctor import Check, features, render
+from assay.cli.terminal import Paint
+from assay.inference.completion.completion import Settings
+from assay.inference.opening import open_model
+
+ROOT = Path(__file__).parents[2]
+
+
+def examined(*arguments: str | Path, **environment: str) -> tuple[int, dict[str, dict[str, str | None]]]:
+    ran = assay("doctor", "--json", *arguments, **environment)
+    document = json.loads(ran.stdout)
+    assert document["schema"] == "assay/doctor/1"
+    return ran.returncode, {check["name"]: check for check in document["checks"]}
+
+
+def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
+    code, checks = examined("--model", tiny_gguf)
+    assert code == 0
+    assert {"Python", "C++ compiler", "llama.cpp", "CPU features", "GPU offload", "model", "calibrator", "event log", "extra hf"} <= set(
+        checks
+    )
+    assert checks["model"]["state"] == "ok"
+    assert "tiny" in (checks["model"]["detail"] or "")
+    assert checks["calibrator"]["state"] == "note"
+    assert "calibrate fit" in (checks["calibrator"]["mend"] or "")
+
+
+def test_the_log_of_events_is_named_with_its_size_and_what_is_wrong_with_it(tiny_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "events.sqlite3"
+
+    def found() -> tuple[str | None, str]:
+        check = examined("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))[1]["event log"]
+        return check["state"], check["detail"] or ""
+
+    assert found() == ("note", f"none yet at {log}: a server makes it, unless assay.log.events is false")
+    EventLog(log, create=True).close()
+    assert found() == ("ok", f"0.0 MiB at {log} (see: assay logs summary)")
+    log.write_text("something else\n" * 100)
+    assert found() == ("note", f"can't be used: {log}: it is no log of Assay's, and is left alone")
+
+
+def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_be_none(tiny_gguf: Path, tmp_path: Path) -> None:
+    with open_model(tiny_gguf) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+    made = fit(world(300)[0], "exact_match", resamples=50).calibrator
+    for prompt, said in ((prompt_id, f"line: {made.status} (user"), ("0" * 16, "not used, because it was fitted with another prompt")):
+        fitted = replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt))
+        save(fitted, tmp_path / "calibrators" / "mine.json")
+        _, checks = examined("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))
+        assert said in (checks["calibrator"]["detail"] or "")
+        assert checks["calibrator"]["state"] == ("ok" if prompt == prompt_id else "note")
+
+
+def test_a_model_that_can_not_be_read_is_missing_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    (tmp_path / "no.gguf").write_bytes(b"not a model")
+    code, checks = examined("--model", tmp_path / "no.gguf")
+    assert code == 1
+    assert checks["model"]["state"] == "missing"
+    assert str(tmp_path / "no.gguf") in (checks["model"]["detail"] or "")
+
+
+def test_a_missing_embedded_model_is_never_mended_from_a_registry_that_may_hold_another_assay(tmp_path: Path) -> None:
+    package = tmp_path / "assay"
+    for room in ("inference", "calibration", "cli"):
+        shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("embedded", "__pycache__"))
+    for module in ROOT.glob("*.py"):
+        shutil.copy(module, package)
+    code, checks = examined(PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert str(package) in (checks["model"]["detail"] or "")
+    assert checks["model"]["mend"] is None
+    (package / ".git").mkdir()
+    assert examined(PYTHONPATH=str(tmp_path))[1]["model"]["mend"] == f"git -C {package} checkout -- inference/embedded"
+
+
+def test_a_missing_runtime_comes_with_the_command_that_installs_it(tmp_path: Path) -> None:
+    (tmp_path / "llama_cpp.py").write_text("raise ImportError('libllama.so: cannot open shared object file')\n", encoding="utf-8")
+    code, checks = examined(PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert checks["llama.cpp"]["state"] == "missing"
+    assert "libllama.so" in (checks["llama.cpp"]["detail"] or "")
+    assert "-m pip install --force-reinstall --no-cache-dir" in (checks["llama.cpp"]["mend"] or "")
+    assert checks["model"]["state"] == "missing"
+
+
+def test_a_runtime_that_kills_its_process_does_not_kill_the_examination(tmp_path: Path) -> None:
+    (tmp_path / "llama_cpp.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n", encoding="utf-8")
+    code, checks = examined(PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert "built for another processor" in (checks["llama.cpp"]["detail"] or "")
+
+
+def test_an_editor_on_the_path_is_found_with_its_version(tiny_gguf: Path, tmp_path: Path) -> None:
+    (tmp_path / "nvim").write_text(f"#!{shutil.which('sh')}\necho NVIM v0.12.1\necho Build type: Release\n", encoding="utf-8")
+    (tmp_path / "nvim").chmod(0o755)
+    _, checks = examined("--model", tiny_gguf, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert checks["Neovim"] == {"name": "Neovim", "state": "ok", "detail": f"NVIM v0.12.1 at {tmp_path / 'nvim'}", "mend": None}
+
+
+def test_without_a_compiler_it_says_how_to_get_one_and_works_all_the_same(tiny_gguf: Path, tmp_path: Path) -> None:
+    code, checks = examined("--model", tiny_gguf, PATH=str(tmp_path), CXX="")
+    assert code == 0
+    assert checks["C++ compiler"]["state"] == "note"
+    assert checks["C++ compiler"]["mend"]
+
+
+def test_the_mending_command_stands_under_what_it_mends() -> None:
+    lines = render([Check("Python", "ok", "3.12"), Check("model", "missing", "no file", "make demo")], Paint(colour=False)).split("\n")
+    assert lines[:3] == ["✓ Python  3.12", "✗ model   no file", "          → make demo"]
+    assert lines[-1] == "Assay does not work here yet: model."
+
+
+def test_only_the_processors_features_that_are_on_are_named() -> None:
+    assert features("CPU : SSE3 = 1 | AVX2 = 1 | AVX512 = 0 | Metal : EMBED_LIBRARY = 1 | ") == "SSE3, AVX2, EMBED_LIBRARY"
+    assert features("") == "none beyond the basic ones"

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.inference.completion.context import _first, cut_step, fit
+from assay.inference.llamacpp.model import LlamaModel
+
+LINE = st.text(alphabet=" \tabcdef()=é", max_size=40)
+DOCUMENT = st.builds(lambda lines, newline: newline.join(lines), st.lists(LINE, max_size=30), st.sampled_from(["\n", "\r\n"])) | st.text(
+    max_size=200
+)
+BUDGET = st.integers(0, 120)
+
+
+def count_of(model: LlamaModel) -> Callable[[str], int]:
+    return lambda text: len(model.tokenize(text))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
+def test_both_parts_touch_the_cursor_and_fit(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
+    shown_prefix, shown_suffix = fit(count_of(tiny), prefix, suffix, before, after)
+    assert prefix.endswith(shown_prefix)
+    assert suffix.startswith(shown_suffix)
+    assert len(tiny.tokenize(shown_prefix)) <= before
+    assert len(tiny.tokenize(shown_suffix)) <= after
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
+def test_what_fits_is_shown_whole(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
+    shown_prefix, shown_suffix = fit(count_of(tiny), prefix, suffix, before, after)
+    if before and len(tiny.tokenize(prefix)) <= before:
+        assert shown_prefix == prefix
+    if after and len(tiny.tokenize(suffix)) <= after:
+        assert shown_suffix == suffix
+
+
+def test_cuts_stand_between_lines(tiny: LlamaModel) -> None:
+    text = "".join(f"name_{number} = {number}\n" for number in range(500))
+    shown_prefix, shown_suffix = fit(count_of(tiny), text + "x = ", ")\n" + text, 100, 60)
+    assert re.match(r"name_\d+ = ", shown_prefix)
+    assert shown_prefix.endswith("\nx = ")
+    assert shown_suffix.startswith(")\nname_0")
+    assert shown_suffix.endswith("\n")
+    assert len(tiny.tokenize(shown_prefix)) > 25
+    assert len(tiny.tokenize(shown_suffix)) > 40
+
+
+def test_a_line_over_the_budget_is_cut_inside(tiny: LlamaModel) -> None:
+    shown_prefix, shown_suffix = fit(count_of(tiny), "a\n" + "x, " * 1000, "y, " * 1000 + "\nb", 50, 40)
+    assert 25 < len(tiny.tokenize(shown_prefix)) <= 50
+    assert len(tiny.tokenize(shown_suffix)) == 40
+
+
+def test_the_cut_stays_in_place_while_text_is_typed(tiny: LlamaModel) -> None:
+    before = "".join(f"name_{number} = {number}\n" for number in range(100))
+    starts = []
+    for length in range(len(before) - 600, len(before)):
+        shown, _ = fit(count_of(tiny), before[:length], "", 200, 0)
+        starts.append(length - len(shown))
+    moves = sum(a != b for a, b in pairwise(starts))
+    assert starts == sorted(starts)
+    assert 1 <= moves <= 600 / cut_step(200) + 1
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(LINE, min_size=1, max_size=30),
+    st.sampled_from(["\n", "\r\n", "\r", "\f"]),
+    st.integers(8, 40),
+    st.integers(0, 40),
+    st.integers(0, 300),
+)
+def test_a_text_whose_beginning_is_left_out_is_cut_where_the_whole_text_is(
+    tiny: LlamaModel, lines: list[str], newline: str, most: int, fewer: int, steps: int
+) -> None:
+    """`most` is the budget that was foreseen, and what is left out a multiple of its steps; a model with a short context has fewer."""
+    text = (newline.join(lines) or "x") * (1 + 4000 // (len(newline.join(lines)) + 1))
+    budget = max(0, most - fewer)
+    left_out = min(steps * cut_step(most), max(0, len(text) - 32 * most)) // cut_step(most) * cut_step(most)
+    count = count_of(tiny)
+    assert fit(count, text[left_out:], "", budget, 0) == fit(count, text, "", budget, 0)
+
+
+@pytest.mark.parametrize("line", ["x = 1\n", "y" * 79 + "\n", "z"])
+def test_a_document_of_a_megabyte_takes_milliseconds(tiny: LlamaModel, line: str) -> None:
+    text = line * (1_000_000 // len(line))
+    begun = time.thread_time()  # of the processor: other tests run beside this one
+    shown_prefix, shown_suffix = fit(count_of(tiny), text, text, 560, 240)
+    assert time.thread_time() - begun < 0.25
+    assert shown_prefix
+    assert shown_suffix
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(-5, 70))
+def test_the_first_that_fits_is_found_whatever_is_guessed_and_what_is_far_off_is_not_asked_about(size: int, first: int, guess: int) -> None:
+    asked: list[int] = []
+
+    def fits(offset: int) -> bool:
+        asked.append(offset)
+        return offset >= 10 * first
+
+    offsets = [10 * index for index in range(size)]
+    assert _first(offsets, fits, guess) == (10 * first if first < size else None)
+    if guess in (first, first - 1) and 0 < first < size:
+        assert len(asked) <= 3

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.inference.completion.context import cut_step, fit, fit_extra, head_characters, shown
+from assay.inference.llamacpp.model import LlamaModel
+
+IMPORTS = "import os\nimport sys\n\nLIMIT = 3\n\n\n"
+BODY = "".join(f"def function_{number}(value):\n    return value + {number}\n\n\n" for number in range(200))
+LINE = st.sampled_from(["import os", "", "x = 1", "    return é", "class A:", "def f():", "  ", "\t# a", "y" * 30])
+DOCUMENT = st.builds(lambda lines, newline: newline.join(lines), st.lists(LINE, max_size=60), st.sampled_from(["\n", "\r\n", "\r"]))
+BUDGET = st.integers(0, 200)
+tiny_ones = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def test_the_head_of_a_file_stays_in_front_of_a_prefix_that_is_cut(tiny: LlamaModel) -> None:
+    def count(text: str) -> int:
+        return len(tiny.tokenize(text))
+
+    found = shown(count, IMPORTS + BODY + "function_", "", 300, 0, head_tokens=100)
+    assert found.head == "import os\nimport sys\n\nLIMIT = 3\n"
+    assert found.prefix.endswith("\nfunction_")
+    assert found.before == f"{found.head}\n{found.prefix}"
+    assert count(found.before) <= 300
+    assert fit(count, IMPORTS + BODY + "function_", "", 300, 0, head_tokens=100) == (found.before, "")
+
+
+def test_without_a_budget_and_where_all_fits_there_is_no_head(tiny: LlamaModel) -> None:
+    def count(text: str) -> int:
+        return len(tiny.tokenize(text))
+
+    assert shown(count, IMPORTS + BODY, "", 300, 0).head == ""
+    whole = shown(count, IMPORTS + "x", "", 300, 0, head_tokens=100)
+    assert (whole.head, whole.before) == ("", IMPORTS + "x")
+    assert shown(count, BODY, "", 300, 0, head_tokens=100).head == "", "the file begins with a definition"
+
+
+def test_a_prefix_that_reaches_the_start_needs_no_head_from_elsewhere() -> None:
+    document = "import os\n\nvalue = 1\n"
+    for length in range(len(document)):
+        assert shown(len, document[:length], "", 300, 0, document, 100).before == document[:length]
+
+
+def test_a_head_that_is_still_in_sight_is_not_shown_twice() -> None:
+    """A banner of few tokens for its length: what is cut off is less than the head."""
+    text = ("#" * 99 + "\n") * 20 + ("value = 1" + " " * 90 + "\n") * 5
+
+    def count(text: str) -> int:
+        return text.count("\n") * 2
+
+    assert shown(count, text, "", 150, 0, head_tokens=60).before == text[-len(shown(count, text, "", 150, 0).before) :]
+
+
+def test_a_head_over_its_budget_is_cut_between_lines(tiny: LlamaModel) -> None:
+    found = shown(lambda text: len(tiny.tokenize(text)), IMPORTS + BODY, "", 300, 0, head_tokens=15)
+    assert found.head == "import os\n"
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "@cache\ndef f():",
+        "async def f():",
+        "class A:",
+        "export default function f() {",
+        "pub fn f() {",
+        "func main() {",
+        "public class A {",
+    ],
+)
+def test_the_head_ends_where_definitions_begin(definition: str) -> None:
+    found = shown(len, f"import a\n{definition}\n" + BODY, "", 200, 0, head_tokens=100)
+    assert found.head == "import a\n"
+
+
+@tiny_ones
+@given(DOCUMENT, st.text(max_size=20), BUDGET, BUDGET)
+def test_head_and_prefix_fit_and_do_not_overlap(tiny: LlamaModel, before: str, after: str, budget: int, head_tokens: int) -> None:
+    found = shown(lambda text: len(tiny.tokenize(text)), before, after, budget, budget, head_tokens=head_tokens)
+    assert before.startswith(found.head)
+    assert before.endswith(found.prefix)
+    assert len(found.head) + len(found.prefix) <= len(before)
+    assert len(tiny.tokenize(found.before)) <= budget
+    assert len(tiny.tokenize(found.head)) <= head_tokens
+    assert found.suffix == shown(lambda text: len(tiny.tokenize(text)), "", after, budget, budget).suffix
+
+
+def test_the_cut_stays_in_place_behind_a_head_while_text_is_typed(tiny: LlamaModel) -> None:
+    text = IMPORTS + BODY
+    starts = []
+    for length in range(len(text) - 600, len(text)):
+        found = shown(lambda text: len(tiny.tokenize(text)), text[:length], "", 300, 0, head_tokens=60)
+        starts.append(length - len(found.prefix))
+        assert found.head
+    assert starts == sorted(starts)
+    assert 1 <= sum(one != other for one, other in pairwise(starts)) <= 600 / cut_step(200) + 1
+
+
+@tiny_ones
+@given(
+    st.lists(LINE, min_size=1, max_size=30), st.sampled_from(["\n", "\r\n"]), st.integers(0, 40), st.integers(0, 60), st.integers(1, 200)
+)
+def test_a_text_whose_beginning_is_left_out_is_shown_as_the_whole_is(
+    tiny: LlamaModel, lines: list[str], newline: str, budget: int, head_tokens: int, steps: int
+) -> None:
+    text = (newline.join(lines) + newline) * (1 + 4000 // (len(newline.join(lines)) + 1))
+    left_out = min(steps * cut_step(40), len(text) - 32 * 40) // cut_step(40) * cut_step(40)
+    head = text[: head_characters(head_tokens)]
+
+    def count(text: str) -> int:
+        return len(tiny.tokenize(text))
+
+    whole = shown(count, text, "", budget, 0, head_tokens=head_tokens)
+    assert shown(count, text[left_out:], "", budget, 0, head, head_tokens) == whole
+    assert shown(count, text, "", budget, 0, head, head_tokens) == whole
+
+
+def test_pieces_of_other_files_are_kept_in_order_until_the_budget_is_spent() -> None:
+    extra = [("a.py", "one\ntwo\n"), ("b.py", "three\nfour\nfive\n"), ("c.py", "six\n")]
+    assert fit_extra(len, extra, "me.py", 1000) == tuple(extra)
+    assert fit_extra(len, extra, "me.py", 0) == ()
+    assert fit_extra(len, extra, "me.py", 20) == ()
+    assert fit_extra(len, extra, "me.py", 46) == (("a.py", "one\ntwo\n"), ("b.py", "three\nfour\n"))
+
+
+@given(st.lists(st.tuples(st.text("ab/", max_size=5), DOCUMENT), max_size=5), st.integers(0, 500))
+def test_pieces_and_their_paths_fit(extra: list[tuple[str, str]], budget: int) -> None:
+    kept = fit_extra(len, extra, "x", budget)
+    assert sum(len(path) + 1 + len(text) for path, text in kept) <= budget
+    for (path, part), (given_path, text) in zip(kept, extra, strict=False):
+        assert path == given_path
+        assert text.startswith(part)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.inference.completion.fim_families import FAMILIES, Family, end_tokens, family_named, family_of, lay_out
+
+FULL = [(family, {spelling: 1000 + i for i, spelling in enumerate((*family.controls, *family.marks))}) for family in FAMILIES]
+NAMES = [family.name for family in FAMILIES]
+
+
+@pytest.mark.parametrize(("family", "vocabulary"), FULL, ids=NAMES)
+def test_a_family_is_known_by_its_vocabulary_and_name(family: Family, vocabulary: dict[str, int]) -> None:
+    assert family_of(vocabulary.get, family.names[0]) is family
+    assert family_named(f"Someone/{family.names[0].upper()}-7b-base") is family
+
+
+@pytest.mark.parametrize(("family", "vocabulary"), FULL, ids=NAMES)
+def test_a_family_is_known_by_its_vocabulary_alone(family: Family, vocabulary: dict[str, int]) -> None:
+    assert family_of(vocabulary.get) is family
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ibm-granite/granite-8b-code-base-4k", "starcoder"),
+        ("ibm-granite/granite-4.0-h-small", None),
+        ("bigcode/starcoder2-3b", "starcoder2"),
+        ("deepseek-ai/DeepSeek-Coder-V2-Lite-Base", "deepseek-coder"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", None),
+    ],
+)
+def test_a_name_alone_tells_a_family_only_where_all_models_of_that_name_are_of_it(name: str, expected: str | None) -> None:
+    found = family_named(name)
+    assert (found and found.name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("starcoder", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>"]),
+        ("starcoder2", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>"]),
+        ("santacoder", ["<fim-prefix>", "P", "<fim-suffix>", "S", "<fim-middle>"]),
+        ("qwen2.5-coder", ["<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>"]),
+        ("codegemma", ["<bos>", "<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>"]),
+        ("deepseek-coder", ["<｜begin▁of▁sentence｜>", "<｜fim▁begin｜>", "P", "<｜fim▁hole｜>", "S", "<｜fim▁end｜>"]),
+        ("codellama", ["<s>", "▁<PRE>", "P", "▁<SUF>", "S", "▁<MID>"]),
+        ("codestral", ["<s>", "[SUFFIX]", "S", "[PREFIX]", "P"]),
+        ("assay", ["<|fim_prefix|>", "<|fim_suffix|>", "S", "<|fim_middle|>", "P"]),
+    ],
+)
+def test_a_prompt_is_laid_out_as_its_source_says(name: str, expected: list[str]) -> None:
+    family, vocabulary = FULL[NAMES.index(name)]
+    spellings = {token: spelling for spelling, token in vocabulary.items()}
+    tokens = lay_out(family, vocabulary.get, [1], [2])
+    assert [{1: "P", 2: "S"}.get(token) or spellings[token] for token in tokens] == expected
+    assert family.layout == ("psm" if expected.index("P") < expected.index("S") else "spm")
+
+
+def test_a_vocabulary_without_such_tokens_has_no_family() -> None:
+    assert family_of({"<|endoftext|>": 0, "<s>": 1, "[PREFIX]": 2}.get, "codestral") is None
+    assert family_named("gpt2") is None
+
+
+def test_a_name_decides_nothing_against_the_vocabulary() -> None:
+    family, vocabulary = FULL[NAMES.index("santacoder")]
+    assert family_of(vocabulary.get, "starcoder2-santa-qwen2.5-coder") is family
+
+
+def test_what_ends_a_text_is_every_control_token_that_the_vocabulary_has() -> None:
+    family, vocabulary = FULL[NAMES.index("codellama")]
+    assert end_tokens(family, vocabulary.get) >= {vocabulary["▁<EOT>"], vocabulary["</s>"], vocabulary["▁<MID>"]}
+    vocabulary.pop("▁<EOT>")
+    assert len(end_tokens(family, vocabulary.get)) == len(vocabulary)
+
+
+def test_a_missing_token_is_named() -> None:
+    family, _ = FULL[NAMES.index("starcoder")]
+    with pytest.raises(ValueError, match="<fim_prefix>"):
+        lay_out(family, {}.get, [], [])
+
+
+@given(st.sampled_from(FULL), st.lists(st.integers(0, 999)), st.lists(st.integers(0, 999)))
+def test_a_prompt_holds_both_texts_whole_and_each_control_token_once(
+    known: tuple[Family, dict[str, int]], prefix: list[int], suffix: list[int]
+) -> None:
+    family, vocabulary = known
+    tokens = lay_out(family, vocabulary.get, prefix, suffix)
+    texts = [token for token in tokens if token < 1000]
+    assert texts == ([*prefix, *suffix] if family.layout == "psm" else [*suffix, *prefix])
+    assert sorted(token for token in tokens if token >= 1000) == sorted(vocabulary[spelling] for spelling in family.required)

@@ -1,0 +1,105 @@
+"""The same weights as a folder for transformers and as a GGUF for llama.cpp: both backends must say the same of real code."""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from assay.inference.hf.model import HFModel
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Model, Prompt
+from assay.inference.opening import EMBEDDED
+from assay.inference.stopping.stops import LINE, NONE
+from training.export import write_gguf, write_transformers
+from training.model import Llama, Shape
+from training.shipped import read
+from training.tokenizer import train
+
+STDLIB = [path.read_text(encoding="utf-8") for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:40]]
+Both = tuple[HFModel, LlamaModel]
+
+
+def write_both(folder: Path, weights: dict[str, torch.Tensor], shape: Shape, tokenizer: str) -> tuple[Path, Path]:
+    run = folder / "run"
+    run.mkdir()
+    save_file(weights, run / "weights.safetensors")
+    (run / "tokenizer.json").write_text(tokenizer)
+    write_transformers(folder / "hf", run, shape, run / "tokenizer.json")
+    write_gguf(folder / "model.gguf", {name: array.numpy() for name, array in weights.items()}, shape, json.loads(tokenizer), "f32")
+    return folder / "hf", folder / "model.gguf"
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    """The shipped model where this checkout has it, else one of random weights."""
+    if EMBEDDED.exists():
+        arrays, shape, tokenizer = read(EMBEDDED)
+        weights, content = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}, tokenizer.to_str()
+    else:
+        shape = Shape(vocabulary=600, width=64, layers=2, heads=4, kv_heads=2, hidden=96, context=1024)
+        torch.manual_seed(0)
+        network = Llama(shape)
+        for parameter in network.parameters():
+            torch.nn.init.normal_(parameter, std=0.15)
+        weights, content = {name: value.detach() for name, value in network.state_dict().items()}, train(iter(STDLIB[:5]), 600).to_str()
+    folder, gguf = write_both(tmp_path_factory.mktemp("both"), weights, shape, content)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with HFModel(folder, device="cpu") as ours, LlamaModel(gguf, threads=1, kv_type="f32", flash_attention=False) as theirs:
+        yield ours, theirs
+    torch.set_num_threads(threads)
+
+
+def halves(text: str) -> tuple[str, str]:
+    cut = len(text) // 2
+    return text[max(0, cut - 1200) : cut], text[cut : cut + 400]
+
+
+def test_both_cut_text_and_lay_prompts_out_alike(both: Both) -> None:
+    for text in STDLIB:
+        assert both[0].tokenize(text) == both[1].tokenize(text)
+        assert both[0].fim(*halves(text)) == both[1].fim(*halves(text))
+    assert both[0].layout == both[1].layout == "spm"
+    assert both[0].context_length == both[1].context_length
+
+
+def test_log_probabilities_of_real_code_agree(both: Both) -> None:
+    differences: list[float] = []
+    for text in STDLIB[:8]:
+        prompt = both[0].fim(*halves(text))
+        continuation = both[0].tokenize(text[len(text) // 2 :][:300])
+        one, two = (np.array(model.score(prompt, continuation)) for model in both)
+        differences += np.abs(one - two).tolist()
+    assert len(differences) > 400
+    assert max(differences) < 1e-3
+
+
+def test_generations_and_alternatives_agree(both: Both) -> None:
+    def numbers(model: Model, prompt: Prompt) -> list[tuple[str, str, list[float]]]:
+        made = [
+            model.generate(prompt, stop=LINE, max_tokens=24),
+            model.generate(prompt, stop=NONE, max_tokens=12, temperature=0.8, top_p=0.9, seed=3),
+        ]
+        return [
+            (one.text, one.stopped_by, [x for t in one.tokens for x in (t.logprob, t.best_other_logprob or 0, t.entropy or 0)])
+            for one in made
+        ]
+
+    for text in STDLIB[:6]:
+        prompt = both[0].fim(*halves(text))
+        for own, other in zip(numbers(both[0], prompt), numbers(both[1], prompt), strict=True):
+            assert own[:2] == other[:2]
+            assert own[2] == pytest.approx(other[2], abs=2e-3)
+
+
+def test_a_question_gets_the_same_answer(both: Both) -> None:
+    prompt = both[0].fim(*halves(STDLIB[0]))
+    one, two = (model.next_token_logprobs(prompt, ["True", "False", " x", "é"]) for model in both)
+    assert one == pytest.approx(two, abs=1e-3)

@@ -1,0 +1,508 @@
+from __future__ import annotations
+
+import copy
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tiny_hf import CONFIGS, END, write_tiny_hf
+from transformers import AutoModelForCausalLM
+
+from assay.inference.distribution import distribution
+from assay.inference.errors import ForwardFailed
+from assay.inference.hf.cancel import CancelCriteria
+from assay.inference.hf.distributions import facts, sample
+from assay.inference.hf.model import HFModel
+from assay.inference.model import Generation, Prompt, StopReason
+from assay.inference.stopping.stops import LINE, NONE, Stop
+
+Open = Callable[..., HFModel]
+CODE = "def area(width, height):\n    return width * height\n\n\nclass Point:\n    pass\n\n\nresult = "
+EXACT = 1e-5
+# A batch, or a prompt read in other pieces, is another order of the same float32 sums.
+REORDERED = 1e-4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def open_hf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+    """Writes a tiny folder, opens it on the CPU and keeps it for the module: the same arguments give the same model."""
+    with ExitStack() as opened:
+        models: dict[str, HFModel] = {}
+
+        def open_one(architecture: str = "llama", **options: Any) -> HFModel:
+            key = f"{architecture} {options}"
+            if key not in models:
+                path = write_tiny_hf(tmp_path_factory.mktemp("hf") / "model", architecture, **options)
+                models[key] = opened.enter_context(HFModel(path, device="cpu"))
+            return models[key]
+
+        yield open_one
+
+
+def left_to_right(model: HFModel, text: str = CODE) -> Prompt:
+    return Prompt(tuple(model.tokenize(text)), "left_to_right")
+
+
+def reference(model: HFModel, tokens: list[int]) -> NDArray[np.float64]:
+    """log p of every next token at every position, by transformers in one pass without a cache; shape: positions, vocabulary."""
+    network = AutoModelForCausalLM.from_pretrained(model.path, dtype=torch.float32).eval()
+    with torch.no_grad():
+        rows: NDArray[np.float64] = torch.log_softmax(network(torch.tensor([tokens]), use_cache=False).logits[0].double(), -1).numpy()
+    return rows
+
+
+def ids(generation: Generation) -> list[int]:
+    return [token.id for token in generation.tokens]
+
+
+@pytest.mark.parametrize("architecture", CONFIGS)
+def test_a_generation_through_the_cache_has_the_numbers_of_one_pass(open_hf: Open, architecture: str) -> None:
+    model = open_hf(architecture)
+    prompt = left_to_right(model)
+    model.forget()
+    generation = model.generate(prompt, stop=NONE, max_tokens=20, temperature=0.9, seed=3)
+    rows = reference(model, [*prompt.tokens, *ids(generation)])[len(prompt.tokens) - 1 : -1]
+    assert len(generation.tokens) > 5
+    for token, row in zip(generation.tokens, rows, strict=True):
+        assert token.logprob == pytest.approx(row[token.id], abs=EXACT)
+        assert token.best_other_logprob == pytest.approx(np.delete(row, token.id).max(), abs=EXACT)
+        assert token.entropy == pytest.approx(-(np.exp(row) * row).sum(), abs=EXACT)
+    assert model.score(prompt, ids(generation)) == pytest.approx([token.logprob for token in generation.tokens], abs=EXACT)
+
+
+@pytest.mark.parametrize("architecture", CONFIGS)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_was_asked_before_the_numbers_are_those_of_a_fresh_cache(open_hf: Open, architecture: str, data: st.DataObject) -> None:
+    """Prompts that share beginnings, cancelled readings, forks and questions in any order."""
+    model = open_hf(architecture)
+    base = model.tokenize(CODE)
+    for _ in range(data.draw(st.integers(2, 6))):
+        kept = data.draw(st.integers(1, len(base)))
+        tail = data.draw(st.lists(st.integers(0, 299), max_size=6))
+        prompt = Prompt((*base[:kept], *tail), "left_to_right")
+        match data.draw(st.sampled_from(["generate", "cancel", "alternatives", "score", "question", "hidden"])):
+            case "generate":
+                generation = model.generate(prompt, stop=NONE, max_tokens=data.draw(st.integers(1, 8)), temperature=1.0)
+                fresh = fresh_scores(model, prompt, ids(generation))
+                assert [token.logprob for token in generation.tokens] == pytest.approx(fresh, abs=REORDERED)
+            case "cancel":
+                calls = iter(range(data.draw(st.integers(0, 3))))
+                assert model.generate(prompt, stop=NONE, max_tokens=9, cancel=lambda left=calls: next(left, None) is None)
+            case "alternatives":
+                for one in model.alternatives(prompt, 3, stop=NONE, max_tokens=4):
+                    assert [t.logprob for t in one.tokens] == pytest.approx(fresh_scores(model, prompt, ids(one)), abs=REORDERED)
+            case "score":
+                wanted = data.draw(st.lists(st.integers(0, 299), max_size=5))
+                assert model.score(prompt, wanted) == pytest.approx(fresh_scores(model, prompt, wanted), abs=REORDERED)
+            case "question":
+                (asked,) = model.next_token_logprobs(prompt, [" x"])
+                assert [asked] == pytest.approx(fresh_scores(model, prompt, model.tokenize(" x")[:1]), abs=REORDERED)
+            case _:
+                assert model.hidden_states(prompt, tail, [1]).shape == (1, len(tail), 32)
+
+
+def fresh_scores(model: HFModel, prompt: Prompt, tokens: list[int]) -> list[float]:
+    """What `score` gives with an empty cache; the model's own cache is left as it was."""
+    other = copy.copy(model)
+    other._reader = type(model._reader)(model._open())
+    return other.score(prompt, tokens)
+
+
+def test_the_prompt_is_read_once_and_only_what_changed_again(open_hf: Open) -> None:
+    model = open_hf()
+    model.forget()
+    prompt = left_to_right(model)
+    fresh = model.generate(prompt, stop=NONE, max_tokens=2).timings
+    again = model.generate(prompt, stop=NONE, max_tokens=2).timings
+    changed = model.generate(Prompt((*prompt.tokens[:-4], 5, 6), "left_to_right"), stop=NONE, max_tokens=2).timings
+    assert (fresh.prompt_tokens, fresh.reused_tokens) == (len(prompt.tokens), 0)
+    assert (again.reused_tokens, changed.reused_tokens) == (len(prompt.tokens) - 1, len(prompt.tokens) - 4)
+    assert fresh.prompt_ms > 0
+    assert fresh.generate_ms > 0
+
+
+@pytest.mark.parametrize("question", ["score", "next_token", "hidden"])
+def test_a_question_behind_a_generation_leaves_what_was_held(open_hf: Open, question: str) -> None:
+    model = open_hf()
+    model.forget()
+    prompt = left_to_right(model)
+    generation = model.generate(prompt, stop=NONE, max_tokens=12)
+    # Asked behind a part of the generation only, so that some of what is held is not in the question.
+    behind = Prompt((*prompt.tokens, *ids(generation)[:5], *model.tokenize("\n# True?")), "left_to_right")
+    match question:
+        case "score":
+            model.score(behind, [1, 2, 3])
+        case "next_token":
+            model.next_token_logprobs(behind, ["True", "False"])
+        case _:
+            model.hidden_states(behind, [1, 2], [0])
+    longer = Prompt((*prompt.tokens, *ids(generation), 7), "left_to_right")
+    assert model.generate(longer, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) + len(generation.tokens) - 1
+
+
+def test_a_question_about_another_prompt_leaves_that_prompt_for_the_next(open_hf: Open) -> None:
+    model = open_hf()
+    model.generate(left_to_right(model), stop=NONE, max_tokens=3)
+    other = left_to_right(model, "class Point:\n    def width(self):\n")
+    model.next_token_logprobs(other, ["x"])
+    assert model.generate(other, stop=NONE, max_tokens=1).timings.reused_tokens == len(other.tokens) - 1
+
+
+def test_greedy_takes_the_best_token_and_is_deterministic(open_hf: Open) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    first = model.generate(prompt, stop=NONE, max_tokens=20)
+    model.forget()
+    assert ids(model.generate(prompt, stop=NONE, max_tokens=20, seed=9)) == ids(first)
+    assert all(token.best_other_logprob is not None and token.logprob >= token.best_other_logprob for token in first.tokens)
+
+
+def test_a_seed_fixes_the_sample(open_hf: Open) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    runs = [ids(model.generate(prompt, stop=NONE, max_tokens=20, temperature=1.0, top_p=0.9, seed=seed)) for seed in (1, 1, 2)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+@pytest.mark.parametrize("top_p", [1.0, 0.7])
+def test_a_draw_is_the_one_that_llama_cpps_backend_makes(top_p: float) -> None:
+    logits = np.random.default_rng(0).standard_normal((50, 40)).astype(np.float32) * 3
+    for index, row in enumerate(logits):
+        own = distribution(row)
+        assert own is not None
+        expected = own.sample(0.8, top_p, np.random.default_rng(index))
+        drawn = sample(torch.from_numpy(row).double(), 0.8, top_p, np.random.default_rng(index).random())
+        assert int(drawn) == expected
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma2", "gpt_bigcode", "bloom", "mamba"])
+def test_sampled_alternatives_are_generations_of_the_seeds_that_follow(open_hf: Open, architecture: str) -> None:
+    model = open_hf(architecture)
+    prompt = left_to_right(model)
+    together = model.alternatives(prompt, 4, stop=NONE, max_tokens=10, temperature=1.0, seed=5)
+    for i, one in enumerate(together):
+        alone = model.generate(prompt, stop=NONE, max_tokens=10, temperature=1.0, seed=5 + i)
+        assert ids(one) == ids(alone)
+        assert one.text == alone.text
+        assert [t.entropy for t in one.tokens] == pytest.approx([t.entropy for t in alone.tokens], abs=REORDERED)
+    assert len({tuple(ids(one)) for one in together}) == 4
+
+
+def test_greedy_alternatives_begin_with_the_most_likely_tokens_and_go_on_greedily(open_hf: Open) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    first_row = reference(model, list(prompt.tokens))[-1]
+    best = np.argsort(-first_row, kind="stable")[:3].tolist()
+    together = model.alternatives(prompt, 3, stop=NONE, max_tokens=6)
+    assert [one.tokens[0].id for one in together] == best
+    for one in together:
+        if len(one.tokens) > 1:
+            behind = Prompt((*prompt.tokens, one.tokens[0].id), "left_to_right")
+            assert ids(model.generate(behind, stop=NONE, max_tokens=5)) == ids(one)[1:]
+    assert len(model.alternatives(prompt, 10_000, stop=NONE, max_tokens=1)) == len(first_row)
+
+
+def test_a_token_that_can_not_come_begins_no_alternative(tmp_path: Path) -> None:
+    with HFModel(write_tiny_hf(tmp_path / "m"), device="cpu") as model:
+
+        def forbid(_module: object, _given: object, logits: torch.Tensor) -> torch.Tensor:
+            logits[..., 3:] = -math.inf
+            return logits
+
+        model._open()._model.lm_head.register_forward_hook(forbid)
+        together = model.alternatives(left_to_right(model), 8, stop=NONE, max_tokens=1)
+        assert sorted(one.tokens[0].id for one in together) == [0, 1, 2]
+        assert all(math.isfinite(one.tokens[0].entropy or 0) for one in together)
+
+
+def test_an_alternative_ends_by_itself_and_the_others_go_on(open_hf: Open) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    seen: list[int] = []
+
+    def on_token(number: int, token: object, text: str) -> bool:
+        seen.append(number)
+        return number == 1 and seen.count(1) == 3
+
+    together = model.alternatives(prompt, 3, stop=NONE, max_tokens=8, temperature=1.0, seed=4, on_token=on_token)
+    assert (len(together[1].tokens), together[1].stopped_by) == (3, StopReason.CALLER)
+    assert [len(one.tokens) for one in together] == [seen.count(i) for i in range(3)]
+    for i in (0, 2):
+        assert ids(together[i]) == ids(model.generate(prompt, stop=NONE, max_tokens=8, temperature=1.0, seed=4 + i))
+
+
+@pytest.mark.parametrize("first_ends_after", [1, 3, 9])
+def test_alternatives_read_the_prompt_once_and_leave_it_held_with_the_first_of_them(open_hf: Open, first_ends_after: int) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    model.forget()
+    told: list[int] = []
+
+    def end_the_first(number: int, _token: object, _text: str) -> bool:
+        told.append(number)
+        return number == 0 and told.count(0) == first_ends_after
+
+    first, *others = model.alternatives(prompt, 3, stop=NONE, max_tokens=9, temperature=1.0, seed=2, on_token=end_the_first)
+    assert {one.timings.reused_tokens for one in (first, *others)} == {0}
+    assert len(first.tokens) == first_ends_after
+    behind = Prompt((*prompt.tokens, *ids(first), 7), "left_to_right")
+    (asked,) = model.next_token_logprobs(behind, [" x"])
+    assert [asked] == pytest.approx(fresh_scores(model, behind, model.tokenize(" x")[:1]), abs=REORDERED)
+    assert model.generate(behind, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) + len(first.tokens) - 1
+    assert model.generate(prompt, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) - 1
+
+
+@pytest.mark.parametrize("architecture", CONFIGS)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    pairs=st.lists(
+        st.tuples(st.lists(st.integers(0, 299), min_size=1, max_size=40), st.lists(st.integers(0, 299), max_size=12)), max_size=7
+    ),
+    batch_size=st.integers(1, 5),
+)
+def test_scores_in_a_batch_are_those_of_one_at_a_time(
+    open_hf: Open, architecture: str, pairs: list[tuple[list[int], list[int]]], batch_size: int
+) -> None:
+    model = open_hf(architecture)
+    asked = [(Prompt(tuple(prompt), "left_to_right"), continuation) for prompt, continuation in pairs]
+    for batched, (prompt, continuation) in zip(model.score_batch(asked, batch_size=batch_size), asked, strict=True):
+        assert batched == pytest.approx(model.score(prompt, continuation), abs=REORDERED)
+
+
+@pytest.mark.parametrize("architecture", CONFIGS)
+def test_generations_in_a_batch_are_those_of_one_at_a_time(open_hf: Open, architecture: str) -> None:
+    model = open_hf(architecture)
+    base = model.tokenize(CODE)
+    prompts = [Prompt(tuple(base[:length]), "left_to_right") for length in (3, len(base), 20, 9, 1)]
+    together = model.generate_batch(prompts, stop=NONE, max_tokens=8, temperature=1.0, seed=3, batch_size=4)
+    for i, (prompt, one) in enumerate(zip(prompts, together, strict=True)):
+        alone = model.generate(prompt, stop=NONE, max_tokens=8, temperature=1.0, seed=3 + i)
+        assert (ids(one), one.text, one.stopped_by) == (ids(alone), alone.text, alone.stopped_by)
+        assert [t.logprob for t in one.tokens] == pytest.approx([t.logprob for t in alone.tokens], abs=REORDERED)
+        assert [t.entropy for t in one.tokens] == pytest.approx([t.entropy for t in alone.tokens], abs=REORDERED)
+
+
+def test_a_large_batch_of_scores_is_cut_to_what_fits(open_hf: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    pairs = [(prompt, [1] * n) for n in (3, 30, 5, 12)]
+    expected = model.score_batch(pairs)
+    monkeypatch.setattr("assay.inference.hf.scoring.LOGITS_AT_ONCE", 331 * 20)
+    for cut, whole in zip(model.score_batch(pairs), expected, strict=True):
+        assert cut == pytest.approx(whole, abs=EXACT)
+
+
+def test_hidden_states_are_those_of_transformers(open_hf: Open) -> None:
+    model = open_hf()
+    prompt, continuation = left_to_right(model), model.tokenize("width + height")
+    states = model.hidden_states(prompt, continuation, [0, 1, -1])
+    network = AutoModelForCausalLM.from_pretrained(model.path, dtype=torch.float32).eval()
+    with torch.no_grad():
+        whole = network(torch.tensor([[*prompt.tokens, *continuation]]), output_hidden_states=True).hidden_states
+    assert states.dtype == np.float32
+    for own, layer in zip(states, (0, 1, 2), strict=True):
+        np.testing.assert_allclose(own, whole[layer][0, len(prompt.tokens) :].numpy(), atol=1e-5)
+    assert model.hidden_states(prompt, [], [1, 2]).shape == (2, 0, 32)
+    with pytest.raises(IndexError, match="layers 0 to 2"):
+        model.hidden_states(prompt, continuation, [3])
+
+
+def scripted(open_hf: Open, *script: bytes) -> HFModel:
+    return open_hf("llama", script=(b"?", *script))
+
+
+def test_a_line_ends_and_its_newline_is_the_last_token(open_hf: Open) -> None:
+    model = scripted(open_hf, b"a", b"b", b"\n", b"c")
+    generation = model.generate(left_to_right(model, "?"), stop=LINE, max_tokens=10)
+    assert (generation.text, generation.stopped_by) == ("ab", StopReason.LINE)
+    assert [token.text for token in generation.tokens] == [b"a", b"b", b"\n"]
+
+
+def test_a_block_ends_where_a_line_with_less_indentation_begins(open_hf: Open) -> None:
+    model = scripted(open_hf, b"a", b"\n", b" ", b"b", b"\r", b"c")
+    generation = model.generate(left_to_right(model, "?"), stop=Stop("block", 1), max_tokens=10)
+    assert (generation.text, generation.stopped_by) == ("a\n b", StopReason.BLOCK)
+
+
+def test_the_models_own_end_ends_the_text(open_hf: Open) -> None:
+    model = scripted(open_hf, b"a", END.encode())
+    generation = model.generate(left_to_right(model, "?"), stop=NONE, max_tokens=10)
+    assert (generation.text, generation.stopped_by, generation.tokens[-1].text) == ("a", StopReason.END, b"")
+
+
+def test_a_character_is_given_out_only_whole(open_hf: Open) -> None:
+    model = scripted(open_hf, b"a", b"\xc3", b"\xa9", b"\xe2", b"\x82", b"\xac")
+    prompt = left_to_right(model, "?")
+    assert [model.generate(prompt, stop=NONE, max_tokens=n).text for n in range(1, 7)] == ["a", "a", "aé", "aé", "aé", "aé€"]
+
+
+def test_what_is_streamed_is_what_is_produced_and_the_caller_can_end_it(open_hf: Open) -> None:
+    model = open_hf()
+    seen: list[tuple[int, str]] = []
+    prompt = left_to_right(model)
+    whole = model.generate(prompt, stop=NONE, max_tokens=6, on_token=lambda token, text: bool(seen.append((token.id, text))))
+    assert [token for token, _ in seen] == ids(whole)
+    ended = model.generate(prompt, stop=NONE, max_tokens=6, on_token=lambda token, _: token.id == whole.tokens[2].id)
+    assert (ended.stopped_by, ids(ended)) == (StopReason.CALLER, ids(whole)[: ids(whole).index(whole.tokens[2].id) + 1])
+
+
+def test_budgets_of_tokens_context_and_time(open_hf: Open) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    assert model.generate(prompt, stop=NONE, max_tokens=3).stopped_by is StopReason.TOKENS
+    full = Prompt((97,) * (model.context_length - 5), "left_to_right")
+    assert len(model.generate(full, stop=NONE, max_tokens=50).tokens) == 5
+    model.forget()
+    none = model.generate(prompt, stop=NONE, max_tokens=300, max_ms=0)
+    assert (none.text, none.tokens, none.stopped_by) == ("", (), StopReason.TIME)
+    begun = time.perf_counter()
+    some = model.generate(Prompt((97,) * 3, "left_to_right"), stop=NONE, max_tokens=250, max_ms=30)
+    assert some.stopped_by is StopReason.TIME
+    assert time.perf_counter() - begun < 2
+
+
+def test_a_cancelled_reading_stops_between_chunks_and_what_was_read_is_kept(open_hf: Open) -> None:
+    model = open_hf()
+    model._open().chunk, before = 8, model._open().chunk
+    try:
+        model.forget()
+        prompt = left_to_right(model)
+        answers = iter([False, False, True])
+        cancelled = model.generate(prompt, stop=NONE, max_tokens=5, cancel=lambda: next(answers))
+        assert (cancelled.tokens, cancelled.stopped_by) == ((), StopReason.CANCELLED)
+        assert model.generate(prompt, stop=NONE, max_tokens=5).timings.reused_tokens == 16
+        assert [g.stopped_by for g in model.alternatives(prompt, 2, stop=NONE, max_tokens=5, cancel=lambda: True)] == ["cancelled"] * 2
+        assert [g.stopped_by for g in model.generate_batch([prompt], stop=NONE, max_tokens=5, cancel=lambda: True)] == ["cancelled"]
+    finally:
+        model._open().chunk = before
+
+
+def test_an_error_within_a_step_leaves_an_empty_cache(open_hf: Open) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    expected = model.generate(prompt, stop=NONE, max_tokens=5)
+    layer = model._open()._model.model.layers[1]
+
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    hook = layer.register_forward_pre_hook(fail)
+    with pytest.raises(KeyboardInterrupt):
+        model.generate(Prompt((*prompt.tokens, 5), "left_to_right"), stop=NONE, max_tokens=5)
+    hook.remove()
+    assert ids(model.generate(prompt, stop=NONE, max_tokens=5)) == ids(expected)
+    assert model.score(prompt, ids(expected)) == pytest.approx([t.logprob for t in expected.tokens], abs=EXACT)
+
+
+def test_transformers_own_generate_can_be_cancelled(open_hf: Open) -> None:
+    model = open_hf()
+    network: Any = AutoModelForCausalLM.from_pretrained(model.path).eval()
+    asked = 0
+
+    def cancel() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked == 4
+
+    prompts = torch.tensor([[5, 6, 7], [8, 9, 10]])
+    given = network.generate(prompts, max_new_tokens=50, do_sample=False, eos_token_id=None, stopping_criteria=[CancelCriteria(cancel)])
+    assert given.shape == (2, 3 + 4)
+
+
+def test_two_models_do_not_disturb_each_other(open_hf: Open) -> None:
+    one, other = open_hf(), open_hf(seed=4)
+    prompt = left_to_right(one)
+    alone = ids(one.generate(prompt, stop=NONE, max_tokens=5))
+    other.generate(prompt, stop=NONE, max_tokens=5)
+    assert ids(one.generate(prompt, stop=NONE, max_tokens=5)) == alone
+
+
+def test_entropy_and_logprobs_are_of_one_distribution(open_hf: Open) -> None:
+    model = open_hf()
+    for token in model.generate(left_to_right(model), stop=NONE, max_tokens=20, temperature=1.5).tokens:
+        assert token.entropy is not None
+        assert token.best_other_logprob is not None
+        assert 0 <= token.entropy <= math.log(331)
+        assert math.exp(token.logprob) + math.exp(token.best_other_logprob) <= 1 + 1e-9
+
+
+@given(st.lists(st.floats(-60, 60) | st.just(-math.inf), min_size=1, max_size=12), st.data())
+def test_the_facts_of_a_row_are_those_of_distribution(row: list[float], data: st.DataObject) -> None:
+    logits = np.array([max(row[0], -60), *row[1:]], np.float32)
+    own = distribution(logits)
+    assert own is not None
+    chosen = data.draw(st.integers(0, len(row) - 1))
+    ((token, logprob, other, entropy),) = facts(torch.from_numpy(logits)[None].double(), torch.tensor([chosen]))
+    assert (token, logprob) == (chosen, pytest.approx(own.logprob(chosen), abs=EXACT))
+    assert (other, entropy) == (pytest.approx(own.best_other_logprob(chosen), abs=EXACT), pytest.approx(own.entropy(), abs=EXACT))
+
+
+def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
+    with HFModel(write_tiny_hf(tmp_path / "m"), device="cpu") as model:
+        with torch.no_grad():
+            model._open()._model.model.norm.weight.fill_(math.nan)
+        prompt = left_to_right(model)
+        for ask in (
+            lambda: model.generate(prompt, stop=NONE, max_tokens=3),
+            lambda: model.score(prompt, [1]),
+            lambda: model.score_batch([(prompt, [1])]),
+            lambda: model.next_token_logprobs(prompt, ["x"]),
+        ):
+            with pytest.raises(ForwardFailed, match="not a number"):
+                ask()
+
+
+def test_nothing_is_written_to_standard_error_and_nothing_of_torch_is_imported_before(tmp_path: Path) -> None:
+    path = write_tiny_hf(tmp_path / "m", "mamba")
+    script = (
+        "import sys\nimport assay.inference.opening, assay.inference.hf.folder, assay.inference.completion.fim_families\n"
+        "assert not {'torch', 'transformers', 'tokenizers'} & set(sys.modules)\n"
+        "from assay.inference.hf.model import HFModel\nfrom assay.inference.stopping.stops import NONE\n"
+        "with HFModel(sys.argv[1]) as m: m.alternatives(m.fim('x', ''), 2, stop=NONE, max_tokens=3); m.score(m.fim('x', ''), [1])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
+@pytest.mark.parametrize("dtype", ["float32", "auto"])
+def test_a_gpu_gives_the_numbers_of_the_cpu(open_hf: Open, dtype: str) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    generation = model.generate(prompt, stop=NONE, max_tokens=20)
+    with HFModel(model.path, device="cuda", dtype=dtype) as there:
+        assert there.device.startswith("cuda")
+        tolerance = 1e-3 if dtype == "float32" else 0.2
+        assert there.score(prompt, ids(generation)) == pytest.approx([t.logprob for t in generation.tokens], abs=tolerance)
+        together = there.alternatives(prompt, 3, stop=NONE, max_tokens=5, temperature=1.0)
+        for one in together:
+            assert there.score(prompt, ids(one)) == pytest.approx([t.logprob for t in one.tokens], abs=tolerance)
+
+
+@pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no mps here")
+def test_mps_gives_the_numbers_of_the_cpu(open_hf: Open) -> None:
+    model = open_hf()
+    prompt = left_to_right(model)
+    generation = model.generate(prompt, stop=NONE, max_tokens=20)
+    with HFModel(model.path, device="mps", dtype="float32") as there:
+        assert there.score(prompt, ids(generation)) == pytest.approx([t.logprob for t in generation.tokens], abs=1e-3)

@@ -1,0 +1,61 @@
+"""Models that can't be cut back, or that look back only so far, give the numbers of a fresh context too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tiny_architectures import write_tiny_gemma3, write_tiny_mamba
+
+from assay.inference.errors import ShiftNotPossible
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Prompt
+from assay.inference.stopping.stops import NONE
+
+from .test_property import FAST, LONG, TOLERANCE, Requests, run
+
+Write = Callable[[Path], Path]
+EACH = pytest.mark.parametrize("write", [write_tiny_mamba, write_tiny_gemma3])
+
+
+def opened(path: Path, **options: int) -> LlamaModel:
+    return LlamaModel(path, threads=1, kv_type="f32", flash_attention=False, **options)  # type: ignore[arg-type]
+
+
+@EACH
+def test_every_number_is_a_fresh_contexts_whatever_came_before(write: Write, tmp_path: Path) -> None:
+    path = write(tmp_path / "model.gguf")
+    with opened(path, parked_sequences=0) as reference:
+        run(Requests, path, reference, setting=FAST)
+
+
+@pytest.mark.slow
+@EACH
+def test_every_number_is_a_fresh_contexts_after_many_requests(write: Write, tmp_path: Path) -> None:
+    path = write(tmp_path / "model.gguf")
+    with opened(path, parked_sequences=0) as reference:
+        run(Requests, path, reference, setting=LONG)
+
+
+def test_a_recurrent_model_reuses_a_prompt_that_is_typed_on_and_no_other(tmp_path: Path) -> None:
+    with opened(write_tiny_mamba(tmp_path / "model.gguf")) as model:
+        prompt = tuple(range(100))
+        ids = [token.id for token in model.generate(Prompt(prompt, "left_to_right"), stop=NONE, max_tokens=4).tokens]
+        typed = model.generate(Prompt((*prompt, *ids, 7), "left_to_right"), stop=NONE, max_tokens=1)
+        assert typed.timings.reused_tokens == len(prompt) + len(ids) - 1
+        other = model.generate(Prompt((*prompt[:50], 7), "left_to_right"), stop=NONE, max_tokens=1)
+        assert other.timings.reused_tokens == 0
+
+
+def test_a_recurrent_model_is_asked_behind_a_single_token(tmp_path: Path) -> None:
+    with opened(write_tiny_mamba(tmp_path / "model.gguf")) as model:
+        one = Prompt((97,), "left_to_right")
+        fresh = model.score(one, [98, 99])
+        model.generate(Prompt((100, 101), "left_to_right"), stop=NONE, max_tokens=3)
+        assert model.score(one, [98, 99]) == pytest.approx(fresh, abs=TOLERANCE)
+
+
+def test_a_recurrent_model_has_nothing_to_shift(tmp_path: Path) -> None:
+    with pytest.raises(ShiftNotPossible):
+        opened(write_tiny_mamba(tmp_path / "model.gguf"), shift_tokens=32)

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny_gguf import TinyModel, write_tiny_gguf
+
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.llamacpp.session import CHUNK
+from assay.inference.model import Prompt, StopReason
+from assay.inference.stopping.stops import NONE
+
+from ..conftest import open_exact
+
+TOLERANCE = 2e-3
+# Few different beginnings, so that prompts share some of their tokens.
+PROMPTS = st.builds(
+    lambda start, length, tail: Prompt((*[start] * length, *tail), "left_to_right"),
+    st.sampled_from([97, 98]),
+    st.integers(1, 300),
+    st.lists(st.integers(0, 260), max_size=20),
+)
+STEPS = st.lists(st.tuples(PROMPTS, st.sampled_from(["generate", "score", "next", "forget"]), st.integers(0, 8)), min_size=1, max_size=6)
+
+
+def after(calls: int) -> Callable[[], bool]:
+    """A cancel that is false so many times."""
+    counter = itertools.count()
+    return lambda: next(counter) >= calls
+
+
+@pytest.fixture(scope="module")
+def fresh(tiny_gguf: Path) -> LlamaModel:
+    return open_exact(tiny_gguf)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS, PROMPTS)
+def test_whatever_was_asked_and_cancelled_before_the_logprobs_are_a_fresh_models(
+    tiny: LlamaModel, fresh: LlamaModel, steps: list[tuple[Prompt, str, int]], last: Prompt
+) -> None:
+    for prompt, what, calls in steps:
+        if what == "generate":
+            tiny.generate(prompt, stop=NONE, max_tokens=5, temperature=1.0, seed=calls, cancel=after(calls))
+        elif what == "score":
+            tiny.score(prompt, [99, 100, 101][: calls % 4])
+        elif what == "next":
+            tiny.next_token_logprobs(prompt, ["x"])
+        else:
+            tiny.forget()
+    used = tiny.generate(last, stop=NONE, max_tokens=6)
+    fresh.forget()
+    ids = [token.id for token in used.tokens]
+    assert fresh.score(last, ids) == pytest.approx([token.logprob for token in used.tokens], abs=TOLERANCE)
+    fresh.forget()
+    assert tiny.next_token_logprobs(last, ["a", "z"]) == pytest.approx(fresh.next_token_logprobs(last, ["a", "z"]), abs=TOLERANCE)
+
+
+def test_only_what_differs_is_decoded(tiny: LlamaModel) -> None:
+    tiny.forget()
+    prompt = Prompt(tuple(range(100, 200)), "left_to_right")
+    generation = tiny.generate(prompt, stop=NONE, max_tokens=4)
+    typed = Prompt((*prompt.tokens, generation.tokens[0].id, 97), "left_to_right")
+    assert tiny.generate(typed, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) + 1
+    assert tiny.generate(Prompt(prompt.tokens[:50], "left_to_right"), stop=NONE, max_tokens=1).timings.reused_tokens == 49
+
+
+def test_a_cancel_takes_effect_within_one_token(tiny: LlamaModel) -> None:
+    tiny.forget()
+    prompt = tiny.fim("x", "")
+    asked: list[int] = []
+
+    def cancel() -> bool:
+        asked.append(1)
+        # Two looks belong to the prompt's one chunk (before it, and after), then there is one to each token.
+        return len(asked) >= 5
+
+    generation = tiny.generate(prompt, stop=NONE, max_tokens=100, cancel=cancel)
+    assert generation.stopped_by is StopReason.CANCELLED
+    assert len(generation.tokens) <= 3
+
+
+def test_a_cancel_takes_effect_within_one_chunk_of_the_prompt(tiny: LlamaModel) -> None:
+    tiny.forget()
+    prompt = Prompt(tuple([97] * (3 * CHUNK)), "left_to_right")
+    generation = tiny.generate(prompt, stop=NONE, max_tokens=5, cancel=after(2))
+    assert (generation.stopped_by, generation.tokens, generation.text) == (StopReason.CANCELLED, (), "")
+    again = tiny.generate(prompt, stop=NONE, max_tokens=1)
+    assert again.timings.reused_tokens < len(prompt.tokens) - CHUNK + 1
+
+
+def test_a_cancel_before_the_start_computes_nothing(tiny: LlamaModel) -> None:
+    tiny.forget()
+    prompt = Prompt((97, 98), "left_to_right")
+    assert tiny.generate(prompt, stop=NONE, max_tokens=5, cancel=lambda: True).stopped_by is StopReason.CANCELLED
+    assert tiny.generate(prompt, stop=NONE, max_tokens=1).timings.reused_tokens == 0
+
+
+def test_an_error_in_the_callers_cancel_reaches_the_caller_and_the_cache_stays_right(tiny: LlamaModel, fresh: LlamaModel) -> None:
+    prompt = Prompt(tuple([97] * 300), "left_to_right")
+    for calls in range(6):
+        tiny.forget()
+        counter = itertools.count()
+
+        def cancel(counter: itertools.count[int] = counter, calls: int = calls) -> bool:
+            if next(counter) >= calls:
+                raise LookupError("the caller's own")
+            return False
+
+        with pytest.raises(LookupError, match="the caller's own"):
+            tiny.generate(prompt, stop=NONE, max_tokens=5, cancel=cancel)
+        fresh.forget()
+        assert tiny.next_token_logprobs(prompt, ["a"]) == pytest.approx(fresh.next_token_logprobs(prompt, ["a"]), abs=TOLERANCE)
+
+
+def test_a_chunk_is_broken_off_while_it_is_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ggml asks between the operations of one decode, so that a large model's chunk of a second need not end first."""
+    monkeypatch.setattr("assay.inference.llamacpp.session._SECONDS_BETWEEN_LOOKS", 0.0)
+    with open_exact(write_tiny_gguf(tmp_path / "model.gguf", TinyModel(seed=2))) as model:
+        cache = model._open()
+        asked = itertools.count()
+        assert cache.extend([97] * CHUNK, lambda: next(asked) >= 3) is False
+        assert cache.tokens == []
+        assert next(asked) == 4
+        prompt = Prompt((97, 98, 99), "left_to_right")
+        used = model.next_token_logprobs(prompt, ["a"])
+        model.forget()
+        assert used == pytest.approx(model.next_token_logprobs(prompt, ["a"]), abs=TOLERANCE)
+
+
+def test_a_deadline_breaks_a_prompt_off(tiny: LlamaModel) -> None:
+    tiny.forget()
+    begun = time.perf_counter()
+    generation = tiny.generate(Prompt(tuple([97] * 400), "left_to_right"), stop=NONE, max_tokens=1, max_ms=0.01)
+    assert generation.stopped_by is StopReason.TIME
+    assert time.perf_counter() - begun < 1

@@ -1,0 +1,422 @@
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import os
+import time
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tiny_gguf import (
+    END,
+    FIM_MIDDLE,
+    FIM_PAD,
+    FIM_PREFIX,
+    FIM_SUFFIX,
+    HEADS,
+    INNER,
+    KV_HEADS,
+    LAYERS,
+    WIDTH,
+    TinyModel,
+    scripted,
+    write_tiny_gguf,
+)
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from assay.inference.cores import physical_cores
+from assay.inference.errors import UnknownLayout
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Capabilities, Fingerprint, KVType, Prompt, StopReason
+from assay.inference.stopping.stops import LINE, NONE, Stop
+
+from ..conftest import OpenTiny
+
+TOLERANCE = 2e-3
+CODE = "def area(width, height):\n    return width * "
+
+
+def reference_logprobs(model: TinyModel, tokens: list[int]) -> NDArray[np.float64]:
+    """log p of every next token at every position by transformers in float32; shape: positions, vocabulary."""
+    config = LlamaConfig(
+        vocab_size=len(model.tokens),
+        hidden_size=WIDTH,
+        intermediate_size=INNER,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        num_key_value_heads=KV_HEADS,
+        rms_norm_eps=1e-5,
+        max_position_embeddings=model.context_length,
+        rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+        tie_word_embeddings=False,
+    )
+    network = LlamaForCausalLM(config)
+    network.train(False)
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in model.weights().items()})
+    with torch.no_grad():
+        rows: NDArray[np.float64] = torch.log_softmax(network(torch.tensor([tokens])).logits[0].double(), -1).numpy()
+    return rows
+
+
+def test_every_number_of_a_generation_equals_transformers(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "\n\nprint(area(2, 3))\n")
+    compared = 0
+    for temperature in (0.0, 0.8, 1.0, 1.2):
+        generation = tiny.generate(prompt, stop=NONE, max_tokens=60, temperature=temperature, seed=11)
+        ids = [token.id for token in generation.tokens]
+        rows = reference_logprobs(TinyModel(), [*prompt.tokens, *ids])[len(prompt.tokens) - 1 : -1]
+        for token, row in zip(generation.tokens, rows, strict=True):
+            assert token.logprob == pytest.approx(row[token.id], abs=TOLERANCE)
+            assert token.best_other_logprob == pytest.approx(np.delete(row, token.id).max(), abs=TOLERANCE)
+            assert token.entropy == pytest.approx(-(np.exp(row) * row).sum(), abs=TOLERANCE)
+            compared += 1
+    assert compared > 50
+
+
+def test_scores_of_a_long_text_equal_transformers(tiny: LlamaModel) -> None:
+    random = np.random.default_rng(3)
+    tokens = random.integers(0, 260, 400).tolist()
+    scores = tiny.score(Prompt(tuple(tokens[:100]), "left_to_right"), tokens[100:])
+    rows = reference_logprobs(TinyModel(), tokens)
+    expected = [rows[position - 1, tokens[position]] for position in range(100, 400)]
+    assert scores == pytest.approx(expected, abs=TOLERANCE)
+
+
+def test_a_generations_logprobs_are_what_score_gives(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "\n")
+    generation = tiny.generate(prompt, stop=NONE, max_tokens=60)
+    tiny.forget()
+    scores = tiny.score(prompt, [token.id for token in generation.tokens])
+    assert scores == pytest.approx([token.logprob for token in generation.tokens], abs=TOLERANCE)
+
+
+def test_nothing_scores_nothing(tiny: LlamaModel) -> None:
+    assert tiny.score(tiny.fim(CODE, ""), []) == []
+
+
+def test_next_token_logprobs_are_those_of_the_candidates_first_tokens(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    candidates = ["return x", "y", "é"]
+    expected = [tiny.score(prompt, tiny.tokenize(candidate)[:1])[0] for candidate in candidates]
+    assert tiny.next_token_logprobs(prompt, candidates) == pytest.approx(expected, abs=TOLERANCE)
+    with pytest.raises(ValueError, match="empty candidate"):
+        tiny.next_token_logprobs(prompt, ["x", ""])
+
+
+def test_greedy_is_deterministic_and_takes_the_best_token(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    first = tiny.generate(prompt, stop=NONE, max_tokens=30)
+    tiny.forget()
+    second = tiny.generate(prompt, stop=NONE, max_tokens=30, seed=5)
+    assert [token.id for token in first.tokens] == [token.id for token in second.tokens]
+    assert all(token.logprob >= token.best_other_logprob for token in first.tokens)
+
+
+def test_the_same_seed_gives_the_same_sample_and_another_seed_another(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+
+    def ids(seed: int) -> list[int]:
+        return [token.id for token in tiny.generate(prompt, stop=NONE, max_tokens=30, temperature=1.0, seed=seed).tokens]
+
+    assert ids(1) == ids(1)
+    assert ids(1) != ids(2)
+
+
+@pytest.mark.parametrize(("temperature", "top_p"), [(0.5, 1.0), (1.7, 0.8)])
+def test_sampling_records_the_logprobs_of_the_unshaped_distribution(tiny: LlamaModel, temperature: float, top_p: float) -> None:
+    prompt = tiny.fim(CODE, "")
+    generation = tiny.generate(prompt, stop=NONE, max_tokens=30, temperature=temperature, top_p=top_p, seed=4)
+    scores = tiny.score(prompt, [token.id for token in generation.tokens])
+    assert scores == pytest.approx([token.logprob for token in generation.tokens], abs=TOLERANCE)
+    assert any(token.logprob < token.best_other_logprob for token in generation.tokens)
+
+
+def test_a_line_ends_and_its_newline_is_the_last_token(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"b", b"\n", b"c"))
+    generation = model.generate(model.fim("?", ""), stop=LINE, max_tokens=10)
+    assert (generation.text, generation.stopped_by) == ("ab", StopReason.LINE)
+    assert [token.text for token in generation.tokens] == [b"a", b"b", b"\n"]
+
+
+def test_a_block_ends_where_a_line_with_less_indentation_begins(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n    b", b"\n\n", b"c", b"d"))
+    generation = model.generate(model.fim("?", ""), stop=Stop("block", 4), max_tokens=10)
+    assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
+    assert generation.tokens[-1].text == b"c"
+
+
+def test_the_models_own_end_ends_the_text(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n", END.encode()))
+    generation = model.generate(model.fim("?", ""), stop=NONE, max_tokens=10)
+    assert (generation.text, generation.stopped_by) == ("a\n", StopReason.END)
+    assert generation.tokens[-1].text == b""
+    assert len(generation.tokens) == 3
+
+
+@pytest.mark.parametrize("control", [FIM_PREFIX, FIM_SUFFIX, FIM_MIDDLE, FIM_PAD])
+def test_a_fill_in_the_middle_token_ends_the_text(open_tiny: OpenTiny, control: str) -> None:
+    model = open_tiny(scripted(b"a", control.encode(), prompt=FIM_MIDDLE.encode(), fim=True))
+    generation = model.generate(model.fim("?", "!"), stop=NONE, max_tokens=10)
+    assert (generation.text, generation.stopped_by) == ("a", StopReason.END)
+
+
+def test_the_token_budget_ends_the_text(tiny: LlamaModel) -> None:
+    generation = tiny.generate(tiny.fim(CODE, ""), stop=NONE, max_tokens=3)
+    assert (len(generation.tokens), generation.stopped_by) == (3, StopReason.TOKENS)
+
+
+def test_a_full_context_ends_the_text(tiny: LlamaModel) -> None:
+    prompt = Prompt(tuple([97] * (tiny.context_length - 5)), "left_to_right")
+    generation = tiny.generate(prompt, stop=NONE, max_tokens=50)
+    assert (len(generation.tokens), generation.stopped_by) == (5, StopReason.TOKENS)
+
+
+def test_the_time_budget_ends_the_text_even_before_its_first_token(tiny: LlamaModel) -> None:
+    tiny.forget()
+    generation = tiny.generate(tiny.fim(CODE, ""), stop=NONE, max_tokens=300, max_ms=0)
+    assert (generation.text, generation.tokens, generation.stopped_by) == ("", (), StopReason.TIME)
+
+
+def test_the_time_budget_ends_a_text_that_has_begun(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"b", b"a"))
+    # On a busy machine a few milliseconds may pass before the first token.
+    for budget in (4, 8, 16, 32):
+        begun = time.perf_counter()
+        generation = model.generate(model.fim("?", ""), stop=NONE, max_tokens=500, max_ms=budget)
+        assert generation.stopped_by is StopReason.TIME
+        assert len(generation.tokens) < 500
+        assert time.perf_counter() - begun < 1
+        if generation.tokens:
+            return
+    pytest.fail("no token within any budget")
+
+
+def test_a_character_is_given_out_only_whole(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\xc3", b"\xa9", b"\xe2", b"\x82", b"\xac"))
+    prompt = model.fim("?", "")
+    texts = [model.generate(prompt, stop=NONE, max_tokens=count).text for count in range(1, 7)]
+    assert texts == ["a", "a", "aé", "aé", "aé", "aé€"]
+
+
+def test_the_timings_tell_what_was_in_the_cache(tiny: LlamaModel) -> None:
+    tiny.forget()
+    prompt = tiny.fim(CODE, "")
+    fresh = tiny.generate(prompt, stop=NONE, max_tokens=2).timings
+    again = tiny.generate(prompt, stop=NONE, max_tokens=2).timings
+    assert (fresh.prompt_tokens, fresh.reused_tokens) == (len(prompt.tokens), 0)
+    assert again.reused_tokens == len(prompt.tokens) - 1
+    assert fresh.prompt_ms > 0
+    assert fresh.generate_ms > 0
+
+
+def test_a_prompt_is_laid_out_with_the_models_own_control_tokens(tiny: LlamaModel) -> None:
+    written = TinyModel()
+    prompt = tiny.fim("a", "b")
+    assert tiny.layout == prompt.layout == "psm"
+    names = (FIM_PREFIX, b"a", FIM_SUFFIX, b"b", FIM_MIDDLE)
+    assert prompt.tokens == tuple(written.token(name) for name in names)
+
+
+def test_a_model_that_asks_for_it_gets_the_suffix_first(open_tiny: OpenTiny) -> None:
+    written = TinyModel(metadata={"assay.fim.layout": "spm"})
+    model = open_tiny(written)
+    names = (FIM_PREFIX, FIM_SUFFIX, b"b", FIM_MIDDLE, b"a")
+    prompt = model.fim("a", "b")
+    assert model.layout == prompt.layout == "spm"
+    assert prompt.tokens == tuple(written.token(name) for name in names)
+    model.generate(prompt, stop=NONE, max_tokens=1)
+    assert model.generate(model.fim("ac", "b"), stop=NONE, max_tokens=1).timings.reused_tokens == 5
+
+
+def test_without_such_tokens_a_prompt_is_the_prefix(open_tiny: OpenTiny) -> None:
+    written = TinyModel(fim=False)
+    model = open_tiny(written)
+    assert model.layout == "left_to_right"
+    assert model.fim("a", "b") == Prompt((written.token(b"a"),), "left_to_right")
+
+
+def test_a_prompt_begins_with_bos_where_the_metadata_asks_for_it(open_tiny: OpenTiny) -> None:
+    for written in (TinyModel(add_bos=True), TinyModel(add_bos=True, fim=False)):
+        prompt = open_tiny(written).fim("a", "b")
+        assert prompt.tokens[0] == written.token(END)
+        assert written.token(END) not in prompt.tokens[1:]
+
+
+@pytest.mark.parametrize("written", [TinyModel(fim=False), TinyModel(fim=False, add_bos=True), TinyModel(fim=False, ends=False)])
+def test_an_empty_left_to_right_prompt_has_a_token_to_continue(open_tiny: OpenTiny, written: TinyModel) -> None:
+    model = open_tiny(written)
+    prompt = model.fim("", "")
+    assert len(prompt.tokens) == 1
+    assert len(model.generate(prompt, stop=NONE, max_tokens=3).tokens) >= 1
+
+
+def test_a_text_that_spells_control_tokens_is_text(tiny: LlamaModel) -> None:
+    text = f"a = '{FIM_PREFIX}{FIM_SUFFIX}{FIM_MIDDLE}{END}'\n"
+    control = {TinyModel().token(name) for name in TinyModel().control}
+    assert control.isdisjoint(tiny.tokenize(text))
+    prompt = tiny.fim(text, text)
+    assert sum(token in control for token in prompt.tokens) == 3
+    assert len(tiny.generate(prompt, stop=NONE, max_tokens=5).tokens) >= 1
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text() | st.text(alphabet=" \t\nabdefr()=é<|>_") | st.sampled_from([FIM_PREFIX, f"x{END}y", "\0", "\ufeff", "  \r\n\t"]))
+def test_tokens_are_the_texts_bytes(tiny: LlamaModel, text: str) -> None:
+    assert b"".join(map(tiny.token_bytes, tiny.tokenize(text))) == text.encode()
+
+
+def test_a_surrogate_that_stands_alone_is_read_as_a_question_mark(tiny: LlamaModel) -> None:
+    assert tiny.tokenize("a\ud800b") == tiny.tokenize("a?b")
+
+
+def test_the_fingerprint_tells_models_apart(tmp_path: Path, tiny: LlamaModel, tiny_gguf: Path) -> None:
+    fingerprint = tiny.fingerprint
+    assert (fingerprint.name, fingerprint.architecture, fingerprint.quantisation) == ("tiny", "llama", "F32")
+    assert fingerprint.parameters == tiny.header.parameters
+    assert fingerprint.runtime.startswith("llama.cpp via llama-cpp-python 0.")
+    copy = tmp_path / "copy.gguf"
+    copy.write_bytes(tiny_gguf.read_bytes())
+    with LlamaModel(copy, threads=1) as same:
+        assert same.fingerprint.id == fingerprint.id
+    with LlamaModel(write_tiny_gguf(tmp_path / "f16.gguf", kind="f16"), threads=1) as half:
+        assert half.fingerprint.id != fingerprint.id
+        assert half.fingerprint.tokenizer == fingerprint.tokenizer
+
+
+def test_a_cache_that_loses_precision_is_another_model_to_a_calibrator_and_one_that_does_not_is_not(tmp_path: Path) -> None:
+    path = write_tiny_gguf(tmp_path / "wide.gguf", TinyModel(heads=2))
+    ids = {}
+    for kv_type in get_args(KVType):
+        with LlamaModel(path, threads=1, kv_type=kv_type) as model:
+            ids[kv_type] = model.fingerprint.id
+    assert ids["f16"] == ids["f32"]
+    assert len({ids["f16"], ids["q8_0"], ids["q4_0"]}) == 3
+
+
+def test_the_fingerprint_of_weights_and_tokenizer_alone_is_what_calibrators_were_fitted_to() -> None:
+    fingerprint = Fingerprint("any", "llama", 1, "Q8_0", weights="a" * 64, tokenizer="b" * 64, runtime="any")
+    assert fingerprint.id == hashlib.sha256(b"a" * 64 + b":" + b"b" * 64).hexdigest()[:16]
+
+
+def test_a_file_that_is_written_anew_is_hashed_anew(tmp_path: Path) -> None:
+    path = write_tiny_gguf(tmp_path / "model.gguf")
+    with LlamaModel(path, threads=1) as model:
+        before = model.fingerprint.weights
+    write_tiny_gguf(path, TinyModel(seed=1, metadata={"general.description": "longer"}))
+    with LlamaModel(path, threads=1) as model:
+        assert model.fingerprint.weights != before
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [("f16", 0.1), ("q8_0", 1.0)])
+def test_quantised_weights_stay_close(tmp_path: Path, tiny: LlamaModel, kind: str, tolerance: float) -> None:
+    prompt = tiny.fim(CODE, "")
+    ids = [token.id for token in tiny.generate(prompt, stop=NONE, max_tokens=20).tokens]
+    with LlamaModel(write_tiny_gguf(tmp_path / "model.gguf", kind=kind), threads=1) as model:  # type: ignore[arg-type]
+        assert model.score(prompt, ids) == pytest.approx(tiny.score(prompt, ids), abs=tolerance)
+
+
+def test_offload_says_what_was_done(tiny: LlamaModel, tiny_gguf: Path) -> None:
+    assert tiny.offload.total == LAYERS + 1
+    with LlamaModel(tiny_gguf, gpu_layers=0, threads=1) as model:
+        assert model.offload.layers == 0
+    with LlamaModel(tiny_gguf, gpu_layers=99, threads=1) as model:
+        assert model.offload.layers == (LAYERS + 1 if model.offload.supported else 0)
+
+
+def test_entropy_and_logprobs_are_of_one_distribution(tiny: LlamaModel) -> None:
+    generation = tiny.generate(tiny.fim(CODE, ""), stop=NONE, max_tokens=20)
+    for token in generation.tokens:
+        assert 0 <= token.entropy <= math.log(len(TinyModel().tokens))
+        assert math.exp(token.logprob) + math.exp(token.best_other_logprob) <= 1 + 1e-9
+
+
+def test_two_models_at_once_do_not_disturb_each_other(tiny: LlamaModel, open_tiny: OpenTiny) -> None:
+    other = open_tiny(TinyModel(seed=9))
+    prompt = tiny.fim(CODE, "")
+    alone = tiny.generate(prompt, stop=NONE, max_tokens=5)
+    tiny.forget()
+    for first, _ in itertools.repeat((tiny, other), 2):
+        other.generate(prompt, stop=NONE, max_tokens=5)
+        assert [token.id for token in first.generate(prompt, stop=NONE, max_tokens=5).tokens] == [token.id for token in alone.tokens]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which CPUs a process may use")
+def test_no_more_threads_than_the_process_may_use() -> None:
+    assert 1 <= physical_cores() <= len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(("share", "at_most"), [("100000 100000", 1), ("50000 100000", 1), ("max 100000", 4096), ("", 4096), ("1 0", 4096)])
+def test_a_container_s_share_of_time_bounds_the_threads(tmp_path: Path, share: str, at_most: int) -> None:
+    (tmp_path / "cpu.max").write_text(share)
+    unlimited = physical_cores(tmp_path / "absent")
+    assert physical_cores(tmp_path / "cpu.max") == min(unlimited, at_most)
+
+
+def test_each_token_is_told_as_it_is_decoded_with_the_text_up_to_it(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\xc3", b"\xa9", b"\n"))
+    told: list[tuple[int, str]] = []
+    generation = model.generate(
+        model.fim("?", ""), stop=LINE, max_tokens=9, on_token=lambda token, text: told.append((token.id, text)) or False
+    )
+    assert told == [(token.id, text) for token, text in zip(generation.tokens, ["a", "a", "aé", "aé\n"], strict=True)]
+
+
+def test_the_caller_ends_a_generation_at_any_token_and_the_next_goes_on_from_there(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    tiny.forget()
+    whole = tiny.generate(prompt, stop=NONE, max_tokens=12)
+    for count in range(1, 12):
+        counter = itertools.count(1)
+        part = tiny.generate(prompt, stop=NONE, max_tokens=12, on_token=lambda _token, _text: next(counter) == count)  # noqa: B023
+        assert (len(part.tokens), part.stopped_by) == (count, StopReason.CALLER)
+        longer = Prompt((*prompt.tokens, *(token.id for token in part.tokens)), prompt.layout)
+        rest = tiny.generate(longer, stop=NONE, max_tokens=12 - count)
+        # The last token was taken but not decoded.
+        assert rest.timings.reused_tokens == len(longer.tokens) - 1
+        ids = [token.id for token in (*part.tokens, *rest.tokens)]
+        assert ids == [token.id for token in whole.tokens]
+
+
+def test_greedy_alternatives_begin_with_the_most_likely_tokens_and_differ(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    made = tiny.alternatives(prompt, 4, stop=NONE, max_tokens=6)
+    firsts = [generation.tokens[0] for generation in made]
+    assert len({token.id for token in firsts}) == 4
+    assert [token.logprob for token in firsts] == sorted((token.logprob for token in firsts), reverse=True)
+    for generation in made:
+        assert [t.logprob for t in generation.tokens] == pytest.approx(tiny.score(prompt, [t.id for t in generation.tokens]), abs=TOLERANCE)
+
+
+def test_a_sampled_alternative_is_what_its_seed_gives_alone(tiny: LlamaModel) -> None:
+    prompt = tiny.fim(CODE, "")
+    made = tiny.alternatives(prompt, 3, stop=NONE, max_tokens=8, temperature=0.9, top_p=0.9, seed=5)
+    for number, generation in enumerate(made):
+        alone = tiny.generate(prompt, stop=NONE, max_tokens=8, temperature=0.9, top_p=0.9, seed=5 + number)
+        assert [token.id for token in generation.tokens] == [token.id for token in alone.tokens]
+        assert [token.logprob for token in generation.tokens] == pytest.approx([token.logprob for token in alone.tokens], abs=TOLERANCE)
+
+
+def test_each_alternative_is_ended_by_its_own_caller(tiny: LlamaModel) -> None:
+    made = tiny.alternatives(tiny.fim(CODE, ""), 3, stop=NONE, max_tokens=8, on_token=lambda number, _token, _text: number == 1)
+    assert [(len(generation.tokens), generation.stopped_by) for generation in made] == [
+        (8, StopReason.TOKENS),
+        (1, StopReason.CALLER),
+        (8, StopReason.TOKENS),
+    ]
+
+
+def test_a_model_in_this_process_can_do_everything(tiny: LlamaModel, open_tiny: OpenTiny) -> None:
+    assert tiny.capabilities == Capabilities()
+    assert open_tiny(TinyModel(fim=False)).capabilities == Capabilities(fim=False)
+
+
+def test_a_layout_that_is_not_known_is_refused(open_tiny: OpenTiny) -> None:
+    with pytest.raises(UnknownLayout, match=r"assay\.fim\.layout is 'middle_out', Assay knows psm and spm"):
+        open_tiny(TinyModel(metadata={"assay.fim.layout": "middle_out"}))

@@ -1,0 +1,368 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_gguf import END, FIM_MIDDLE, TinyModel, scripted
+
+from assay.inference.errors import CacheNotPossible
+from assay.inference.llamacpp.cache import AFRESH, WORTH, common_prefix, dispensable, moved_runs
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Generation, Prompt, StopReason, Token
+from assay.inference.stopping.stops import LINE, NONE
+
+from ..conftest import OpenTiny
+
+TOLERANCE = 1e-3
+TOKENS = st.lists(st.integers(0, 3), max_size=40)
+Open = Callable[..., LlamaModel]
+
+
+def prompt_of(*parts: range | tuple[int, ...]) -> Prompt:
+    return Prompt(tuple(itertools.chain(*parts)), "left_to_right")
+
+
+A, B, C = (prompt_of(range(first, first + 100)) for first in (0, 60, 120))
+
+
+@pytest.fixture
+def open_with(tiny_gguf: Path) -> Iterator[Open]:
+    """Opens the tiny model with float32 weights and cache, and further options."""
+    opened: list[LlamaModel] = []
+
+    def open_one(**options: Any) -> LlamaModel:
+        opened.append(LlamaModel(tiny_gguf, **{"threads": 1, "kv_type": "f32", "flash_attention": False, **options}))
+        return opened[-1]
+
+    yield open_one
+    for model in opened:
+        model.close()
+
+
+def continued(model: LlamaModel, prompt: Prompt, most: int = 4) -> Generation:
+    return model.generate(prompt, stop=NONE, max_tokens=most)
+
+
+def numbers(tokens: tuple[Token, ...]) -> list[float]:
+    return [token.logprob for token in tokens]
+
+
+@given(TOKENS, TOKENS)
+def test_the_common_prefix_is_the_longest(first: list[int], second: list[int]) -> None:
+    length = common_prefix(first, second)
+    assert first[:length] == second[:length]
+    assert length == min(len(first), len(second)) or first[length] != second[length]
+
+
+@given(TOKENS, TOKENS, st.integers(0, 10), st.integers(1, 5), st.integers(1, 4))
+def test_moved_runs_are_the_same_tokens_in_the_order_of_both(held: list[int], wanted: list[int], start: int, least: int, most: int) -> None:
+    runs = moved_runs(held, wanted, start, least, most)
+    assert len(runs) <= most
+    here = there = start
+    for run in runs:
+        assert run.length >= least
+        assert run.held >= here
+        assert run.wanted >= there
+        here, there = run.held + run.length, run.wanted + run.length
+        assert held[run.held : here] == wanted[run.wanted : there] != []
+
+
+@given(st.lists(st.integers(), unique=True, min_size=30, max_size=60), st.integers(0, 10), st.integers(11, 20))
+def test_a_run_behind_an_insertion_or_a_deletion_is_found_whole(tokens: list[int], start: int, end: int) -> None:
+    shorter = tokens[:start] + tokens[end:]
+    deleted = moved_runs(tokens, shorter, start, 5, 8)
+    inserted = moved_runs(shorter, tokens, start, 5, 8)
+    assert [(run.held, run.wanted, run.length) for run in deleted] == [(end, start, len(tokens) - end)]
+    assert [(run.held, run.wanted, run.length) for run in inserted] == [(start, end, len(tokens) - end)]
+
+
+def test_given_up_first_is_what_a_newer_one_mostly_has_too_then_the_oldest() -> None:
+    assert dispensable([[1, 2, 3], [7, 8, 9, 1], [7, 8, 9, 2]]) == 1
+    assert dispensable([[1, 2, 3], [4, 5, 6]]) == 0
+
+
+def test_several_prompts_are_kept_and_come_back_whole(open_with: Open) -> None:
+    model = open_with()
+    first = [continued(model, prompt) for prompt in (A, B, C)]
+    for prompt, before in zip((A, B, C, A), (*first, first[0]), strict=True):
+        again = continued(model, prompt)
+        assert again.timings.reused_tokens == len(prompt.tokens) - 1
+        assert numbers(again.tokens) == pytest.approx(numbers(before.tokens), abs=TOLERANCE)
+
+
+def test_a_sequence_that_comes_back_is_the_same_to_the_last_bit(open_with: Open) -> None:
+    model = open_with()
+    longer = prompt_of(A.tokens, (3, 4, 5))
+    continued(model, A, 1)
+    stayed = continued(model, longer)
+    model.forget()
+    continued(model, A, 1)
+    continued(model, B)
+    came_back = continued(model, longer)
+    assert came_back.timings.reused_tokens == stayed.timings.reused_tokens == len(A.tokens)
+    assert came_back.tokens == stayed.tokens
+
+
+def test_no_more_is_parked_than_was_allowed(open_with: Open) -> None:
+    nothing = open_with(parked_sequences=0)
+    one = open_with(parked_sequences=1)
+    little = open_with(parked_bytes=1000)
+    for model in (nothing, one, little):
+        for prompt in (A, B, C):
+            continued(model, prompt)
+    assert continued(nothing, A).timings.reused_tokens == 0
+    assert continued(one, B).timings.reused_tokens == len(B.tokens) - 1
+    assert continued(one, A).timings.reused_tokens == 0
+    assert continued(little, A).timings.reused_tokens == 0
+
+
+def test_typing_on_costs_no_other_prompt_its_place(open_with: Open) -> None:
+    """Each letter typed in front of a suffix parks what was there; that fills the pool with nearly the same over and over."""
+    model = open_with(parked_sequences=3)
+    continued(model, C)
+    for letters in range(8):
+        continued(model, prompt_of(A.tokens[:60], (9,) * letters, B.tokens[:40]))
+    assert continued(model, C).timings.reused_tokens == len(C.tokens) - 1
+
+
+def test_a_few_tokens_are_not_worth_a_copy(open_with: Open) -> None:
+    model = open_with()
+    continued(model, prompt_of(range(WORTH // 2)))
+    continued(model, prompt_of(range(100, 100 + WORTH // 2)))
+    assert model._open().parked_bytes == 0
+
+
+def test_forget_forgets_what_is_parked_too(open_with: Open) -> None:
+    model = open_with()
+    for prompt in (A, B):
+        continued(model, prompt)
+    assert model._open().parked_bytes > 0
+    model.forget()
+    assert model._open().parked_bytes == 0
+    assert continued(model, A).timings.reused_tokens == 0
+
+
+def test_a_question_leaves_the_cache_as_it_was(open_with: Open) -> None:
+    model = open_with()
+    generation = continued(model, A, 10)
+    held = list(model._open().tokens)
+    behind = prompt_of(A.tokens, tuple(token.id for token in generation.tokens), range(200, 230))
+    model.next_token_logprobs(behind, ["a"])
+    model.score(behind, [1, 2, 3])
+    assert model._open().tokens == held
+    beside = prompt_of(A.tokens, range(200, 230))
+    model.next_token_logprobs(beside, ["a"])
+    assert model._open().tokens == held
+    longer = prompt_of(A.tokens, tuple(token.id for token in generation.tokens))
+    assert continued(model, longer).timings.reused_tokens == len(longer.tokens) - 1
+
+
+def test_a_question_whose_prompt_is_mostly_new_takes_a_place_of_its_own(open_with: Open) -> None:
+    model = open_with()
+    continued(model, A)
+    model.next_token_logprobs(B, ["a"])
+    assert continued(model, B).timings.reused_tokens == len(B.tokens) - 1
+    assert continued(model, A).timings.reused_tokens == len(A.tokens) - 1
+
+
+def test_a_question_decodes_only_its_own_tokens(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = open_with()
+    generation = continued(model, A, 10)
+    session = model._open().session
+    decoded: list[int] = []
+    plain = session.decode
+
+    def counted(sequence: int, start: int, tokens: list[int], rows_from: int, interrupted: Any = None) -> bool:
+        decoded.append(len(tokens))
+        return plain(sequence, start, tokens, rows_from, interrupted)
+
+    monkeypatch.setattr(session, "decode", counted)
+    ids = tuple(token.id for token in generation.tokens)
+    model.next_token_logprobs(prompt_of(A.tokens, ids, range(200, 230)), ["a"])
+    # The generation's last token was sampled, but not decoded.
+    assert decoded == [31]
+
+
+def test_alternatives_are_what_one_at_a_time_gives(open_with: Open) -> None:
+    model = open_with()
+    # More than there are forks: the last wait until a place is free.
+    made = model.alternatives(A, 11, stop=NONE, max_tokens=12, temperature=1.1, top_p=0.95, seed=3)
+    for number, generation in enumerate(made):
+        alone = model.generate(A, stop=NONE, max_tokens=12, temperature=1.1, top_p=0.95, seed=3 + number)
+        assert [token.id for token in generation.tokens] == [token.id for token in alone.tokens]
+        assert numbers(generation.tokens) == pytest.approx(numbers(alone.tokens), abs=TOLERANCE)
+        assert (generation.text, generation.stopped_by) == (alone.text, alone.stopped_by)
+
+
+def test_alternatives_take_one_decode_for_each_step(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = open_with()
+    session = model._open().session
+    sizes: list[int] = []
+    plain = session.decode_each
+
+    def counted(sequences: list[int], positions: list[int], tokens: list[int]) -> None:
+        sizes.append(len(tokens))
+        plain(sequences, positions, tokens)
+
+    monkeypatch.setattr(session, "decode_each", counted)
+    model.alternatives(A, 4, stop=NONE, max_tokens=6, on_token=lambda number, _token, _text: number == 2)
+    assert sizes == [3, 3, 3, 3, 3]
+
+
+def test_after_alternatives_the_first_one_is_in_the_cache(open_with: Open) -> None:
+    model = open_with()
+    first, *_ = model.alternatives(A, 3, stop=NONE, max_tokens=6)
+    typed = prompt_of(A.tokens, tuple(token.id for token in first.tokens))
+    assert continued(model, typed).timings.reused_tokens == len(typed.tokens) - 1
+
+
+def test_no_more_alternatives_than_tokens_that_can_come(open_with: Open) -> None:
+    model = open_with()
+    made = model.alternatives(A, 1000, stop=NONE, max_tokens=1)
+    assert len(made) == len({generation.tokens[0].id for generation in made}) == len(TinyModel().tokens)
+    with pytest.raises(ValueError, match="count is 0"):
+        model.alternatives(A, 0, stop=NONE, max_tokens=1)
+
+
+def test_each_alternative_ends_by_its_own_rule(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"b", b"\n", b"c"))
+    told: list[tuple[int, str]] = []
+    made = model.alternatives(
+        model.fim("?", ""), 2, stop=LINE, max_tokens=6, on_token=lambda number, _token, text: told.append((number, text)) is not None
+    )
+    assert (made[0].text, made[0].stopped_by) == ("ab", StopReason.LINE)
+    assert [text for number, text in told if number == 0] == ["a", "ab", "ab\n"]
+    assert made[1].text != made[0].text
+
+
+def test_a_cancel_ends_all_alternatives_and_leaves_no_fork(open_with: Open) -> None:
+    model = open_with()
+    calls = itertools.count()
+    made = model.alternatives(A, 3, stop=NONE, max_tokens=50, cancel=lambda: next(calls) > 6)
+    assert {generation.stopped_by for generation in made} == {StopReason.CANCELLED}
+    assert {len(generation.tokens) for generation in made} < {1, 2, 3, 4, 5, 6}
+    session = model._open().session
+    assert [session.first_position(fork) for fork in range(1, 1 + session.forks)] == [-1] * session.forks
+    alternatives = model.alternatives(A, 3, stop=NONE, max_tokens=50, max_ms=0)
+    assert [(generation.tokens, generation.stopped_by) for generation in alternatives] == [((), StopReason.TIME)] * 3
+
+
+def test_a_callers_error_leaves_no_fork(open_with: Open) -> None:
+    model = open_with()
+
+    def fail(number: int, _token: Token, text: str) -> bool:
+        if number == 1 and len(text) > 2:
+            raise LookupError("the caller's own")
+        return False
+
+    with pytest.raises(LookupError, match="the caller's own"):
+        model.alternatives(A, 3, stop=NONE, max_tokens=50, on_token=fail)
+    session = model._open().session
+    assert [session.first_position(fork) for fork in range(1, 1 + session.forks)] == [-1] * session.forks
+    assert model._open().tokens == list(A.tokens)
+
+
+def test_text_inserted_or_deleted_moves_what_stands_behind_it(open_with: Open) -> None:
+    model = open_with(shift_tokens=16)
+    middle, end = prompt_of(range(50), range(50, 200)), (7, 8)
+    continued(model, middle, 1)
+    inserted = continued(model, prompt_of(range(50), (9, 9, 9), range(50, 200), end), 1)
+    assert (inserted.timings.reused_tokens, inserted.timings.shifted_tokens) == (200 - AFRESH, 150 - AFRESH)
+    deleted = continued(model, prompt_of(range(40), range(60, 200), end), 1)
+    assert (deleted.timings.reused_tokens, deleted.timings.shifted_tokens) == (180 + len(end) - 1 - AFRESH, 140 + len(end) - 1 - AFRESH)
+
+
+def test_tokens_that_were_moved_stay_told_of_until_all_is_forgotten(open_with: Open) -> None:
+    model = open_with(shift_tokens=16)
+    continued(model, prompt_of(range(200)), 1)
+    changed = prompt_of(range(20), (9,), range(20, 200))
+    assert continued(model, changed, 1).timings.shifted_tokens == 179 - AFRESH
+    assert continued(model, prompt_of((250,) * 60), 1).timings.shifted_tokens == 0
+    assert continued(model, changed, 1).timings.shifted_tokens == 179 - AFRESH
+    model.forget()
+    assert continued(model, changed, 1).timings.shifted_tokens == 0
+
+
+@pytest.mark.parametrize("inserted", [(9,), (9, 8, 7), tuple(range(40))])
+def test_what_is_moved_there_and_back_is_what_it_began_as(open_with: Open, inserted: tuple[int, ...]) -> None:
+    """Moved to a wrong place, or put back in a wrong order, it would not be."""
+    model = open_with(shift_tokens=8, parked_sequences=0)
+    first, second, tail = tuple(range(100, 140)), tuple(range(200, 230)), (3,)
+    before = prompt_of((1, 2), first, (4, 4), second, tail)
+    continued(model, before, 1)
+    exact = model.next_token_logprobs(before, ["a", "z"])
+    between = continued(model, prompt_of((1, 2), inserted, first, second, tail), 1)
+    assert between.timings.shifted_tokens == len(first) + len(second) - 2 * AFRESH
+    # The two tokens between the runs, and the first of each, are computed behind what was moved back.
+    assert continued(model, before, 1).timings.reused_tokens == len(before.tokens) - 3 - 2 * AFRESH
+    assert model.next_token_logprobs(before, ["a", "z"]) == pytest.approx(exact, abs=TOLERANCE)
+
+
+def test_nothing_is_moved_unless_it_was_asked_for(open_with: Open) -> None:
+    model = open_with()
+    continued(model, prompt_of(range(200)), 1)
+    timings = continued(model, prompt_of(range(20), (9,), range(20, 200)), 1).timings
+    assert (timings.reused_tokens, timings.shifted_tokens) == (20, 0)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 512])
+def test_any_size_of_chunk_gives_the_same_numbers(open_with: Open, chunk: int) -> None:
+    prompt = prompt_of(range(250))
+    found = continued(open_with(chunk=chunk), prompt)
+    assert numbers(found.tokens) == pytest.approx(numbers(continued(open_with(), prompt).tokens), abs=TOLERANCE)
+    assert open_with(chunk=chunk).score(prompt, range(100)) == pytest.approx(open_with().score(prompt, range(100)), abs=TOLERANCE)
+
+
+def test_a_quantised_cache_that_the_model_can_not_have_is_refused(tiny_gguf: Path) -> None:
+    with pytest.raises(CacheNotPossible, match=r"a cache of q8_0 is not possible here .*Use f16 or f32"):
+        LlamaModel(tiny_gguf, threads=1, kv_type="q8_0")
+    with pytest.raises(CacheNotPossible, match="flash attention only"):
+        LlamaModel(tiny_gguf, threads=1, kv_type="q4_0", flash_attention=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kv_type": "q3"}, "it must be one of f32, f16, q8_0, q4_0"),
+        ({"chunk": 0}, "chunk is 0"),
+        ({"shift_tokens": 0}, "shift_tokens is 0"),
+        ({"parked_bytes": -1}, "parked_bytes is -1"),
+        ({"parked_sequences": -1}, "parked_sequences is -1"),
+    ],
+)
+def test_options_that_can_not_be_are_refused(tiny_gguf: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LlamaModel(tiny_gguf, threads=1, **options)
+
+
+def test_a_control_token_is_found_by_its_spelling_and_text_is_not(tiny_gguf: Path) -> None:
+    with LlamaModel(tiny_gguf, threads=1) as model:
+        written = TinyModel()
+        assert model.control(FIM_MIDDLE) == written.token(FIM_MIDDLE)
+        assert model.control(END) == written.token(END)
+        assert [model.control(name) for name in ("<|nonesuch|>", "def", "a", "", f"{END}{END}", "\ud800")] == [None] * 6
+
+
+def test_many_requests_take_no_more_memory_than_few(open_with: Open) -> None:
+    """The cells are all that a request fills; what is parked is bounded; nothing else may grow."""
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        pytest.skip("this system does not say how much memory a process has")
+    model = open_with(parked_sequences=2)
+
+    def work(times: int) -> int:
+        for number in range(times):
+            calls = itertools.count()
+            prompt = prompt_of(range(number % 7, number % 7 + 60 + number % 50), (number % 200,))
+            model.generate(prompt, stop=NONE, max_tokens=3, cancel=lambda: next(calls) > number % 5)  # noqa: B023
+            model.alternatives(prompt, 3, stop=NONE, max_tokens=3)
+            model.next_token_logprobs(prompt, ["a"])
+        return int(statm.read_text().split()[1]) * 4096
+
+    before = work(100)
+    assert work(300) - before < 2 << 20

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.inference.remote.server_sent_events import EventStream
+
+LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)))
+EVENTS = st.lists(st.lists(LINES, min_size=1, max_size=3).map("\n".join), max_size=5)
+ENDS = st.sampled_from(["\n", "\r", "\r\n"])
+
+
+def written(events: list[str], end: str, noise: str) -> bytes:
+    """A stream of these events, with comments and other fields between."""
+    text = ""
+    for event in events:
+        text += f": {noise}{end}event: x{end}id: 7{end}"
+        text += "".join(f"data: {line}{end}" for line in event.split("\n")) + end
+    return text.encode()
+
+
+@given(EVENTS, ENDS, LINES, st.lists(st.integers(0, 400)))
+def test_events_are_the_same_wherever_the_stream_is_cut(events: list[str], end: str, noise: str, cuts: list[int]) -> None:
+    data = written(events, end, noise)
+    places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    stream = EventStream()
+    found = [event for start, stop in pairwise(places) for event in stream.feed(data[start:stop])]
+    assert found == events
+
+
+@given(EVENTS, ENDS)
+def test_events_are_the_same_byte_by_byte(events: list[str], end: str) -> None:
+    stream = EventStream()
+    assert [event for byte in written(events, end, "") for event in stream.feed(bytes([byte]))] == events
+
+
+@pytest.mark.parametrize(
+    ("data", "events"),
+    [
+        (b"data:no space\n\n", ["no space"]),
+        (b"data: two\ndata:  lines\n\n", ["two\n lines"]),
+        (b"data\n\n", [""]),
+        (b"\n\n\n", []),
+        (b"\xef\xbb\xbfdata: x\n\n", ["x"]),
+        (b"data: \xff\n\n", ["\ufffd"]),
+        (b"data: not ended", []),
+        (b"data: not ended\n", []),
+    ],
+)
+def test_single_streams(data: bytes, events: list[str]) -> None:
+    assert EventStream().feed(data) == events

@@ -1,0 +1,241 @@
+"""The calibrators of a server that runs: they change while it does."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+from synthetic_samples import world
+from watchdog.utils import BaseThread
+
+from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.fitting.fit import fit
+from assay.inference.completion.completion import Settings, task_of
+from assay.inference.opening import open_model
+from assay.server.confidence.calibrators import Calibrators
+
+from ..client import Client, client_of
+
+
+@pytest.fixture(scope="module")
+def fitting(answering_gguf: Path) -> Calibrator:
+    """A calibrator for what the model answers to "a?", with a map of its own for each of the projects p0 to p11."""
+    with open_model(answering_gguf) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+    made = fit(world(600, between=1.0)[0], "exact_match", kind="platt", levels=("project",), resamples=50).calibrator
+    return replace(
+        made,
+        task=task_of("a?", "", "line"),
+        ranges=((-100.0, 0.0),),
+        fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt_id),
+    )
+
+
+def for_first_choices_and_for_all(model_file: Path) -> tuple[Calibrator, Calibrator]:
+    """Two calibrators for the rest of a line, one of them for each of four alternatives."""
+    with open_model(model_file) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+    samples = world(600)[0]
+    several = [
+        structs.replace(one, rank=1 + number % 4, alternatives=4, measures={**one.measures, "agreement": -0.01 - number % 11})
+        for number, one in enumerate(samples)
+    ]
+    made = [
+        fit(samples, "exact_match", kind="platt", resamples=50).calibrator,
+        fit(several, "exact_match", ("total_logprob", "agreement"), kind="platt", resamples=50).calibrator,
+    ]
+    first, all_of_them = (
+        replace(
+            one,
+            task="line_rest",
+            ranges=((-1e3, 0.0),) * len(one.features),
+            fitted_on=replace(one.fitted_on, model=model_id, prompt=prompt_id),
+        )
+        for one in made
+    )
+    return first, all_of_them
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / ".assay" / "calibrators"
+
+
+def newer(calibrator: Calibrator) -> Calibrator:
+    return replace(calibrator, fitted_on=replace(calibrator.fitted_on, date="2099-11-09T10:00:00+00:00"))
+
+
+async def confidence_at(client: Client, uri: str) -> dict[str, Any]:
+    (item,) = await client.complete(uri, 0, 2)
+    said: dict[str, Any] = item["command"]["arguments"][0]["confidence"]
+    return said
+
+
+async def status_when(client: Client, what: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The first status of which this is true."""
+    deadline = time.monotonic() + 20
+    while not what(status := await client.request("assay/status")):
+        assert time.monotonic() < deadline, status
+        await asyncio.sleep(0.02)
+    return dict(status)
+
+
+async def test_the_server_uses_the_calibrator_of_the_opened_project(
+    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
+) -> None:
+    save(fitting, folder / "mine.json")
+    uri = (tmp_path / "a.py").as_uri()
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path)
+        client.open(uri, "a?")
+        said = await confidence_at(client, uri)
+        assert (said["status"], said["calibrator"], said["reason"]) == ("informative", fitting.id, "")
+        assert 0 < said["low"] <= said["probability"] <= said["high"] < 1
+        assert (await client.request("assay/status"))["calibrators"][0] == fitting.id
+
+
+async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_made_it_another(
+    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
+) -> None:
+    save(fitting, folder / "mine.json")
+    uri = (tmp_path / "a.py").as_uri()
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path, options={"context": {"prefixTokens": 8}})
+        client.open(uri, "a?")
+        (item,) = await client.complete(uri, 0, 2)
+        said = item["command"]["arguments"][0]
+        assert said["confidence"]["reason"].endswith(
+            "is for what it is shown here: assay.context.prefixTokens is 8, and calibrators are fitted with 560"
+        )
+        assert (await client.request("assay/explain", {"id": said["id"]}))["chosen_because"] == said["confidence"]["reason"]
+    save(replace(fitting, fitted_on=replace(fitting.fitted_on, prompt="0" * 16)), folder / "mine.json")
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path)
+        client.open(uri, "a?")
+        reason = (await confidence_at(client, uri))["reason"]
+        assert "the model's context, 512 tokens, is too short" in reason
+        assert "assay.modelOptions.context" in reason
+
+
+async def test_what_was_asked_for_has_a_calibrator_for_all_alternatives_and_what_comes_by_itself_one_for_first_choices(
+    tiny_gguf: Path, tmp_path: Path, folder: Path
+) -> None:
+    first, several = for_first_choices_and_for_all(tiny_gguf)
+    save(first, folder / "first.json")
+    save(several, folder / "all.json")
+    uri = (tmp_path / "a.py").as_uri()
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(root=tmp_path, options={"alternatives": 4, "speculate": False})
+        client.open(uri, "def f(x):\n    return x")
+        asked = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12, invoked=True)]
+        (alone,) = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12)]
+        told = await client.request("assay/explain", {"id": asked[-1]["id"]})
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"alternatives": 3, "remember": False}}})
+        fewer = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12, invoked=True)]
+    assert len(asked) > 1
+    assert {one["confidence"]["calibrator"] for one in asked} == {several.id} == {told["calibrator"]["id"]}
+    assert sum(math.exp(one["measures"]["agreement"]) for one in asked) < 1 + 1e-9
+    probabilities = [one["confidence"]["probability"] for one in asked]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert alone["confidence"]["calibrator"] == first.id
+    assert "agreement" not in alone["measures"]
+    assert [one["confidence"]["calibrator"] for one in fewer] == [first.id, *[None] * (len(fewer) - 1)]
+    assert all("is for one of 4 alternatives, and here 3 were drawn" in one["confidence"]["reason"] for one in fewer[1:])
+
+
+async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while_the_server_runs(
+    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
+) -> None:
+    uri = (tmp_path / "a.py").as_uri()
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path)
+        client.open(uri, "a?")
+        before = await confidence_at(client, uri)
+        assert before["status"] == "uncalibrated"
+        assert before["reason"].startswith("no calibrator is for this model (")
+
+        save(fitting, folder / "mine.json")
+        await status_when(client, lambda status: fitting.id in status["calibrators"])
+        assert (await confidence_at(client, uri))["calibrator"] == fitting.id
+
+        changed = newer(fitting)
+        save(changed, folder / "mine.json")
+        await status_when(client, lambda status: changed.id in status["calibrators"])
+        assert (await confidence_at(client, uri))["calibrator"] == changed.id
+
+        (folder / "mine.json").write_text("{")
+        damaged = await status_when(client, lambda status: any("mine.json" in reason for reason in status["skipped_calibrators"]))
+        assert changed.id in damaged["calibrators"]
+        assert (await confidence_at(client, uri))["calibrator"] == changed.id
+
+        (folder / "mine.json").unlink()
+        await status_when(client, lambda status: changed.id not in status["calibrators"])
+        assert (await confidence_at(client, uri))["status"] == "uncalibrated"
+        assert await client.leave() == 0
+
+
+async def test_a_projects_calibrator_is_not_for_a_file_elsewhere_but_for_a_text_that_is_in_no_file_yet(
+    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
+) -> None:
+    save(fitting, folder / "mine.json")
+    elsewhere, unsaved = (tmp_path.parent / "elsewhere.py").as_uri(), "untitled:Untitled-1"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path)
+        for uri in (elsewhere, unsaved):
+            client.open(uri, "a?")
+        said = await confidence_at(client, elsewhere)
+        assert said["status"] == "uncalibrated"
+        assert f"only for {tmp_path}" in said["reason"]
+        assert (await confidence_at(client, unsaved))["calibrator"] == fitting.id
+
+
+async def test_the_map_of_the_project_that_the_opened_folder_is_named_for_is_used(
+    answering_gguf: Path, tmp_path: Path, fitting: Calibrator
+) -> None:
+    low = replace(fitting, children=tuple(replace(child, intercept=-100.0) for child in fitting.children))
+    probabilities = {}
+    for name in ("p3", "other"):
+        save(low, tmp_path / name / ".assay" / "calibrators" / "mine.json")
+        uri = (tmp_path / name / "a.py").as_uri()
+        async with client_of(answering_gguf) as client:
+            await client.initialize(root=tmp_path / name)
+            client.open(uri, "a?")
+            probabilities[name] = (await confidence_at(client, uri))["probability"]
+    assert probabilities["p3"] < 0.01 < 0.5 < probabilities["other"]
+
+
+async def test_a_folder_below_the_projects_root_can_be_opened(
+    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
+) -> None:
+    save(fitting, folder / "mine.json")
+    (tmp_path / "src").mkdir()
+    uri = (tmp_path / "src" / "a.py").as_uri()
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path / "src")
+        client.open(uri, "a?")
+        assert (await confidence_at(client, uri))["calibrator"] == fitting.id
+
+
+async def test_closing_ends_the_threads_that_follow_the_calibrators(tmp_path: Path) -> None:
+    def following() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "assay-registry" or isinstance(thread, BaseThread)]
+
+    assert following() == []
+    with ThreadPoolExecutor(1) as executor:
+        calibrators = Calibrators(executor)
+        for root in (None, tmp_path, tmp_path):
+            await calibrators.of(root)
+        while len(following()) < 4:
+            await asyncio.sleep(0.01)
+        await calibrators.close()
+        assert following() == []
+        await calibrators.close()

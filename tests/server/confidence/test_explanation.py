@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from synthetic_samples import MODEL, PROMPT, world
+
+from assay.calibration.calibrator import Calibrator
+from assay.calibration.fitting.fit import fit
+from assay.calibration.registry import Choice, Entry, Registry, choose
+from assay.inference.completion.completion import Context
+from assay.inference.completion.context import Shown
+from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
+from assay.server.confidence.explanation import Explanation, Seen, code_span, explanation, fenced, hover_markdown, least_certain, seen_in
+from assay.suggestion.context_report import context_json
+from assay.suggestion.positions import Position, Range
+from assay.suggestion.suggestion import Suggestion, suggest
+
+HERE = Range(Position(3, 1), Position(3, 1))
+SPITEFUL = st.text(st.sampled_from("`~\n\r\t <>[]()!*_#|\\\x1b\u202eab"), min_size=1, max_size=20)
+
+
+@pytest.fixture(scope="module")
+def calibrator() -> Calibrator:
+    return fit(world(900)[0], "exact_match", resamples=100).calibrator
+
+
+def generation(*logprobs: float) -> Generation:
+    tokens = tuple(Token(n, f"t{n}".encode(), logprob, -3.0, 0.5) for n, logprob in enumerate(logprobs or (-1.0, -0.5)))
+    return Generation("x = 1", tokens, StopReason.LINE, Timings(3.0, 4.0, 10, 0))
+
+
+def explained(registry: Registry, made: Generation | None = None, **changes: object) -> tuple[Suggestion, Choice, Explanation]:
+    made = made or generation()
+    suggestion = suggest(made, task="line", kind="line", range=HERE, language="python", model_id=MODEL, prompt_id=PROMPT, registry=registry)
+    assert suggestion is not None
+    choice = choose(registry, MODEL, PROMPT, "exact_match", "line", "python")
+    seen = (Seen("the text before the cursor", 423), Seen("a piece of", 80, "src/`util`.py"))
+    return suggestion, choice, explanation(suggestion, made, choice, seen)
+
+
+def registry_of(calibrator: Calibrator, name: str = "mine.json") -> Registry:
+    return Registry((Entry("user", Path(name), calibrator),), ())
+
+
+def test_it_tells_the_calibrator_its_evidence_and_why_it_was_chosen(calibrator: Calibrator) -> None:
+    suggestion, choice, told = explained(registry_of(calibrator))
+    evidence = calibrator.evidence
+    assert evidence.skill is not None
+    document = json.loads(json.dumps(told.as_json(), allow_nan=False))
+    assert document["id"] == suggestion.id
+    assert document["confidence"] == suggestion.as_json()["confidence"]
+    assert document["markdown"] == hover_markdown(told)
+    assert document["text"] == suggestion.confidence.text
+    assert document["chosen_because"] == choice.reason
+    judge = document["calibrator"]
+    assert (judge["id"], judge["origin"], judge["file"], judge["status"]) == (calibrator.id, "user", "mine.json", "informative")
+    assert (judge["n"], judge["groups"], judge["base_rate"]) == (evidence.n, evidence.groups, evidence.base_rate)
+    assert judge["skill"] == asdict(evidence.skill)
+    assert (judge["ece"], judge["ece_noise_floor"]) == (evidence.ece.value, evidence.ece.noise_floor)
+    assert document["seen"][1] == {"part": "a piece of", "tokens": 80, "file": "src/`util`.py"}
+    assert document["timings_ms"] == {"prompt": 3.0, "generate": 4.0}
+
+
+def test_the_hover_begins_with_the_band_and_tells_every_number(calibrator: Calibrator) -> None:
+    suggestion, choice, told = explained(registry_of(calibrator))
+    first, *rest = hover_markdown(told).split("\n\n")
+    evidence = calibrator.evidence
+    assert evidence.skill is not None
+    assert suggestion.confidence.probability is not None
+    assert first == f"**{suggestion.confidence.text}**"
+    assert rest == [
+        f"Probability: {100 * suggestion.confidence.probability:.0f} %.",
+        f"Calibrator: user `mine.json`, informative, from {', '.join(f'`{name}`' for name in calibrator.features)}. "
+        f"On {evidence.n} held-out samples of {evidence.groups} projects: base rate {100 * evidence.base_rate:.0f} %, "
+        f"skill score {evidence.skill.value:.2f} ({evidence.skill.low:.2f} to {evidence.skill.high:.2f}), "
+        f"ECE {evidence.ece.value:.3f} (noise alone gives {evidence.ece.noise_floor:.3f}).",
+        f"Why this one: `{choice.reason}`",
+        "Least certain of 2 tokens: `t0` 37 % (best other 5 %); `t1` 61 % (best other 5 %).",
+        "The model saw the text before the cursor (423 tokens), a piece of ``src/`util`.py`` (80 tokens).",
+        "Time: prompt 3 ms, generate 4 ms.",
+    ]
+
+
+def test_without_a_calibrator_there_is_the_reason_and_no_number() -> None:
+    suggestion, choice, told = explained(Registry((), ()))
+    assert told.calibrator is None
+    assert told.chosen_because == choice.reason
+    markdown = hover_markdown(told)
+    assert markdown.startswith(f"**○ no evidence**\n\nNo probability: `{suggestion.confidence.reason}`\n\n")
+    assert "Calibrator" not in markdown
+    assert "Probability:" not in markdown
+
+
+def test_nothing_is_taken_of_a_calibrator_that_did_not_give_the_number(calibrator: Calibrator) -> None:
+    suggestion, _, _ = explained(registry_of(calibrator))
+    other = replace(calibrator, reason="another one")
+    choice = choose(registry_of(other), MODEL, PROMPT, "exact_match", "line", "python")
+    for unknown in (choice, None, Choice(None, "there is no calibrator", ())):
+        told = explanation(suggestion, generation(), unknown)
+        assert (told.calibrator, told.chosen_because) == (None, "")
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    suggestion = replace(explained(Registry((), ()))[0], timings_ms={})
+    silent = Generation("x", (Token(0, b"x", math.nan, None, None),), StopReason.LINE, Timings(1.0, 1.0, 1, 0))
+    told = explanation(suggestion, silent, None)
+    assert told.least_certain == ()
+    assert hover_markdown(told).count("\n\n") == 1
+
+
+@given(st.lists(st.tuples(st.floats(-20, 0) | st.just(math.nan), st.none() | st.floats(-20, 0)), max_size=12), st.integers(0, 5))
+def test_the_least_certain_tokens_are_the_lowest_the_lowest_first(numbers: list[tuple[float, float | None]], count: int) -> None:
+    tokens = [Token(n, b"\xff", own, other, None) for n, (own, other) in enumerate(numbers)]
+    found = least_certain(tokens, count)
+    known = sorted(own for own, _ in numbers if not math.isnan(own))
+    assert [one.probability for one in found] == [math.exp(own) for own in known[:count]]
+    for one in found:
+        own, other = numbers[one.index]
+        assert one.probability == math.exp(own)
+        assert one.best_other == (None if other is None else math.exp(other))
+        assert one.text == "\ufffd"
+
+
+@pytest.mark.parametrize(("logprob", "said"), [(-1e-9, ">99 %"), (-30.0, "<1 %"), (math.log(0.5), "50 %")])
+def test_no_token_is_said_to_be_certain_or_impossible(logprob: float, said: str) -> None:
+    assert f"`t0` {said}" in hover_markdown(explained(Registry((), ()), generation(logprob))[2])
+
+
+def test_a_token_without_a_text_is_the_end() -> None:
+    ended = Generation("x", (Token(0, b"", -2.0, None, None),), StopReason.END, Timings(1.0, 1.0, 1, 0))
+    assert "Least certain of 1 tokens: the end 14 %." in hover_markdown(explained(Registry((), ()), ended)[2])
+
+
+@given(SPITEFUL)
+def test_a_code_span_shows_its_text_and_ends_where_it_should(text: str) -> None:
+    span = code_span(text)
+    opening = re.match("`+", span)
+    assert opening is not None
+    # as CommonMark reads it: up to the first run of as many backticks, less a space at each end
+    inner = span[opening.end() : -opening.end()]
+    assert span.endswith(opening.group())
+    assert opening.group() not in re.findall("`+", inner)
+    if inner[0] == inner[-1] == " " and inner.strip(" "):
+        inner = inner[1:-1]
+    assert not inner.startswith("`") or span[opening.end()] == " "
+    assert "\n" not in span
+    kept = re.sub("\r\n|\r|\n", "↵", text).replace("\t", "⇥")
+    assert re.sub("\ufffd", "", inner) == re.sub("[\x1b\u202e]", "", kept)
+
+
+@given(SPITEFUL, SPITEFUL)
+@example("a\n```\n<b>\n````", "a")
+def test_a_fence_holds_its_code_whatever_it_is(code: str, language: str) -> None:
+    first, *inside, last = fenced(code, language).split("\n")
+    assert re.fullmatch("`{3,}", last)
+    assert first == last + re.sub("[^ab_#]", "", language)
+    assert not any(re.fullmatch(rf" {{0,3}}`{{{len(last)},}}[ \t]*", line) for line in inside)
+    assert "\n".join(inside).replace("\ufffd", "") == re.sub("[\x1b\u202e]", "", re.sub("\r\n|\r", "\n", code))
+
+
+def test_no_name_of_a_file_and_no_token_acts_in_the_hover(calibrator: Calibrator) -> None:
+    evil = "[x](command:evil)`<img src=x>\n\n# big\u202e.json"
+    made = replace(generation(), tokens=(Token(0, b"```\n<b>", -1.0, None, None),))
+    told = explained(registry_of(calibrator, evil), made)[2]
+    markdown = hover_markdown(replace(told, seen=(Seen("a piece of", None, evil),)))
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", markdown)
+    assert not re.search(r"[\[\]<>#`]", outside)
+    assert "\u202e" not in markdown
+
+
+def test_of_a_context_its_parts_are_told_and_not_their_texts() -> None:
+    context = Context(Shown("import os\n", "x = ", ""), "a.py", (("b.py", "y = 2\n"),), ())
+    assert seen_in(context_json(context, len, Prompt((), "infill"), None)) == (
+        Seen("a piece of", 6, "b.py"),
+        Seen("the head of the file", 10),
+        Seen("the text before the cursor", 4),
+    )
+
+
+def test_every_field_is_documented(calibrator: Calibrator) -> None:
+    section = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Explanation")[2]
+    document = explained(registry_of(calibrator))[2].as_json()
+    names = {*document, *document["calibrator"], *document["least_certain"][0], *document["seen"][0]}
+    assert {name for name in names if f"`{name}`" not in section} == set()

@@ -1,0 +1,331 @@
+"""What an editor asks of the confidence itself, through a real server, with a log that is made by the real log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_samples import world
+
+from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.fitting.fit import fit
+from assay.calibration.log.event_log import EventLog
+from assay.calibration.log.events import Drifted
+from assay.inference.completion.completion import Settings
+from assay.inference.opening import open_model
+
+from .. import client as client_module
+from ..client import SERVE, TIMEOUT_S, Client, RpcError, client_of
+from ..synthetic_log import Fate, write_log
+
+Ids = tuple[str, str]
+
+
+@pytest.fixture(scope="module")
+def ids(answering_gguf: Path) -> Ids:
+    """Of the model, and of what it is shown."""
+    with open_model(answering_gguf) as model:
+        return model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+
+
+@pytest.fixture(scope="module")
+def keeping(ids: Ids) -> Calibrator:
+    """A calibrator of the event kept for the rest of a line."""
+    made = fit(world(600)[0], "exact_match", kind="platt", resamples=50).calibrator
+    return replace(
+        made, event="kept", task="line_rest", ranges=((-100.0, 0.0),), fitted_on=replace(made.fitted_on, model=ids[0], prompt=ids[1])
+    )
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's own calibrators and log are here."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(home))
+    return home
+
+
+@asynccontextmanager
+async def editing(model: Path, root: Path, **options: Any) -> AsyncIterator[Client]:
+    """A client that has a Python document open, with probabilities of the event kept unless told."""
+    async with client_of(model) as client:
+        await client.initialize(root=root, options={"event": "kept", **options}, progress=True)
+        client.open((root / "a.py").as_uri(), "x?")
+        await client.ready()
+        yield client
+
+
+def undocumented(document: Any) -> set[str]:
+    """The fields of an answer that docs/formats.md does not name where it tells of the language server."""
+    section = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Language server")[2]
+
+    def names(value: Any) -> set[str]:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return {*(value if isinstance(value, dict) else ()), *(name for each in inner for name in names(each))}
+
+    return {name for name in names(document) if f"`{name}`" not in section}
+
+
+def calibrated(seed: int, n: int = 300, shift: float = 0.0) -> list[Fate]:
+    """Suggestions that are kept as often as is said, or by `shift` less."""
+    rng = random.Random(seed)
+    said = [rng.random() for _ in range(n)]
+    return [Fate(p, rng.random() < p - shift, f"d{i % 20}", f"p{i % 8}") for i, p in enumerate(said)]
+
+
+async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of_that_was_kept(
+    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator
+) -> None:
+    save(keeping, home / "calibrators" / "mine.json")
+    steps = [k / 10 + 0.05 for k in range(10)]
+    fates = [Fate(p, kept, f"d{number}") for p in steps for number in range(6) for kept in (True, p > 0.5)]
+    hidden = [Fate(0.01, hidden=True, propensity=0.01, keystrokes=5)] * 30
+    others = [
+        Fate(0.99, True, event="exact_match"),
+        Fate(0.99, True, trigger="invoked"),
+        Fate(None, True),
+        Fate(0.99, None),  # ignored: shown, but with no label
+    ]
+    write_log(home / "events.sqlite3", [*fates, *hidden, *others], model=ids[0], prompt=ids[1])
+    write_log(home / "events.sqlite3", [Fate(0.99, True)], model="f" * 16)
+    async with editing(answering_gguf, tmp_path, showAbove=0.3) as client:
+        told = await client.request("assay/dial", {})
+    assert (told["event"], told["label"], told["showAbove"]) == ("kept", "kept", 0.3)
+    assert (told["n"], told["labelled"], told["groupedBy"]) == (151, 120, "document")
+    assert 1.9 < told["days"] < 2.1
+    levels = {level["showAbove"]: level for level in told["levels"]}
+    assert list(levels) == [k / 10 for k in range(10)]
+    assert [levels[k / 10]["shown"] for k in range(10)] == [151, *range(109, 12, -12)]
+    assert levels[0.5]["share"] == 61 / 151
+    assert (levels[0.5]["right"]["n"], levels[0.5]["right"]["positives"], levels[0.5]["right"]["value"]) == (60, 60, 1)
+    assert levels[0.1]["right"]["value"] == 84 / 108
+    assert levels[0.0]["right"] is None  # nothing stands for the hidden
+    assert levels[0.1]["right"]["low"] < 84 / 108 < levels[0.1]["right"]["high"]
+    assert [levels[k / 10]["right"] is None for k in (7, 8, 9)] == [False, True, True]  # 36, 24 and 12 labels
+    assert undocumented(told) == set()
+    (evidence,) = told["evidence"]
+    assert (evidence["task"], evidence["calibrator"], evidence["event"]) == ("line_rest", keeping.id, "kept")
+    assert (evidence["n"], evidence["levels"][0]["right"]["positives"]) == (keeping.evidence.n, keeping.evidence.positives)
+    assert {level["shown"] is None for level in evidence["levels"]} == {True, False}
+
+
+async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_path: Path) -> None:
+    async with editing(answering_gguf, tmp_path, log={"events": False}) as client:
+        told = await client.request("assay/dial", {})
+        assert (told["n"], told["labelled"], told["days"], told["groupedBy"], told["evidence"]) == (0, 0, 0, None, [])
+        assert all(level["share"] is None and level["right"] is None for level in told["levels"])
+        assert undocumented(told) == set()
+        told = await client.request("assay/confidence")
+        assert told["log"] is None
+        assert all(task["calibrator"] is None and task["because"] for task in told["tasks"])
+        assert (told["recalibrate"]["possible"], told["recalibrate"]["labelled"]) == (False, 0)
+        assert "assay.log.events" in told["recalibrate"]["reason"]
+        with pytest.raises(RpcError, match="nothing is logged"):
+            await client.request("assay/recalibrate", {})
+        with pytest.raises(RpcError, match="is not open"):
+            await client.request("assay/confidence", {"textDocument": {"uri": "file:///none.py"}})
+
+
+async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said_why(
+    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+) -> None:
+    save(keeping, home / "calibrators" / "mine.json")
+    (tmp_path / "log").write_text("no log")
+    async with editing(answering_gguf, tmp_path, log={"path": str(tmp_path / "log")}) as client:
+        dial, confidence = await client.request("assay/dial", {}), await client.request("assay/confidence", {})
+        assert "no log of Assay's" in dial["logTrouble"]
+        assert "no log of Assay's" in confidence["logTrouble"]
+        assert "no log of Assay's" in confidence["recalibrate"]["reason"]
+        assert (dial["n"], confidence["log"]) == (0, None)
+        assert dial["evidence"]
+        assert any(task["calibrator"] for task in confidence["tasks"])
+        with pytest.raises(RpcError, match=r"assay/recalibrate: .*no log of Assay's") as error:
+            await client.request("assay/recalibrate", {})
+        assert error.value.code == -32803
+    assert (tmp_path / "log").read_text() == "no log"
+
+
+async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of_the_same(
+    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator
+) -> None:
+    save(keeping, home / "calibrators" / "mine.json")
+    fates = [replace(fate, calibrator=keeping.id) for fate in calibrated(0)]
+    matching = replace(keeping, event="exact_match")
+    save(matching, home / "calibrators" / "other.json")
+    more = [Fate(0.9, None), Fate(0.9, False, event="exact_match", calibrator=matching.id), Fate(0.9, False)]  # another calibrator's
+    write_log(home / "events.sqlite3", [*fates, *more], model=ids[0], prompt=ids[1])
+    async with editing(answering_gguf, tmp_path) as client:
+        told = await client.request("assay/confidence", {})
+        assert (told["event"], told["language"], told["model"]["id"]) == ("kept", "python", ids[0])
+        assert undocumented({**told, "log": {**told["log"], "endings": {}}}) == set()
+        tasks = {task["task"]: task for task in told["tasks"]}
+        assert set(tasks) == {"line", "line_rest", "line_middle", "block", "function"}
+        assert tasks["line"]["calibrator"] is None
+        assert "is for the task line, only for line_rest" in tasks["line"]["because"]
+        one, evidence = tasks["line_rest"]["calibrator"], keeping.evidence
+        assert (one["id"], one["origin"], one["file"], one["status"]) == (keeping.id, "user", "mine.json", "informative")
+        assert (one["fittedOn"], one["n"], one["positives"]) == (keeping.fitted_on.n, evidence.n, evidence.positives)
+        assert (one["groups"], one["groupedBy"], one["baseRate"]) == (evidence.groups, "project", evidence.base_rate)
+        assert evidence.skill is not None
+        assert evidence.auc is not None
+        assert (one["skill"], one["auc"]) == (asdict(evidence.skill), asdict(evidence.auc))
+        assert (one["ece"], one["eceNoiseFloor"]) == (evidence.ece.value, evidence.ece.noise_floor)
+        assert [(b["low"], b["high"], b["n"], b["mean"], b["rate"], b["rateLow"], b["rateHigh"]) for b in one["reliability"]] == [
+            (b.low, b.high, b.n, b.mean, b.rate, b.rate_low, b.rate_high) for b in evidence.reliability
+        ]
+        log = told["log"]
+        kept = sum(fate.kept is True for fate in fates)
+        assert (log["path"], log["showings"], log["labelled"], log["kept"]) == (str(home / "events.sqlite3"), 303, 302, kept)
+        assert log["endings"] == {"accepted": 302, "ignored": 1}
+        assert sum(b["n"] for b in log["reliability"]) == 300
+        assert sum(round(b["rate"] * b["n"]) for b in log["reliability"]) == kept
+        assert (told["recalibrate"]["possible"], told["recalibrate"]["labelled"], told["recalibrate"]["needed"]) == (True, 302, 25)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"event": "exact_match"}})
+        while (told := await client.request("assay/confidence", {}))["event"] == "kept":
+            await asyncio.sleep(0.02)
+        assert told["tasks"][1]["calibrator"]["id"] == matching.id
+        assert told["log"]["reliability"] == []  # whether it was kept says nothing of whether it matched
+        assert told["log"]["labelled"] == 302
+
+
+async def test_too_few_labels_are_told_with_how_many_are_needed(answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids) -> None:
+    write_log(home / "events.sqlite3", calibrated(0, 20), model=ids[0], prompt=ids[1])
+    write_log(home / "events.sqlite3", calibrated(1, 200), model=ids[0], prompt="d" * 16)  # of a prompt that is no longer shown
+    async with editing(answering_gguf, tmp_path) as client:
+        told = (await client.request("assay/confidence", {}))["recalibrate"]
+        assert (told["possible"], told["labelled"], told["needed"]) == (False, 20, 25)
+        assert "line_rest has 20 labels" in told["reason"]
+        assert "at least 25 with 5 of each" in told["reason"]
+
+
+async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
+    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids
+) -> None:
+    rng = random.Random(0)
+    fates = []
+    for number in range(300):
+        total = -rng.expovariate(0.5)
+        fates.append(
+            Fate(None, rng.random() < 1 / (1 + 2.718 ** (-2 - 1.5 * total)), f"d{number % 9}", f"p{number % 7}", total_logprob=total)
+        )
+    write_log(home / "events.sqlite3", fates, model=ids[0], prompt=ids[1])
+    async with editing(answering_gguf, tmp_path) as client:
+        first, second = client.ask("assay/recalibrate", {}), client.ask("assay/recalibrate", {})
+        with pytest.raises(RpcError, match="under way") as error:
+            await client.answer(second)
+        assert error.value.code == -32803
+        told = await client.answer(first, 120)
+        (one,) = told["written"]
+        assert (one["task"], one["event"], one["n"], one["status"]) == ("line_rest", "kept", 300, "informative")
+        assert (one["positives"], told["refused"]) == (sum(fate.kept is True for fate in fates), [])
+        assert Path(one["path"]).parent == home / "calibrators"
+        assert one["skill"]["low"] > 0
+        assert (await client.heard("$/progress", "written"))["value"]["message"] == "1 calibrator written, 0 refused"
+        while not (used := (await client.request("assay/confidence", {}))["tasks"][1]["calibrator"]):
+            await asyncio.sleep(0.05)
+        assert (used["id"], used["origin"]) == (one["id"], "user")
+        token = {"workDoneToken": "mine"}
+        assert len((await client.answer(client.ask("assay/recalibrate", token), 120))["written"]) == 1
+        assert (await client.heard("$/progress", '"token": "mine"'))["value"]["kind"] == "begin"
+
+
+async def test_a_recalibration_ends_with_its_request_and_with_the_server(
+    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_log(home / "events.sqlite3", calibrated(0, 30), model=ids[0], prompt=ids[1])
+    slow = "import assay.server.confidence.requests as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
+    monkeypatch.setattr(client_module, "SERVE", slow + SERVE)
+    async with editing(answering_gguf, tmp_path) as client:
+        number = client.ask("assay/recalibrate", {})
+        before = set(await children(client, 2))
+        client.notify("$/cancelRequest", {"id": number})
+        with pytest.raises(RpcError) as cancelled:
+            await client.answer(number)
+        assert cancelled.value.code == -32800
+        assert set(await children(client, 1)) < before
+        number = client.ask("assay/recalibrate", {})
+        running = await children(client, 2)
+        assert await client.leave() == 0
+        with pytest.raises(RpcError) as cancelled:
+            await client.answer(number)
+        assert cancelled.value.code == -32800
+        async with asyncio.timeout(TIMEOUT_S):
+            while any(Path(f"/proc/{pid}").exists() for pid in running):
+                await asyncio.sleep(0.02)
+
+
+async def children(client: Client, count: int) -> list[str]:
+    """The processes of a server, once there are so many."""
+    file = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children")
+    if not file.exists():
+        pytest.skip("the system does not tell whose children processes are")
+    async with asyncio.timeout(TIMEOUT_S):
+        while len(found := file.read_text().split()) != count:
+            await asyncio.sleep(0.02)
+    return found
+
+
+async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_the_status(
+    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = "import assay.server.confidence.drift_watch as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
+    monkeypatch.setattr(client_module, "SERVE", soon + SERVE)
+    save(keeping, home / "calibrators" / "mine.json")
+    log = home / "events.sqlite3"
+
+    async def drifted(client: Client) -> dict[str, Any]:
+        async with asyncio.timeout(TIMEOUT_S):
+            while (drift := (await client.request("assay/status"))["drift"]) is None:
+                await asyncio.sleep(0.05)
+        return dict(drift)
+
+    def of_it(fates: list[Fate]) -> list[Fate]:
+        return [replace(fate, calibrator=keeping.id) for fate in fates]
+
+    # what holds, what another calibrator said, and what ended in no label say nothing
+    quiet = [*of_it(calibrated(0, 400)), *calibrated(1, 400, shift=0.5), *of_it([Fate(0.9)] * 400)]
+    write_log(log, quiet, model=ids[0], prompt=ids[1])
+    async with editing(answering_gguf, tmp_path) as client:
+        await asyncio.sleep(1.0)
+        assert (await client.request("assay/status"))["drift"] is None
+        write_log(log, of_it(calibrated(2, 300, shift=0.4)), model=ids[0], prompt=ids[1], days_ago=1)
+        with closing(sqlite3.connect(log, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # until this ends the server can't write down whom it told
+            drift = await drifted(client)
+            await asyncio.sleep(1.0)
+        assert (drift["calibrator"], drift["direction"], drift["n"]) == (keeping.id, "too_high", 700)
+        assert drift["size"] > 0.25
+        message = (await client.heard("window/showMessage", "no longer hold"))["message"]
+        assert message.startswith("Assay: The probabilities of mine.json")
+        assert "assay logs recalibrate" in message
+        await asyncio.sleep(1.0)
+        assert sum("no longer hold" in json.dumps(each) for each in client.notifications) == 1
+        await client.leave()
+    with EventLog(log) as opened:
+        (said,) = [row.event for row in opened.rows() if isinstance(row.event, Drifted)]
+    assert (said.calibrator, said.direction, said.n) == (keeping.id, "too_high", 700)
+    async with editing(answering_gguf, tmp_path) as client:
+        assert (await drifted(client))["calibrator"] == keeping.id
+        await asyncio.sleep(0.5)
+        assert "no longer hold" not in json.dumps(client.notifications)
+    monkeypatch.setattr(client_module, "SERVE", soon.replace("d.AGAIN_S = ", "") + SERVE)
+    async with editing(answering_gguf, tmp_path) as client:
+        await drifted(client)
+        for event, told in (("exact_match", False), ("kept", True)):
+            client.notify("workspace/didChangeConfiguration", {"settings": {"event": event}})
+            async with asyncio.timeout(TIMEOUT_S):
+                while ((await client.request("assay/status"))["drift"] is not None) != told:
+                    await asyncio.sleep(0.05)
+        (home / "calibrators" / "mine.json").unlink()  # of one that is gone nobody needs to know
+        async with asyncio.timeout(TIMEOUT_S):
+            while (await client.request("assay/status"))["drift"] is not None:
+                await asyncio.sleep(0.05)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path, PureWindowsPath
+
+import pytest
+
+from assay.server.context.secrets import is_secret_path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env",
+        "app/.env.production",
+        "deploy/production.env",
+        ".ENV",
+        "home/.ssh/config",
+        "keys/id_rsa",
+        "keys/id_ed25519_work",
+        "tls/server.PEM",
+        "tls/server.key",
+        ".netrc",
+        ".pgpass",
+        ".npmrc",
+        ".pypirc",
+        "kubeconfig.yaml",
+        ".kube/config",
+        ".aws/credentials",
+        "credentials.json",
+        "config/secrets.yml",
+        "config/secrets.py",
+        "passwords.kdbx",
+        "infra/prod.tfvars",
+        ".git-credentials",
+        "config/master.key",
+        "my-service-account.p12",
+    ],
+)
+def test_a_file_that_holds_secrets_is_known_by_its_name(path: str) -> None:
+    assert is_secret_path(path)
+    assert is_secret_path(Path(path))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "server/environment.py",
+        "secretary.py",
+        "src/key.py",
+        "keyboard.ts",
+        ".env.example",
+        "secrets.sample.yml.template",
+        "id_rsa.pub",
+        "pem.go",
+        "docs/credentials/index.md",
+        ".github/workflows/test.yml",
+        "tests/test_env.py",
+    ],
+)
+def test_other_files_are_not_held_back(path: str) -> None:
+    assert not is_secret_path(path)
+
+
+def test_a_path_of_windows_is_read_as_one() -> None:
+    assert is_secret_path("C:\\Users\\me\\.ssh\\config")
+    assert is_secret_path(PureWindowsPath("C:\\app\\.env"))
+    assert not is_secret_path("C:\\app\\main.py")

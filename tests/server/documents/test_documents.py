@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from assay.server.documents import documents
+from assay.server.documents.documents import Change, Document, Documents, OutOfSync
+from assay.suggestion.positions import Encoding, Position, Range, offset_at, position_at, split_lines
+from assay.suggestion.window import Window
+
+from ...suggestion.test_positions import ENCODINGS, TEXTS
+
+POSITIONS = st.builds(Position, st.integers(0, 8), st.integers(0, 12))
+EDITS = st.lists(st.tuples(POSITIONS, POSITIONS, TEXTS), max_size=8)
+BLOCKS = st.sampled_from([1, 3, 1 << 14])
+
+
+@contextmanager
+def block_size(characters: int) -> Iterator[None]:
+    """Documents of few characters are then cut up as those of many are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "_BLOCK", characters)
+        yield
+
+
+def document_of(text: str, encoding: Encoding = "utf-16") -> Document:
+    return Document("file:///a.py", "python", 1, text, encoding)
+
+
+@given(TEXTS, EDITS, st.sampled_from(ENCODINGS), BLOCKS)
+def test_random_edits_give_what_the_same_edits_of_a_plain_string_give(
+    text: str, edits: list[tuple[Position, Position, str]], encoding: Encoding, block: int
+) -> None:
+    with block_size(block):
+        document = document_of(text, encoding)
+        for first, second, new in edits:
+            start, end = sorted((first, second))
+            document.apply(Change(new, Range(start, end)))
+            text = text[: offset_at(text, start, encoding)] + new + text[offset_at(text, end, encoding) :]
+            assert document.text == text
+            lines = split_lines(text)
+            assert [document.line(number) for number in range(document.line_count)] == lines
+            assert document.length == len(text)
+
+
+def test_a_text_of_many_blocks_is_the_text_and_its_lines_are_where_they_were() -> None:
+    lines = [f"line {number}\r\n" for number in range(20_000)]
+    document = document_of("".join(lines))
+    document.apply(Change("", Range(Position(5_000, 0), Position(15_000, 0))))
+    document.apply(Change("x\r\n" * 30_000, Range(Position(5_000, 0), Position(5_000, 0))))
+    lines[5_000:15_000] = ["x\r\n"] * 30_000
+    assert document.text == "".join(lines)
+    assert document.line_count == 40_001
+    assert [document.line(number) for number in (0, 4_999, 5_000, 34_999, 35_000, 40_000)] == [
+        *("line 0\r\n", "line 4999\r\n", "x\r\n", "x\r\n", "line 15000\r\n", "")
+    ]
+    with pytest.raises(IndexError, match="no line 40001 in 40001"):
+        document.line(40_001)
+
+
+@given(TEXTS, POSITIONS, st.sampled_from(ENCODINGS), BLOCKS)
+def test_a_clamped_position_is_in_the_text_and_means_the_same(text: str, position: Position, encoding: Encoding, block: int) -> None:
+    with block_size(block):
+        document = document_of(text, encoding)
+        clamped = document.clamp(position)
+        offset = offset_at(text, position, encoding)
+        assert document.offset(position) == document.offset(clamped) == offset
+        assert document.clamp(clamped) == clamped
+        assert clamped == position_at(text, offset, encoding)
+
+
+def test_positions_past_the_end_are_clamped_to_it() -> None:
+    document = document_of("é𝕏\nab\r\n")
+    assert document.clamp(Position(0, 9)) == Position(0, 3)
+    assert document.clamp(Position(0, 2)) == Position(0, 1)
+    assert document.clamp(Position(1, 2**31 - 1)) == Position(1, 2)
+    assert document.clamp(Position(2**31 - 1, 5)) == Position(2, 0)
+    assert document_of("").clamp(Position(1, 1)) == Position(0, 0)
+
+
+@given(TEXTS, st.integers(0, 32), BLOCKS)
+@example("a\r\nb", 2, 1)
+def test_the_head_is_as_many_whole_lines_as_fit(text: str, limit: int, block: int) -> None:
+    with block_size(block):
+        expected = ""
+        for line in split_lines(text):
+            if len(expected) + len(line) > limit:
+                break
+            expected += line
+        assert document_of(text).head(limit) == expected
+
+
+@given(TEXTS, POSITIONS, st.integers(0, 20), st.integers(0, 20), st.integers(1, 5), st.sampled_from(ENCODINGS), BLOCKS)
+def test_around_is_the_text_on_both_sides_of_a_position(
+    text: str, position: Position, before: int, after: int, step: int, encoding: Encoding, block: int
+) -> None:
+    with block_size(block):
+        document = document_of(text, encoding)
+        prefix, suffix = document.around(position, Window(before, after, step))
+    offset = offset_at(text, position, encoding)
+    assert text[:offset].endswith(prefix)
+    assert suffix == text[offset : offset + after]
+    assert min(before, offset) <= len(prefix) < before + step or prefix == text[:offset]
+    assert (offset - len(prefix)) % step == 0
+
+
+def test_the_start_of_what_is_shown_stays_in_place_while_text_is_typed() -> None:
+    window = Window(before=100, after=0, step=50)
+    starts = [window.start(offset) for offset in range(400)]
+    assert starts[:150] == [0] * 150
+    assert sorted(set(starts)) == [0, 50, 100, 150, 200, 250]
+
+
+def test_typing_after_a_form_feed_edits_the_line_that_the_editor_means() -> None:
+    document = Document("file:///a.py", "python", 1, "import os\n\x0c\ndef f():\n    pass\n", "utf-16")
+    document.apply(Change("x", Range(Position(2, 4), Position(2, 5))))
+    assert document.text == "import os\n\x0c\ndef x():\n    pass\n"
+
+
+@pytest.mark.parametrize("block", [1, 1 << 14])
+def test_a_line_feed_typed_behind_a_carriage_return_makes_one_line_end(block: int) -> None:
+    with block_size(block):
+        document = document_of("a\rb\rcde")
+        document.apply(Change("\n", Range(Position(2, 0), Position(2, 0))))
+        assert document.line_count == 3
+        document.apply(Change("f", Range(Position(2, 0), Position(2, 0))))
+        document.apply(Change("", Range(Position(1, 0), Position(1, 1))))
+        document.apply(Change("\n", Range(Position(1, 0), Position(1, 0))))
+        assert [document.line(number) for number in range(document.line_count)] == ["a\r\n", "\r\n", "fcde"]
+
+
+def test_a_range_that_ends_before_it_starts_is_refused_and_the_document_waits_for_its_whole_text() -> None:
+    documents = Documents("utf-16")
+    documents.open("u", "python", 1, "abc")
+    with pytest.raises(OutOfSync, match="ends before it starts"):
+        documents.change("u", 2, [Change("x", Range(Position(0, 2), Position(0, 1)))])
+    assert documents.get("u") is None
+    documents.change("u", 3, [Change("y", Range(Position(0, 0), Position(0, 0)))])
+    assert documents.get("u") is None
+    documents.change("u", 4, [Change("whole")])
+    document = documents.get("u")
+    assert document is not None
+    assert (document.text, document.version) == ("whole", 4)
+
+
+def test_a_change_of_a_document_that_is_not_open_is_refused() -> None:
+    with pytest.raises(OutOfSync, match="not open"):
+        Documents("utf-8").change("u", 1, [Change("x")])
+
+
+def test_losing_an_unknown_document_loses_all() -> None:
+    documents = Documents("utf-16")
+    documents.open("u", "python", 1, "")
+    documents.open("v", "python", 1, "")
+    documents.lose("u")
+    assert documents.get("u") is None
+    assert documents.get("v") is not None
+    documents.lose(None)
+    assert documents.get("v") is None
+    documents.open("v", "python", 1, "again")
+    assert documents.get("v") is not None
+
+
+def test_the_documents_in_sync_can_be_gone_through_from_the_one_that_was_opened_first() -> None:
+    documents = Documents("utf-16")
+    for uri in ("u", "v", "w", "u"):
+        documents.open(uri, "python", 1, "")
+    documents.lose("v")
+    assert [document.uri for document in documents] == ["w", "u"]
+
+
+@given(TEXTS, EDITS, st.sampled_from(ENCODINGS), BLOCKS)
+def test_what_an_edit_did_is_told_in_characters(
+    text: str, edits: list[tuple[Position, Position, str]], encoding: Encoding, block: int
+) -> None:
+    with block_size(block):
+        document = document_of(text, encoding)
+        for first, second, new in edits:
+            before = document.text
+            did = document.apply(Change(new, Range(*sorted((first, second)))))
+            assert before[did.start : did.end] == did.removed
+            assert before[: did.start] + did.added + before[did.end :] == document.text
+
+
+@given(TEXTS, st.integers(0, 35), st.integers(0, 35), st.sampled_from(ENCODINGS), BLOCKS)
+def test_the_text_between_offsets_and_the_position_of_one(text: str, start: int, end: int, encoding: Encoding, block: int) -> None:
+    with block_size(block):
+        document = document_of(text, encoding)
+        assert document.between(start, end) == text[start:end]
+        assert document.position(start) == position_at(text, min(start, len(text)), encoding)

@@ -1,0 +1,362 @@
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_server import free_port
+
+from assay.inference.opening import ModelChoice
+from assay.server.model import file_watch as model_watch
+from assay.server.model import process as model_process
+from assay.server.model.ipc import Question, frame, question_to_json, read_frame
+from assay.server.model.process import ModelProcess, ModelProcessDied, ModelUnavailable, State
+
+from ...inference.completion_server import Speech, serving
+
+CHILD = [sys.executable, "-P", "-m", "assay.server.model.worker"]
+
+
+def complete(number: int) -> dict[str, Any]:
+    return {"id": number, "op": "complete", "question": question_to_json(Question("def f():\n    return ", "")), "tell": False}
+
+
+def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(tiny_gguf: Path) -> None:
+    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(frame({"id": 0, "op": "load", "where": str(tiny_gguf), "options": {}}))
+        child.stdin.flush()
+        loaded = read_frame(child.stdout)
+        assert loaded is not None
+        assert loaded["ok"]["layout"] == "psm"
+        child.stdin.write(frame(complete(1)) + frame({"op": "cancel", "id": 1}) + frame({"id": 2, "op": "info"}) + frame(complete(3)))
+        child.stdin.flush()
+        first, info, third = (read_frame(child.stdout) for _ in range(3))
+        assert first is not None
+        assert first["id"] == 1
+        assert first["ok"][0]["stopped_by"] == "cancelled"
+        assert info == {"id": 2, "ok": loaded["ok"]}
+        assert third is not None
+        assert third["ok"][0]["stopped_by"] != "cancelled"
+        child.stdin.write(frame({"op": "close"}))
+        child.stdin.flush()
+        assert child.wait(10) == 0
+
+
+def test_a_request_that_fails_is_answered_with_its_reason_and_the_process_goes_on(tiny_gguf: Path) -> None:
+    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(frame(complete(0)) + frame({"id": 1, "op": "load", "where": "none.gguf", "options": {}}))
+        child.stdin.flush()
+        first, second = read_frame(child.stdout), read_frame(child.stdout)
+        assert first is not None
+        assert first["error"]["message"] == "no model is loaded"
+        assert second is not None
+        assert second["error"]["type"] == "NoSuchModel"
+        child.stdin.close()
+        assert child.wait(10) == 0
+
+
+def test_a_message_that_can_not_be_read_ends_the_process() -> None:
+    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        child.stdin.write(b"\0\0\0\1{")
+        child.stdin.flush()
+        assert child.wait(10) == 0  # its stdin is still open
+
+
+def test_prints_of_libraries_do_not_land_among_the_messages() -> None:
+    program = (
+        "import os, sys; from assay.server.model.ipc import frame, take_stdio; stdin, stdout = take_stdio(); "
+        "print('from python', flush=True); os.write(1, b'from c\\n'); stdout.write(frame({'n': len(sys.stdin.read()) + len(stdin.read())}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input=b"12345", capture_output=True, check=True, timeout=30)
+    assert done.stdout == frame({"n": 5})
+    assert b"from python" in done.stderr
+    assert b"from c" in done.stderr
+
+
+async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering_gguf: Path) -> None:
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        first, second, third = (asyncio.create_task(process.complete(Question(text, ""))) for text in ("a?", "b?", "c?"))
+        await asyncio.sleep(0.05)
+        second.cancel()
+        first.cancel()
+        os.kill(process.pid, signal.SIGCONT)
+        assert (await third)[0].text == " answer"
+        assert process.requests_sent == 3  # load, the first and the third
+        with pytest.raises(asyncio.CancelledError):
+            await second
+    finally:
+        await process.close()
+
+
+async def test_the_text_is_told_as_it_grows(tiny_gguf: Path) -> None:
+    process = ModelProcess(ModelChoice(str(tiny_gguf)))
+    await process.start()
+    try:
+        told: list[str] = []
+        await process.complete(Question("def f():\n    return ", "", "block"), on_text=told.append)
+        assert told
+        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(told))
+    finally:
+        await process.close()
+
+
+async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answered(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 0.2)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        with pytest.raises(ModelProcessDied, match="did not answer"):
+            await process.complete(Question("a?", "", max_ms=100))
+        assert (await process.complete(Question("a?", "", max_ms=10_000)))[0].text == " answer"
+    finally:
+        await process.close()
+
+
+async def test_a_process_that_says_nothing_is_ended_also_when_each_request_is_cancelled_before_its_limit(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 0.3)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        while process.state == "ready":
+            asking = asyncio.create_task(process.complete(Question("a?", "", max_ms=50)))
+            await asyncio.sleep(0.05)
+            asking.cancel()
+        assert process.reason == "the model's process is started again after it did not answer within 0 s"
+        assert (await process.complete(Question("a?", "", max_ms=10_000)))[0].text == " answer"
+    finally:
+        await process.close()
+
+
+async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_of_it(tiny_gguf: Path) -> None:
+    process = ModelProcess(ModelChoice(str(tiny_gguf)))
+    await process.start()
+    try:
+        await process.loaded()
+        pid, told = process.pid, []
+        request = {"op": "complete", "question": question_to_json(Question("def f():\n    return ", "", "block")), "tell": True}
+        assert await process._ask(request, told.append, limit_s=0.0)
+        assert told
+        assert (process.pid, process.state) == (pid, "ready")
+    finally:
+        await process.close()
+
+
+async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_process, "_HUNG_S", 2.5)
+    with serving(Speech(pause_s=1.0)) as address:  # 4 s and more, in which the model looks for a cancel
+        process = ModelProcess(ModelChoice(address))
+        await process.start()
+        try:
+            await process.loaded()
+            pid = process.pid
+            request = {"op": "complete", "question": question_to_json(Question("a", "")), "tell": False}
+            assert (await process._ask(request, limit_s=0.0))[0]["text"] == "abc"
+            assert (process.pid, process.state) == (pid, "ready")
+        finally:
+            await process.close()
+
+
+async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copy(answering_gguf, path)
+    process = ModelProcess(ModelChoice(str(path)))
+    await process.start()
+    try:
+        before = (await process.loaded()).fingerprint.id
+        asking = asyncio.create_task(process.complete(Question("a?", "")))
+        await asyncio.sleep(0)
+        (tmp_path / "new").write_bytes(tiny_gguf.read_bytes())
+        (tmp_path / "new").replace(path)
+        await process.reload("it has changed")
+        assert (await asking)[0].text == " answer"
+        assert (await process.loaded()).fingerprint.id != before
+        path.unlink()
+        await process.reload("it is gone")
+        with pytest.raises(ModelUnavailable, match="no such"):
+            await process.loaded()
+        shutil.copy(answering_gguf, path)
+        await process.reload("it is back")
+        assert (await process.loaded()).fingerprint.id == before
+    finally:
+        await process.close()
+
+
+async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"one")
+    seen: list[str] = []
+
+    async def follow() -> None:
+        async for change in model_watch.changes(path):
+            seen.append(change)  # noqa: PERF401 - there is no end to wait for
+
+    following = asyncio.create_task(follow())
+    await asyncio.sleep(0.1)
+    assert seen == []
+    with path.open("ab") as file:
+        for _ in range(20):
+            file.write(b"more")
+            file.flush()
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
+    path.unlink()
+    await asyncio.sleep(0.2)
+    path.write_bytes(b"one")
+    await asyncio.sleep(0.2)
+    assert seen[-3:] == ["changed", "gone", "changed"]
+    following.cancel()
+
+
+async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_makes_no_death_unseen(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_process, "_BACKOFF_S", (0.3,))
+    reasons: list[str] = []
+    process = ModelProcess(ModelChoice(str(answering_gguf)), on_state=lambda _: reasons.append(process.reason))
+    await process.start()
+    try:
+        for reload in (True, False):
+            await process.loaded()
+            assert process.pid is not None
+            os.kill(process.pid, signal.SIGKILL)
+            while process.state == "ready":
+                await asyncio.sleep(0.01)
+            if reload:
+                await process.reload("it has changed")
+        await process.loaded()
+        again = "the model's process is started again after it was ended by SIGKILL"
+        assert reasons == ["", again, "it has changed", "", again, ""]
+    finally:
+        await process.close()
+
+
+@pytest.mark.parametrize("choice", [ModelChoice(None), ModelChoice("a.gguf", {"threads": object()})], ids=["no Python", "no JSON"])
+async def test_whatever_keeps_a_process_from_starting_is_told_to_each_request(choice: ModelChoice, monkeypatch: pytest.MonkeyPatch) -> None:
+    if choice.where is None:
+        monkeypatch.setattr(sys, "executable", None)  # as Python has it where it does not find itself
+    process = ModelProcess(choice)
+    await process.start()
+    try:
+        with pytest.raises(ModelUnavailable, match="not"):
+            await asyncio.wait_for(process.complete(Question("a?", "")), 30)
+        assert process.state == "failed"
+    finally:
+        await process.close()
+
+
+async def test_a_server_that_is_away_is_tried_again_by_later_requests_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_process, "_TRY_AGAIN_S", 0.0)
+    port, states = free_port(), list[State]()
+    process = ModelProcess(ModelChoice(f"http://127.0.0.1:{port}"), on_state=states.append)
+    await process.start()
+    try:
+        with pytest.raises(ModelUnavailable, match=r"can't be reached .* tried again when a suggestion is asked for"):
+            await process.loaded()
+        sent = process.requests_sent
+        while process.requests_sent < sent + 2:  # each is a load
+            with pytest.raises(ModelUnavailable):
+                await process.complete(Question("a", ""))
+            await asyncio.sleep(0.05)
+        assert states == ["failed"]
+        with serving(Speech(), port):
+            while process.state == "failed":
+                with suppress(ModelUnavailable):
+                    await process.complete(Question("a", ""))
+                await asyncio.sleep(0.05)
+            assert (await process.complete(Question("a", "")))[0].text == "abc"
+        assert states == ["failed", "ready"]
+    finally:
+        await process.close()
+
+
+async def test_a_server_that_is_away_is_not_tried_at_each_request() -> None:
+    process = ModelProcess(ModelChoice(f"http://127.0.0.1:{free_port()}"))
+    await process.start()
+    try:
+        with pytest.raises(ModelUnavailable):
+            await process.loaded()
+        assert process._life is not None
+        await asyncio.wait({process._life})
+        for _ in range(20):
+            with pytest.raises(ModelUnavailable):
+                await process.complete(Question("a", ""))
+            assert process._life.done()
+    finally:
+        await process.close()
+
+
+@pytest.mark.slow
+async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(answering_gguf: Path) -> None:
+    states: list[State] = []
+    process = ModelProcess(ModelChoice(str(answering_gguf)), on_state=states.append)
+    await process.start()
+    try:
+        for _ in range(4):
+            await process.loaded()
+            assert process.pid is not None
+            os.kill(process.pid, signal.SIGSTOP)
+            asking = asyncio.create_task(process.complete(Question("a?", "")))
+            await asyncio.sleep(0.05)
+            os.kill(process.pid, signal.SIGKILL)
+            with pytest.raises(ModelProcessDied, match="SIGKILL"):
+                await asking
+        with pytest.raises(ModelUnavailable, match=r"died 4 times within 60 s, last was ended by SIGKILL\. To start it again, change"):
+            await process.complete(Question("a?", ""))
+        assert states == ["ready", "loading", "ready", "loading", "ready", "loading", "ready", "failed"]
+        await process.reload("its file has changed")
+        assert (await process.complete(Question("a?", "")))[0].text == " answer"
+    finally:
+        await process.close()
+
+
+async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_gguf: Path) -> None:
+    process = ModelProcess(ModelChoice(str(tiny_gguf)))
+    await process.start()
+    waiting = asyncio.create_task(process.complete(Question("a", "")))
+    await asyncio.sleep(0.1)
+    await process.close()
+    assert process.pid is None
+    with pytest.raises(ModelUnavailable, match="shutting down"):
+        await waiting
+
+
+async def test_python_files_of_the_folder_that_is_worked_in_are_not_imported(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(7)")
+    monkeypatch.chdir(tmp_path)
+    process = ModelProcess(ModelChoice(str(answering_gguf)))
+    await process.start()
+    try:
+        assert (await process.complete(Question("a?", "")))[0].text == " answer"
+    finally:
+        await process.close()

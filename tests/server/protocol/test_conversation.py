@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..client import Client, RpcError, client_of, place, span
+
+URI = "file:///project/a.py"
+CODE = "import os\n\n\ndef add(a, b):\n    retur"
+
+
+async def test_a_whole_conversation(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        capabilities = (await client.initialize())["capabilities"]
+        assert capabilities["inlineCompletionProvider"] is not None
+        assert capabilities["textDocumentSync"]["change"] == 2
+        assert capabilities["executeCommandProvider"]["commands"] == [
+            "assay.accepted",
+            "assay.rejected",
+            "assay.shown",
+            "assay.acceptedPart",
+            "assay.pause",
+        ]
+        client.open(URI, "x = 1\nresult?")
+        (item,) = await client.complete(URI, 1, 7)
+        assert item["insertText"] == " answer"
+        assert item["range"] == span(1, 7, 1, 7)
+        assert item["command"]["command"] == "assay.accepted"
+        (suggestion,) = item["command"]["arguments"]
+        assert suggestion["text"] == " answer"
+        assert suggestion["range"] == item["range"]
+        assert suggestion["confidence"]["status"] == "uncalibrated"
+        assert suggestion["confidence"]["event"] == "exact_match"
+        assert suggestion["confidence"]["probability"] is None
+        assert suggestion["confidence"]["band"] == "no evidence"
+        assert suggestion["measures"]["token_count"] == 2
+        assert suggestion["measures"]["total_logprob"] <= 0
+        assert set(suggestion) == {"id", "text", "range", "kind", "confidence", "measures", "timings_ms"}
+        client.change(URI, 2, {"range": span(0, 0, 1, 0), "text": ""}, {"range": span(0, 7, 0, 7), "text": "\nmore?"})
+        (second,) = await client.complete(URI, 1, 5)
+        assert second["insertText"] == " answer"
+        assert second["range"] == span(1, 5, 1, 5)
+        assert second["command"]["arguments"][0]["id"] != suggestion["id"]
+        client.change(URI, 3, {"range": span(1, 4, 1, 4), "text": "x"})
+        number = client.ask("textDocument/inlineCompletion", place(URI, 1, 6))
+        client.notify("$/cancelRequest", {"id": number})
+        with pytest.raises(RpcError) as cancelled:
+            await client.answer(number)
+        assert cancelled.value.code == -32800
+        assert await client.request("workspace/executeCommand", second["command"] | {"title": None}) is None
+        pid = (await client.request("assay/status"))["process"]
+        assert await client.leave() == 0
+        assert not is_alive(pid)
+
+
+async def test_the_model_sees_the_edited_text_after_a_form_feed(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "import os\n\x0c\u2028\x85\ndef f():\n    retur\n")
+        client.change(URI, 2, {"range": span(3, 9, 3, 9), "text": "n?"})
+        (item,) = await client.complete(URI, 3, 11)
+        assert item["insertText"] == " answer"
+
+
+@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 10), ("utf-16", 7), ("utf-32", 6)])
+async def test_columns_count_in_the_agreed_encoding(answering_gguf: Path, encoding: str, column: int) -> None:
+    async with client_of(answering_gguf) as client:
+        result = await client.initialize(encodings=[encoding])
+        assert result["capabilities"]["positionEncoding"] == encoding
+        client.open(URI, "é = '𝕏!")
+        line_of_6_characters = "é='𝕏'?"
+        client.change(URI, 2, {"text": line_of_6_characters + "x"})
+        client.change(URI, 3, {"range": span(0, column, 0, column + 1), "text": ""})
+        (item,) = await client.complete(URI, 0, column)
+        assert item["insertText"] == " answer"
+        assert item["range"] == span(0, column, 0, column)
+
+
+async def test_utf_16_is_used_when_the_client_names_no_encoding(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        assert (await client.initialize())["capabilities"]["positionEncoding"] == "utf-16"
+
+
+async def test_malformed_params_are_answered_with_invalid_params(tiny_gguf: Path) -> None:
+    document, start, context = {"uri": URI}, {"line": 0, "character": 0}, {"triggerKind": 1}
+    malformed: list[Any] = [
+        None,
+        [],
+        {},
+        {"textDocument": document, "position": {"line": "x", "character": 0}, "context": context},
+        {"textDocument": document, "position": {"line": 0, "character": -1}, "context": context},
+        {"textDocument": document, "position": start, "context": {"triggerKind": 0}},
+    ]
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        for params in malformed:
+            with pytest.raises(RpcError, match=r"textDocument/inlineCompletion: .*params") as error:
+                await client.request("textDocument/inlineCompletion", params)
+            assert error.value.code == -32602
+        client.open(URI, "")
+        assert await client.request("assay/status")
+
+
+async def test_what_is_no_message_is_answered_and_the_server_goes_on(tiny_gguf: Path) -> None:
+    not_json, not_a_request = -32700, -32600
+    bodies = {
+        b"{": not_json,
+        b"\xff": not_json,
+        b"[" * 100_000: not_json,
+        b"[]": not_a_request,
+        b"3": not_a_request,
+        b'{"jsonrpc":"2.0"}': not_a_request,
+        b'{"jsonrpc":"2.0","id":[],"method":"x"}': not_a_request,
+        b'{"jsonrpc":"2.0","id":null,"method":3}': not_a_request,
+    }
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        for body, code in bodies.items():
+            client.raw(body)
+            with pytest.raises(RpcError) as error:
+                await client.answer(None)
+            assert error.value.code == code, body
+        assert await client.request("assay/status")
+
+
+async def test_unknown_methods_and_requests_out_of_turn_are_answered(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        assert (await code_of(client, "assay/status")) == -32002
+        await client.initialize()
+        assert (await code_of(client, "initialize", {"capabilities": {}, "processId": None, "rootUri": None})) == -32600
+        assert (await code_of(client, "no/such", {"a": 1})) == -32601
+        assert (await code_of(client, "workspace/executeCommand", {"command": "no.such"})) == -32602
+        assert await client.request("shutdown") is None
+        assert (await code_of(client, "assay/status")) == -32600
+
+
+async def test_a_malformed_change_stops_suggestions_for_that_file_until_it_is_sent_whole(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "a?")
+        client.open("file:///other.py", "b?")
+        client.change(URI, 2, {"range": {"start": {"line": 0, "character": 0}}, "text": "x"})
+        message = await client.heard("window/showMessage", "lost track")
+        assert URI in message["message"]
+        assert await client.complete(URI, 0, 2) == []
+        assert await client.complete("file:///other.py", 0, 2) != []
+        client.change(URI, 3, {"text": "c?"})
+        assert await client.complete(URI, 0, 2) != []
+        client.change(URI, 4, {"text": 3})
+        assert await client.complete(URI, 0, 2) == []
+
+
+async def test_a_completion_of_a_text_that_changed_meanwhile_is_empty(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "a?")
+        number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        client.change(URI, 2, {"range": span(0, 0, 0, 1), "text": "bb"})
+        assert (await client.answer(number))["items"] == []
+
+
+async def test_requests_before_the_model_is_loaded_wait_for_it_and_loading_is_reported(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(progress=True)
+        client.open(URI, "a?")
+        number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        assert (await client.request("assay/status"))["state"] == "loading"
+        assert (await client.answer(number))["items"][0]["insertText"] == " answer"
+        assert (await client.request("assay/status"))["state"] == "ready"
+        assert [request["method"] for request in client.requests] == ["window/workDoneProgress/create"]
+        await client.heard("$/progress", '"kind": "begin"')
+        assert "is loaded" in (await client.heard("$/progress", '"kind": "end"'))["value"]["message"]
+
+
+async def test_answers_that_come_late_or_to_nothing_do_no_harm(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(progress=True)
+        client.open(URI, "a?")
+        number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        client.send({"id": number, "result": None})
+        client.send({"id": "never asked", "result": None})
+        assert (await client.answer(number))["items"][0]["insertText"] == " answer"
+        await client.heard("window/logMessage", "is loaded")  # in the log, because the progress was not answered for 2 s
+        (create,) = client.requests
+        client.send({"id": create["id"], "result": None})
+        assert (await client.request("assay/status"))["state"] == "ready"
+        assert await client.leave() == 0
+
+
+async def test_a_model_that_can_not_be_loaded_is_said_once_and_requests_are_answered_empty(tmp_path: Path) -> None:
+    async with client_of(tmp_path / "none.gguf") as client:
+        await client.initialize()
+        client.open(URI, "a?")
+        assert await client.complete(URI, 0, 2) == []
+        status = await client.ready()
+        assert status["state"] == "failed"
+        message = await client.heard("window/showMessage")
+        assert "none.gguf: no such model file" in message["message"]
+        assert await client.complete(URI, 0, 2) == []
+        assert sum(n["method"] == "window/showMessage" for n in client.notifications) == 1
+        assert await client.leave() == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops a process by signal")
+async def test_cheap_requests_and_cancels_are_prompt_while_the_model_works(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "a?")
+        pid = (await client.ready())["process"]
+        os.kill(pid, signal.SIGSTOP)  # a completion that lasts until we say
+        numbers = [client.ask("textDocument/inlineCompletion", place(URI, 0, 2)) for _ in range(20)]
+        began = time.monotonic()
+        assert (await client.request("assay/status"))["state"] == "ready"
+        for number in numbers:
+            client.notify("$/cancelRequest", {"id": number})
+        for number in numbers:
+            with pytest.raises(RpcError) as cancelled:
+                await client.answer(number)
+            assert cancelled.value.code == -32800
+        assert time.monotonic() - began < 5  # it is a few ms; they would wait for ever behind the model
+        os.kill(pid, signal.SIGCONT)
+        assert len(await client.complete(URI, 0, 2)) == 1
+
+
+# Killed by the user or for want of memory; ggml's failed assertion; an error in native code.
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGABRT", "SIGSEGV"])
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops a process by signal")
+async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next_works(answering_gguf: Path, number: str) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"delay": 0})
+        client.open(URI, "a?")
+        pid = (await client.ready())["process"]
+        os.kill(pid, signal.SIGSTOP)
+        asked = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        while not (await client.request("assay/status"))["busy"]:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+        os.kill(pid, getattr(signal, number))
+        os.kill(pid, signal.SIGCONT)
+        assert (await client.answer(asked))["items"] == []
+        assert (await client.request("assay/status"))["outcomes"]["failed"] == 1
+        assert len(await client.complete(URI, 0, 2)) == 1
+        assert (await client.request("assay/status"))["process"] not in (pid, None)
+        assert number in (await client.heard("window/logMessage", "started again"))["message"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
+async def test_a_model_that_is_given_up_is_said_once(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "a?")
+        for _ in range(4):
+            pid = (await client.ready())["process"]
+            os.kill(pid, signal.SIGKILL)
+            async with asyncio.timeout(10):
+                while (await client.request("assay/status"))["process"] == pid:
+                    await asyncio.sleep(0.01)
+        assert "died 4 times within 60 s" in (await client.heard("window/showMessage"))["message"]
+        assert await client.complete(URI, 0, 2) == []
+        assert sum(n["method"] == "window/showMessage" for n in client.notifications) == 1
+
+
+async def test_when_the_client_goes_away_the_server_and_its_model_end(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        pid = (await client.ready())["process"]
+        assert client.process.stdin is not None
+        client.process.stdin.close()
+        assert await asyncio.wait_for(client.process.wait(), 10) == 1
+        assert not is_alive(pid)
+
+
+async def test_when_the_server_is_killed_its_model_ends(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        pid = (await client.ready())["process"]
+        client.process.kill()
+        deadline = time.monotonic() + 10
+        while is_alive(pid):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+async def test_a_signal_ends_the_server_and_its_model(tiny_gguf: Path, number: signal.Signals, code: int) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        pid = (await client.ready())["process"]
+        client.process.send_signal(number)
+        assert await asyncio.wait_for(client.process.wait(), 10) == code
+        deadline = time.monotonic() + 10
+        while is_alive(pid):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+
+
+async def test_exit_without_shutdown_is_exit_code_1(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        client.notify("exit")
+        assert await asyncio.wait_for(client.process.wait(), 10) == 1
+
+
+async def test_a_setting_that_can_not_be_or_is_not_known_is_told_once_and_its_default_used(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"kind": "page", "kinds": "line"})
+        for said in ("assay.kind can't be", "assay.kinds"):
+            await client.heard("window/showMessage", said)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"showAbove": 2}}})
+        await client.heard("window/showMessage", "assay.showAbove can't be 2")
+        client.open(URI, "a?")
+        assert await client.complete(URI, 0, 2)
+        assert sum("assay.kind can" in str(heard) for heard in client.notifications) == 1
+
+
+async def test_who_tells_of_changed_settings_only_where_asked_is_asked(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(tells_settings_to="registered")
+        await client.ready()
+        (request,) = (request for request in client.requests if request["method"] == "client/registerCapability")
+        (registration,) = request["params"]["registrations"]
+        assert (registration["method"], registration["registerOptions"]["section"]) == ("workspace/didChangeConfiguration", "assay")
+
+
+async def test_the_lateness_of_the_event_loop_is_measured_when_asked_for(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"diagnostics": True})
+        await client.ready()
+        await client.request("assay/status")
+        await asyncio.sleep(0.2)
+        lag = (await client.request("assay/status"))["loop_lag"]
+        assert lag["beats"] > 5
+        assert 0 <= lag["p99_ms"] <= lag["worst_ms"]
+        assert lag["worst_work_ms"] >= 0
+
+
+async def code_of(client: Client, method: str, params: Any = None) -> int:
+    with pytest.raises(RpcError) as error:
+        await client.request(method, params)
+    return error.value.code
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from assay.server.protocol.transport import FramingError, StreamTransport, ThreadTransport, body_length, stdio_transport
+
+SERVE = [sys.executable, "-m", "assay", "serve"]
+SERVE_TCP = """import sys
+from assay.inference.opening import ModelChoice
+from assay.server.protocol.serving import serve
+sys.exit(serve(ModelChoice(sys.argv[1]), tcp_port=0))"""
+
+
+def test_the_length_is_found_whatever_the_case_and_the_other_headers() -> None:
+    assert body_length(b"Content-Type: x; charset=utf-8\r\ncontent-length:  17 \r\n\r\n") == 17
+
+
+@pytest.mark.parametrize(
+    "header", [b"\r\n", b"Content-Length: x\r\n\r\n", b"Content-Length: -1\r\n\r\n", b"Content-Length: 99999999999\r\n\r\n"]
+)
+def test_a_header_without_a_length_is_refused(header: bytes) -> None:
+    with pytest.raises(FramingError):
+        body_length(header)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"", ""),
+        (b"hello\n", "the input ends inside a header: b'hello\\n'"),
+        (b"hello\r\n\r\n", "a header without Content-Length: b'hello"),
+        (b"Content-Length: 1e9\r\n\r\n{}", "b'1e9' is not a length"),
+        (b"Content-Length: 99\r\n\r\n{}", "the input ends after 2 of a message's 99 bytes"),
+        (b"x" * 70_000, "a header of more than 64 KiB"),
+    ],
+)
+def test_input_that_is_no_message_ends_the_server_with_one_line(sent: bytes, said: str) -> None:
+    done = subprocess.run([*SERVE, "--model", "none.gguf"], input=sent, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stdout == b""
+    assert done.stderr.count(b"\n") == (1 if said else 0)
+    assert said in done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream by the shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_stdin_or_stdout_the_server_says_so(closed: str) -> None:
+    command = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *SERVE]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"assay: can't listen: stdin or stdout is closed, and messages go over them\n"
+
+
+def test_a_message_that_comes_after_the_end_is_dropped_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", faults.append)
+    message = b"Content-Length: 2\r\n\r\n{}"
+    reading, writing = os.pipe()
+
+    async def first() -> bytes:
+        transport = ThreadTransport(os.fdopen(reading, "rb"), io.BytesIO())
+        os.write(writing, message)
+        body = await anext(transport.messages())
+        transport.close()
+        return body
+
+    assert asyncio.run(first()) == b"{}"
+    os.write(writing, message)
+    os.close(writing)
+    for thread in threading.enumerate():
+        if thread.name == "stdin":
+            thread.join(10)
+    assert faults == []
+
+
+@pytest.mark.parametrize("sent", [b"hello", b"Content-Length: 2\r\n\r\n", b"Content-Length: 2\r\n\r\n{"])
+async def test_a_connection_that_ends_inside_a_message_is_told_from_one_that_ends(sent: bytes) -> None:
+    whole = b"Content-Length: 2\r\n\r\n{}"
+    reader = asyncio.StreamReader()
+    reader.feed_data(whole + sent)
+    reader.feed_eof()
+    messages = StreamTransport(reader, cast(asyncio.StreamWriter, None)).messages()
+    assert await anext(messages) == b"{}"
+    with pytest.raises(FramingError, match="the input ends"):
+        await anext(messages)
+
+
+async def test_one_client_is_served_over_tcp(tiny_gguf: Path) -> None:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVE_TCP, str(tiny_gguf), stderr=pipe)
+    assert process.stderr is not None
+    port = re.search(rb"127.0.0.1:(\d+)", await asyncio.wait_for(process.stderr.readline(), 30))
+    assert port is not None
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(port[1]))
+    second, _ = await asyncio.open_connection("127.0.0.1", int(port[1]))
+    assert await second.read() == b""
+    for message in (
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None, "rootUri": None}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    answers = await asyncio.wait_for(reader.read(), 30)
+    assert b'"inlineCompletionProvider"' in answers
+    assert b'"result": null' in answers
+    assert await asyncio.wait_for(process.wait(), 30) == 0
+
+
+async def _echoed(stdin: int, stdout: int, sent: Callable[[], object], read: Callable[[], bytes]) -> tuple[str, bytes]:
+    """Which transport serves these two, and what comes back of one message that is sent back as it is."""
+    transport = await stdio_transport(os.fdopen(stdin, "rb"), os.fdopen(stdout, "wb"))
+    sent()
+    body = await anext(transport.messages())
+    transport.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    transport.close()
+    await transport.closed()
+    return type(transport).__name__, read()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows' pipes have threads")
+def test_pipes_are_served_by_the_event_loop_and_files_by_threads(tmp_path: Path) -> None:
+    message = b"Content-Length: 200000\r\n\r\n" + b" " * 200_000
+    reading, sending = os.pipe()
+    receiving, writing = os.pipe()
+    with ThreadPoolExecutor(1) as other:
+        came = other.submit(_read_all, receiving)
+        sent = other_thread(lambda: os.fdopen(sending, "wb").write(message))
+        assert asyncio.run(_echoed(reading, writing, sent, came.result)) == ("StreamTransport", message)
+    (tmp_path / "in").write_bytes(message)
+    files = os.open(tmp_path / "in", os.O_RDONLY), os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT)
+    assert asyncio.run(_echoed(*files, lambda: None, (tmp_path / "out").read_bytes)) == ("ThreadTransport", message)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such sockets")
+def test_one_socket_for_both_ways_is_served() -> None:
+    message = b"Content-Length: 2\r\n\r\n{}"
+    ours, theirs = socket.socketpair()
+    with theirs:
+        number = ours.detach()
+        found = asyncio.run(_echoed(number, os.dup(number), lambda: theirs.sendall(message), lambda: theirs.recv(100)))
+    assert found == ("ThreadTransport", message)
+
+
+def other_thread(work: Callable[[], object]) -> Callable[[], object]:
+    return threading.Thread(target=work).start
+
+
+def _read_all(file: int) -> bytes:
+    with os.fdopen(file, "rb") as stream:
+        return stream.read()

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import reduce
+from typing import Literal, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.server.requests.debounce import Recent, Refusal, Rules, What, after, delay_ms, refusal
+
+ALL = Rules()
+RARE = Rules(automatic=False, in_comments=False, in_strings=False, disabled_languages=frozenset({"markdown"}))
+PLACES = st.tuples(st.text(max_size=20), st.text(max_size=20))
+EVENTS = st.lists(st.tuples(st.sampled_from(get_args(What)), st.floats(0, 2000)), max_size=30)
+
+
+def automatic(place: str, rules: Rules = ALL, language: str = "python") -> Refusal | None:
+    """At the `|` of a text."""
+    prefix, suffix = place.split("|")
+    return refusal(prefix, suffix, language, invoked=False, rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("x = |", None),
+        ("x = |\ny = 2", None),
+        ("x = |\r\ny = 2", None),
+        ("f(|)", None),
+        ("f(a, |)  ", None),
+        ('f("|")', None),
+        ("if f(|):", None),
+        ("g(f({'a': [|]}), {", None),
+        ("x = |y", Refusal.WORD),
+        ("x = y|_z", Refusal.WORD),
+        ("x = y|é", Refusal.WORD),
+        ("x = | y", Refusal.BEHIND),
+        ("x = f(|, 1)", Refusal.BEHIND),
+        ("def f(|) -> None:", Refusal.BEHIND),
+        ("x = |(y)", Refusal.BEHIND),
+    ],
+)
+def test_an_automatic_request_is_for_the_end_of_a_line(place: str, why: Refusal | None) -> None:
+    assert automatic(place) is why
+
+
+def test_comments_and_strings_are_left_alone_only_where_the_user_wants_that() -> None:
+    comment, string, code = "x = 1  # as |", "x = 'as |'", "x = f'{|}'"
+    assert [automatic(place) for place in (comment, string, code)] == [None] * 3
+    quiet = Rules(in_comments=False)
+    assert [automatic(place, quiet) for place in (comment, string, code)] == [Refusal.COMMENT, None, None]
+    quiet = Rules(in_strings=False)
+    assert [automatic(place, quiet) for place in (comment, string, code)] == [None, Refusal.STRING, None]
+
+
+def test_a_prefix_that_is_cut_inside_a_docstring_is_no_string_to_its_end() -> None:
+    prefix, rules = 'docstring.\n    """\n\ndef g(x):\n    return ', Rules(in_strings=False)
+    assert refusal(prefix, "", "python", invoked=False, rules=rules, cut=True) is None
+    assert refusal(prefix, "", "python", invoked=False, rules=rules) is Refusal.STRING
+
+
+@given(PLACES, st.sampled_from(["python", "javascript", "plaintext"]), st.builds(Rules, st.booleans(), st.booleans(), st.booleans()))
+def test_who_invokes_is_answered_everywhere_but_in_a_language_that_is_off(place: tuple[str, str], language: str, rules: Rules) -> None:
+    prefix, suffix = place
+    assert refusal(prefix, suffix, language, invoked=True, rules=rules) is None
+    off = replace(rules, disabled_languages=frozenset({language}))
+    assert {refusal(prefix, suffix, language, invoked=invoked, rules=off) for invoked in (True, False)} == {Refusal.LANGUAGE}
+
+
+def test_nothing_comes_by_itself_where_suggestions_are_only_invoked() -> None:
+    assert automatic("x = |", RARE) is Refusal.AUTOMATIC
+
+
+def test_every_reason_has_a_sentence_for_people() -> None:
+    sentences = [reason.sentence for reason in Refusal]
+    assert len(set(sentences)) == len(Refusal)
+    assert all(sentence.endswith(".") for sentence in sentences)
+
+
+def waited(recent: Recent, at_s: float = 0.0, answer_ms: float | None = None) -> float:
+    return delay_ms(recent, at_s, invoked=False, answer_ms=answer_ms)
+
+
+def lived(*events: tuple[What, float]) -> Recent:
+    return reduce(lambda recent, event: after(recent, *event), events, Recent())
+
+
+def typed(gap_s: float, count: int = 60) -> Recent:
+    return reduce(lambda recent, number: after(recent, "typed", gap_s * number), range(count), Recent())
+
+
+@given(EVENTS, st.floats(0, 1e6), st.none() | st.floats(0, 1e6))
+def test_the_wait_is_5_to_300_ms_whatever_happened(events: list[tuple[What, float]], at_s: float, answer_ms: float | None) -> None:
+    assert 5 <= waited(lived(*events), at_s, answer_ms) <= 300
+
+
+@given(EVENTS, st.sampled_from([0.0, 75.0, 5000.0, "adaptive"]))
+def test_nobody_waits_for_what_was_asked_for(events: list[tuple[What, float]], setting: float | Literal["adaptive"]) -> None:
+    assert delay_ms(lived(*events), 1.0, invoked=True, answer_ms=900.0, setting=setting) == 0
+
+
+@given(EVENTS, st.sampled_from([0, 75.0, 5000.0]))
+def test_a_wait_that_the_user_set_is_kept(events: list[tuple[What, float]], setting: float) -> None:
+    assert delay_ms(lived(*events), 1.0, invoked=False, answer_ms=900.0, setting=setting) == setting
+
+
+def test_rejections_in_a_row_make_the_wait_longer_and_acceptances_shorter() -> None:
+    rejected: list[tuple[What, float]] = [("rejected", 0.0)] * 6
+    waits = [waited(lived(*rejected[:count])) for count in range(7)]
+    assert waits == sorted(set(waits))
+    assert waits[0] == 5
+    assert waits[3] == pytest.approx(178, abs=1)
+    assert waited(lived(*rejected, ("accepted", 0.0), ("accepted", 0.0))) == 5
+
+
+def test_what_happened_long_ago_matters_no_more() -> None:
+    recent = reduce(lambda recent, _: after(recent, "rejected", 0.0), range(6), Recent())
+    assert waited(recent, 0) > waited(recent, 300) > waited(recent, 1200)
+    assert waited(recent, 6000) < 11
+
+
+def test_an_answer_that_comes_before_the_next_keystroke_is_asked_for_at_once() -> None:
+    assert waited(typed(0.15), answer_ms=120.0) == 5
+    assert waited(typed(0.15), answer_ms=None) == 5
+
+
+def test_an_answer_that_would_come_too_late_waits_for_the_end_of_a_row_of_keystrokes() -> None:
+    assert waited(typed(0.08), answer_ms=250.0) == pytest.approx(120, rel=0.02)
+    assert waited(typed(0.15), answer_ms=250.0) == pytest.approx(225, rel=0.02)
+    assert waited(typed(0.35), answer_ms=250.0) == 5
+
+
+def test_pauses_and_an_editor_s_own_changes_are_no_rhythm() -> None:
+    assert typed(0.15).interval_ms == pytest.approx(150, rel=0.02)
+    assert typed(0.005).interval_ms == typed(5.0).interval_ms == Recent().interval_ms
+
+
+def test_in_a_pause_only_what_is_invoked_comes_and_the_reason_says_until_when() -> None:
+    rules = Rules(paused_until=datetime(2026, 11, 9, 14, 5, tzinfo=UTC))
+    assert refusal("x = ", "", "python", invoked=True, rules=rules) is None
+    assert refusal("x = ", "", "python", invoked=False, rules=rules) is Refusal.PAUSED
+    assert "until 14:05" in rules.sentence(Refusal.PAUSED)
+    assert rules.sentence(Refusal.WORD) == Refusal.WORD.sentence

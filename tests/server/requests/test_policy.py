@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import math
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.calibration.bands import band_of
+from assay.calibration.confidence import Confidence, uncalibrated
+from assay.server.requests.policy import decide, draw_of
+
+SHARES = st.floats(0, 1)
+
+
+def sure(probability: float) -> Confidence:
+    word = band_of(probability).word
+    return Confidence("informative", "exact_match", probability, probability / 2, (1 + probability) / 2, word, "c" * 16, "")
+
+
+CONFIDENCES = st.one_of(st.just(uncalibrated("exact_match")), st.builds(sure, st.floats(0.001, 0.999)))
+
+
+@pytest.mark.parametrize(("probability", "shown"), [(0.39, False), (0.4, True), (0.9, True)])
+def test_the_dial_shows_from_its_probability_on(probability: float, shown: bool) -> None:
+    decision = decide(sure(probability), show_above=0.4, show_uncalibrated=False, explore=0.0, draw=0.5)
+    assert (decision.shown, decision.propensity) == (shown, float(shown))
+    assert decision.reason == f"its probability, {probability}, is {'at least' if shown else 'below'} 0.4"
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_has_no_probability_is_shown_where_the_user_wants_such(shown: bool) -> None:
+    decision = decide(uncalibrated("exact_match"), show_above=0.0, show_uncalibrated=shown, explore=0.0, draw=0.5)
+    assert (decision.shown, decision.propensity) == (shown, float(shown))
+
+
+@given(CONFIDENCES, SHARES, st.floats(0, 1, exclude_max=True))
+def test_what_was_asked_for_is_shown_whatever_the_dial_says(confidence: Confidence, show_above: float, draw: float) -> None:
+    decision = decide(confidence, show_above=show_above, show_uncalibrated=False, explore=0.0, draw=draw, invoked=True)
+    assert (decision.shown, decision.propensity) == (True, 1.0)
+
+
+@given(CONFIDENCES, SHARES, st.booleans(), SHARES, st.floats(0, 1, exclude_max=True), st.booleans())
+def test_what_is_shown_could_be_shown_and_what_is_hidden_could_be_hidden(
+    confidence: Confidence, show_above: float, bare: bool, explore: float, draw: float, invoked: bool
+) -> None:
+    decision = decide(confidence, show_above=show_above, show_uncalibrated=bare, explore=explore, draw=draw, invoked=invoked)
+    assert decision.propensity > 0 if decision.shown else decision.propensity < 1
+
+
+@given(CONFIDENCES, SHARES, st.booleans(), st.integers(0, 100))
+def test_the_propensity_is_the_share_of_all_draws_that_show_it(confidence: Confidence, show_above: float, bare: bool, percent: int) -> None:
+    draws = [(k + 0.5) / 100 for k in range(100)]
+    every = [decide(confidence, show_above=show_above, show_uncalibrated=bare, explore=percent / 100, draw=draw) for draw in draws]
+    assert len({decision.propensity for decision in every}) == 1
+    assert every[0].propensity == pytest.approx(sum(decision.shown for decision in every) / len(every))
+
+
+@pytest.mark.parametrize("explore", [0.01, 0.25, 1.0])
+def test_the_weighted_mean_of_what_was_shown_is_the_mean_of_everything(explore: float) -> None:
+    """Over every draw: the expectation of Σ label / propensity over the shown is Σ label over all, those below the dial too."""
+    population = [(sure(0.05 + 0.9 * k / 40), k % 3 == 0) for k in range(41)] + [
+        (uncalibrated("exact_match"), k % 2 == 0) for k in range(9)
+    ]
+    draws = [(k + 0.5) / 100 for k in range(100)]
+    expected = 0.0
+    for confidence, label in population:
+        for draw in draws:
+            decision = decide(confidence, show_above=0.6, show_uncalibrated=False, explore=explore, draw=draw)
+            expected += label / decision.propensity / len(draws) if decision.shown else 0.0
+    assert expected == pytest.approx(sum(label for _, label in population))
+
+
+def test_without_exploring_the_weighted_mean_is_that_of_what_is_above_the_dial() -> None:
+    population = [(sure(0.05 + 0.9 * k / 40), k % 3 == 0) for k in range(41)]
+    decisions = [decide(one, show_above=0.6, show_uncalibrated=False, explore=0.0, draw=0.0) for one, _ in population]
+    seen = sum(label / d.propensity for (_, label), d in zip(population, decisions, strict=True) if d.shown)
+    assert seen == sum(label for one, label in population if one.probability is not None and one.probability >= 0.6)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"show_above": 1.1}, {"show_above": math.nan}, {"explore": -0.1}, {"explore": math.nan}, {"draw": 1.0}, {"draw": -0.1}]
+)
+def test_what_is_no_share_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        decide(sure(0.5), show_uncalibrated=True, **({"show_above": 0.5, "explore": 0.0, "draw": 0.5} | wrong))
+
+
+def test_a_generation_has_one_draw_and_those_of_many_are_uniform() -> None:
+    ids = [uuid.UUID(int=n * 0x9E3779B97F4A7C15).hex[:12] + str(n) for n in range(20_000)]
+    draws = [draw_of(one) for one in ids]
+    assert draws == [draw_of(one) for one in ids]
+    assert all(0 <= draw < 1 for draw in draws)
+    counts = [0] * 20
+    for draw in draws:
+        counts[int(20 * draw)] += 1
+    # Σ (n - 1000)² / 1000 is chi-squared with 19 degrees of freedom: above 43.8 once in 1,000 times, and these ids are fixed
+    assert sum((count - 1000) ** 2 / 1000 for count in counts) < 43.8

@@ -1,0 +1,203 @@
+"""Requests to a real model in its process, without an editor."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_gguf import scripted, write_tiny_gguf
+
+from assay.calibration.confidence import uncalibrated
+from assay.inference.completion.completion import Settings
+from assay.inference.model import Generation, StopReason, Timings, Token
+from assay.inference.opening import ModelChoice
+from assay.server.confidence.calibrators import Calibrators
+from assay.server.features.completion import inline_item
+from assay.server.model.live import LiveModel, Made
+from assay.server.requests.cache import Memory
+from assay.server.requests.counts import RequestCounts
+from assay.server.requests.request import Ask
+from assay.server.requests.requests import Requests, _identity
+from assay.server.settings.settings import DEFAULTS, LiveSettings
+from assay.server.tracking.event_writer import EventWriter, Target
+from assay.suggestion.engine import Place
+from assay.suggestion.positions import Position, Range
+from assay.suggestion.suggestion import Suggestion
+
+from ..logged import requests_of
+
+AT = Range(Position(0, 2), Position(0, 2))
+ASK = Ask("file:///a.py", Place("x?", "", AT, language="python"), invoked=True)
+
+
+async def texts(requests: Requests, ask: Ask) -> list[str]:
+    return [suggestion.text for suggestion in await requests.answer(ask, lambda: True)]
+
+
+@asynccontextmanager
+async def requests_to(
+    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None, **more: Any
+) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, ThreadPoolExecutor]]:
+    """Requests, their model, what writes their log, and the thread that reads calibrators."""
+    executor, events = ThreadPoolExecutor(1), EventWriter(None if log_file is None else Target(log_file))
+    calibrators = Calibrators(executor)
+    live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        yield Requests(live, calibrators, RequestCounts(), events, settings, **more), live, events, executor
+    finally:
+        await live.close()
+        await calibrators.close()
+        executor.shutdown()
+
+
+def ended(log: EventWriter, file: Path) -> list[dict[str, Any]]:
+    """How the requests ended; the log is closed then."""
+    log.close()
+    return requests_of(file)
+
+
+async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
+    settings, may_read, given = DEFAULTS, threading.Event(), list[int]()
+
+    def on_answer(_: Ask, suggestions: Sequence[Suggestion]) -> None:
+        given.append(len(suggestions))
+
+    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log", on_answer=on_answer) as (requests, _, log, executor):
+        assert await texts(requests, ASK)
+        settings = replace(DEFAULTS, max_ms=300)
+        executor.submit(may_read.wait)
+        try:
+            assert await texts(requests, replace(ASK, root=tmp_path)) == []
+        finally:
+            may_read.set()
+        last = ended(log, tmp_path / "log")[-1]
+        assert (last["outcome"], last["reason"]) == ("timed_out", "the calibrators were not read after 300 ms")
+        assert given[1:] == [0], "an editor takes away what it showed where it is given nothing, for whatever reason"
+        assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
+
+
+async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=1_000, delay=1_200.0)) as (requests, live, _, _):
+        await live.loaded()
+        assert await texts(requests, replace(ASK, invoked=False)) == [" answer"]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("closed", ["", ")", "\n}"])
+def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_and_whatever_the_editor_closes(
+    ends: str, closed: str
+) -> None:
+    text = "\n    g(x, [1])\n    return f(x" + (closed or ")")
+    made = Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.BLOCK, Timings(1.0, 1.0, 10, 0))
+    memory, prefix, suffix = Memory(), ends.join(f"line {number}" for number in range(100)), f"{ends}last"
+    memory.keep("u", prefix, suffix, "block", (made,))
+    identities = {}
+    for count in range(len(text) - 4):
+        typed = text[:count].replace("\n", ends)
+        gained = closed.replace("\n", ends) if count > 20 else ""
+        found = memory.find("u", prefix + typed, gained + suffix, "block")
+        assert found is not None
+        ask = Ask("u", Place(prefix + typed, gained + suffix, AT), invoked=False)
+        (rest,) = found.generations
+        identities[count] = _identity(ask, Made((rest,), "block", found.typed, "memory"), rest)
+    assert len(set(identities.values())) == 1
+    other = Ask("u", Place(prefix + "!", suffix, AT), invoked=False)
+    assert _identity(other, Made((made,), "block", "", "model"), made) not in identities.values()
+
+
+async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_that_its_end_asks_for(tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
+    async with requests_to(model) as (requests, live, _, _):
+        (suggestion,) = await requests.answer(Ask("u", Place("def f", "", AT, language="python"), invoked=False), lambda: True)
+        assert (suggestion.kind, suggestion.text) == ("line", "(x):")
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert requests.accepted(suggestion.id) is not None
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert live.memory.find("u", "def f(x):", "", "function") is not None
+
+
+async def test_in_a_pause_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
+    async with requests_to(model, paused_until=lambda: datetime.now(UTC)) as (requests, live, _, _):
+        suggestion, *_ = await requests.answer(Ask("u", Place("def f", "", AT, language="python"), invoked=True), lambda: True)
+        assert requests.accepted(suggestion.id) is not None
+        assert not live.scheduler.busy
+
+
+def made_of(text: str) -> Generation:
+    return Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.LINE, Timings(1.0, 1.0, 10, 0))
+
+
+async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answering_gguf: Path, tmp_path: Path) -> None:
+    place = Place("def f(x):\n    y = x + 1\n    ", "\n    return y\n", AT, language="python")
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
+        await live.loaded()
+        said_already, other = made_of("return y"), made_of("z = g(y)")
+        live.memory.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
+        assert await texts(requests, Ask("u", place, invoked=False)) == []
+        assert await texts(requests, Ask("u", place, invoked=True)) == ["z = g(y)"]
+    assert [each["outcome"] for each in ended(log, tmp_path / "log")] == ["empty", "produced"]
+
+
+async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path, tmp_path: Path) -> None:
+    async with requests_to(answering_gguf, log_file=tmp_path / "log") as (requests, live, log, _):
+        await live.loaded()
+        live.memory.keep(ASK.uri, ASK.place.prefix, "", "line", (made_of(" "),))
+        assert await texts(requests, ASK) == []
+    assert [(each["outcome"], each["source"]) for each in ended(log, tmp_path / "log")] == [("empty", "memory")]
+
+
+async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_gguf: Path, tmp_path: Path) -> None:
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
+        await live.loaded()
+        (first,) = await requests.answer(replace(ASK, invoked=False), lambda: True)
+        requests.rejected("another")
+        for _number in range(3):
+            requests.rejected(first.id)
+        assert await texts(requests, replace(ASK, invoked=False, uri="file:///b.py"))
+    before, after = [each["timings_ms"]["waited"] for each in ended(log, tmp_path / "log")]
+    assert before < 20 < 150 < after
+
+
+async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_next(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        first, *_ = await requests.answer(ASK, lambda: True)
+        shown = requests.find(first.id)
+        assert shown is not None
+        live.prepare(replace(shown.want, prefix="y?"), again=True)
+        assert live.scheduler.busy
+        assert [seen.part for seen in (await requests.explain(shown)).seen] == ["the text before the cursor"]
+
+
+async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_of_them_stays(answering_gguf: Path) -> None:
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        first, *_ = await requests.answer(ASK, lambda: True)
+        for number in range(40):
+            await requests.answer(replace(ASK, invoked=False, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
+        shown = requests.find(first.id)
+        assert shown is not None
+        assert (shown.ask.place.prefix, shown.want, shown.suggestion) == ("", None, first)
+        told = await requests.explain(shown)
+        assert (told.seen, told.tokens) == ((), 2)
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        assert requests.accepted(first.id) is shown
+        assert not live.scheduler.busy
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_neovim_is_given_lines_as_it_parts_them(ends: str) -> None:
+    suggestion = Suggestion("0" * 12, f"if x:{ends}    y()", AT, "block", uncalibrated("exact_match"), {}, {})
+    assert inline_item(suggestion, line_feeds=True)["insertText"] == "if x:\n    y()"
+    assert inline_item(suggestion, line_feeds=False)["insertText"] == suggestion.text

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.calibration.log.retention import tokens_of
+from assay.server.documents.documents import Splice
+from assay.server.tracking import anchors as regions
+from assay.server.tracking.anchors import Region, follow, trimmed
+
+TEXTS = st.text(st.sampled_from("ab\n("), max_size=12)
+WORDS = st.lists(st.sampled_from(["a", "b", "return", "(", ")", "=", "x1", "é𝕏"]), min_size=1, max_size=30)
+SPACES = st.sampled_from([" ", "  ", "\n", "\n    ", "\r\n", "\t"])
+
+
+def marks_after(marks: list[bool], start: int, end: int, size: int) -> list[bool]:
+    """Which characters belong to the marked text after one edit: what is put in does where there is marked text on both sides of it, or
+    where it takes the place of marked text at one of its ends, but not of all of it."""
+    first, behind_last = marks.index(True), len(marks) - marks[::-1].index(True)
+    inside = first <= start and end <= behind_last and (start, end) != (first, behind_last) and first < end and start < behind_last
+    return marks[:start] + [inside] * size + marks[end:]
+
+
+@given(st.data(), st.text(st.sampled_from("ab\né𝕏"), min_size=1, max_size=20))
+def test_a_region_followed_through_edits_is_that_of_the_marked_text(data: st.DataObject, text: str) -> None:
+    def two_offsets() -> tuple[int, int]:
+        one, other = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))
+        return min(one, other), max(one, other)
+
+    start, end = two_offsets()
+    if start == end:
+        return
+    marks = [start <= index < end for index in range(len(text))]
+    region = Region(start, end)
+    for _ in range(data.draw(st.integers(1, 6))):
+        start, end = two_offsets()
+        new = data.draw(TEXTS)
+        region.take(Splice(start, text[start:end], new))
+        text = text[:start] + new + text[end:]
+        marks = marks_after(marks, start, end, len(new))
+        assert 0 <= region.start <= region.end <= region.reach <= len(text)
+        if True not in marks:
+            assert region.start == region.end
+            return
+        first, behind_last = marks.index(True), len(marks) - marks[::-1].index(True)
+        assert (region.start, region.end) == (first, behind_last)
+
+
+@given(st.data(), TEXTS, TEXTS)
+def test_what_comes_where_a_text_would_have_stood_is_within_reach_and_what_comes_around_is_not(
+    data: st.DataObject, before: str, behind: str
+) -> None:
+    there, region = "", Region(len(before), len(before))
+    for _ in range(data.draw(st.integers(1, 8))):
+        new = data.draw(st.text(st.sampled_from("xyz"), max_size=4))
+        if data.draw(st.booleans()):
+            start = data.draw(st.integers(0, len(there)))
+            end = data.draw(st.integers(start, len(there)))
+            region.take(Splice(len(before) + start, there[start:end], new))
+            there = there[:start] + new + there[end:]
+        elif before and data.draw(st.booleans()):
+            start = data.draw(st.integers(0, len(before) - 1))
+            region.take(Splice(start, "", new))
+            before = before[:start] + new + before[start:]
+        elif behind:
+            start = data.draw(st.integers(0, len(behind) - 1)) + 1
+            region.take(Splice(len(before + there) + start, "", new))
+            behind = behind[:start] + new + behind[start:]
+        assert (before + there + behind)[region.start : region.reach] == there
+
+
+@given(WORDS, st.data())
+def test_white_space_all_over_a_file_may_change_in_one_edit(words: list[str], data: st.DataObject) -> None:
+    def spread() -> tuple[str, list[int]]:
+        text, places = "", []
+        for word in words:
+            text += data.draw(SPACES)
+            places.append(len(text))
+            text += word
+        return text + "\n", places
+
+    (old, places), (new, _) = spread(), spread()
+    first = data.draw(st.integers(0, len(words) - 1))
+    last = data.draw(st.integers(first, len(words) - 1))
+    region = Region(places[first], places[last] + len(words[last]))
+    assert follow([region], Splice(0, old, new)) == []
+    assert tokens_of(new[region.start : region.end]) == tokens_of(old[places[first] : places[last] + len(words[last])])
+
+
+@given(st.data(), TEXTS, TEXTS, st.integers(0, 12), st.integers(0, 12))
+def test_no_replacement_breaks_a_region(data: st.DataObject, old: str, new: str, start: int, size: int) -> None:
+    start = min(start, len(old))
+    region = Region(start, min(len(old), start + size))
+    assert follow([region], Splice(0, old, new)) or 0 <= region.start <= region.end <= region.reach <= len(new)
+
+
+@given(TEXTS, TEXTS, st.integers(0, 5))
+def test_a_trimmed_edit_does_the_same_with_less(old: str, new: str, start: int) -> None:
+    around = "x" * start
+    short = trimmed(Splice(start, old, new))
+    whole = around + old
+    assert whole[: short.start] + short.added + whole[short.end :] == around + new
+    assert not (short.removed and short.added) or (short.removed[0] != short.added[0] and short.removed[-1] != short.added[-1])
+
+
+BEFORE = """import os
+
+def first(a,b):
+    total = a+b
+    return {'sum': total, 'mean': total/2}
+
+def second():
+    pass
+"""
+AFTER = """import os
+
+
+def first(a, b):
+    total = a + b
+    return {
+        "sum": total,
+        "mean": total / 2,
+    }
+
+
+def second():
+    pass
+"""
+
+
+def test_a_formatter_that_also_changes_quotes_and_commas_keeps_a_region() -> None:
+    start = BEFORE.index("{'sum'")
+    region = Region(start, BEFORE.index("\n", start))
+    assert follow([region], Splice(0, BEFORE, AFTER)) == []
+    assert AFTER[region.start : region.end] == '{\n        "sum": total,\n        "mean": total / 2,\n    }'
+
+
+def test_the_place_of_what_was_dismissed_survives_a_formatter() -> None:
+    start = BEFORE.index(" a+b")
+    text = BEFORE.replace(" a+b", "")
+    region = Region(start, start)
+    region.take(Splice(start, "", " a+b"))
+    assert text[:start] + " a+b" + text[start:] == BEFORE
+    assert follow([region], Splice(0, BEFORE, AFTER)) == []
+    assert tokens_of(AFTER[region.start : region.reach]) == ["a", "+", "b"]
+
+
+def test_a_formatter_of_a_long_file_keeps_a_region() -> None:
+    functions = [BEFORE.replace("first", f"first_{number}").replace("second", f"second_{number}") for number in range(200)]
+    formatted = [AFTER.replace("first", f"first_{number}").replace("second", f"second_{number}") for number in range(200)]
+    old, new = "".join(functions), "".join(formatted)
+    start = old.index("{'sum'", old.index("first_77"))
+    region = Region(start, old.index("\n", start))
+    assert follow([region], Splice(0, old, new)) == []
+    assert region.start > new.index("first_77")
+    assert new[region.start : region.end] == '{\n        "sum": total,\n        "mean": total / 2,\n    }'
+
+
+def test_another_text_in_place_of_all_loses_a_region_and_so_does_one_that_is_too_long_to_compare() -> None:
+    region = Region(10, 20)
+    assert follow([region], Splice(0, "nothing here is " * 4, "123 456\n" * 5)) == [region]
+    old = "".join(f"line {random.random()}\n" for _ in range(regions.MOST_REPLACED // 10))
+    assert follow([region], Splice(0, old, old.upper())) == [region]

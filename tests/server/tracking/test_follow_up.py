@@ -1,0 +1,194 @@
+"""What becomes of suggestions, told by a whole server to its log."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.calibration.confidence import uncalibrated
+from assay.calibration.log.event_log import EventLog
+from assay.calibration.log.events import Ended, Ending, Event, Kept, Request, Row, Shown, Text, hash_of
+from assay.server.confidence.log_view import read_log
+from assay.server.documents.documents import Change, Documents
+from assay.server.requests.request import Ask
+from assay.server.tracking.follow_up import FollowUp
+from assay.server.tracking.showings import SETTLE_S
+from assay.suggestion.engine import Place
+from assay.suggestion.positions import Position, Range
+from assay.suggestion.suggestion import Suggestion
+
+from ..client import Client, client_of, span
+
+URI = "file:///project/a.py"
+
+
+def rows_of(path: Path) -> list[Row]:
+    with EventLog(path) as log:
+        return [row for row in log.rows() if row.showing is not None]
+
+
+async def begin(client: Client, log: Path, *, text: bool = False) -> None:
+    await client.initialize(options={"log.path": str(log), "log.text": text})
+    client.open(URI, "x = 1\nresult?")
+
+
+async def command(client: Client, name: str, item: dict[str, object]) -> None:
+    arguments = [{"id": item["command"]["arguments"][0]["id"]}]  # type: ignore[index]
+    assert await client.request("workspace/executeCommand", {"command": f"assay.{name}", "arguments": arguments}) is None
+
+
+async def test_the_life_of_an_accepted_suggestion_is_in_the_log(answering_gguf: Path, tmp_path: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await begin(client, tmp_path / "log", text=True)
+        (item,) = await client.complete(URI, 1, 7)
+        await command(client, "shown", item)
+        client.change(URI, 2, {"range": span(1, 7, 1, 7), "text": " "})
+        (rest,) = await client.complete(URI, 1, 8)
+        assert rest["insertText"] == "answer"
+        client.change(URI, 3, {"range": span(1, 8, 1, 8), "text": "answer"})
+        await command(client, "accepted", rest)
+        client.change(URI, 4, {"text": "x=1\nresult?\n\n\nanswer\n"})
+        client.notify("textDocument/didSave", {"textDocument": {"uri": URI}})
+        client.change(URI, 5, {"range": span(4, 0, 4, 6), "text": "nothing"})
+        client.notify("textDocument/didSave", {"textDocument": {"uri": URI}})
+        assert await client.leave() == 0
+    showing = item["command"]["arguments"][0]["id"]
+    rows = rows_of(tmp_path / "log")
+    assert {row.showing for row in rows} == {showing}
+    requests = [row.event for row in rows if isinstance(row.event, Request)]
+    assert [(request.outcome, request.id) for request in requests] == [
+        ("produced", showing),
+        ("produced", rest["command"]["arguments"][0]["id"]),
+    ]
+    (shown,) = [row.event for row in rows if isinstance(row.event, Shown)]
+    assert shown.by == "client"
+    (ended,) = [row.event for row in rows if isinstance(row.event, Ended)]
+    assert (ended.ending, ended.by, ended.characters, ended.typed, ended.accepted) == (Ending.ACCEPTED, "client", 7, 1, 6)
+    kept = [row.event for row in rows if isinstance(row.event, Kept)]
+    assert [(each.after_s, each.share, each.why) for each in kept] == [(None, 1.0, ""), (None, 0.0, ""), (15, None, "closed")]
+    texts = [(row.event.what, row.event.text.strip()) for row in rows if isinstance(row.event, Text)]
+    assert texts == [("suggested", "answer"), ("found", "answer"), ("found", "nothing")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Path, encoding: str) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"log.path": str(tmp_path / "log")}, encodings=[encoding])
+        width = {"utf-8": 4, "utf-16": 2}[encoding]
+        client.open(URI, "𝕏?\nb?\nc?\n")
+        (accepted,) = await client.complete(URI, 0, width + 1)
+        client.change(URI, 2, {"range": span(0, width + 1, 0, width + 1), "text": " answer"})
+        client.change(URI, 3, {"range": span(0, width + 1, 0, width + 8), "text": ""})
+        (ignored,) = await client.complete(URI, 1, 2)
+        client.change(URI, 4, {"range": span(1, 2, 1, 2), "text": "!"})
+        (superseded,) = await client.complete(URI, 2, 2)
+        client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
+        assert await client.leave() == 0
+    rows = rows_of(tmp_path / "log")
+    ended = {row.showing: row.event.ending for row in rows if isinstance(row.event, Ended)}
+    ids = [item["command"]["arguments"][0]["id"] for item in (accepted, ignored, superseded)]
+    assert ended == dict(zip(ids, (Ending.ACCEPTED, Ending.IGNORED, Ending.SUPERSEDED), strict=True))
+    kept = [(row.showing, row.event.share, row.event.why) for row in rows if isinstance(row.event, Kept)]
+    assert (ids[0], 0.0, "undone") in kept
+    assert not any(isinstance(row.event, Text) for row in rows)
+
+
+async def test_an_alternative_that_was_gone_on_to_is_reported_with_its_own_numbers_and_forgotten_with_its_document(
+    tiny_gguf: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"log.path": str(log), "log.text": True, "alternatives": 4})
+        client.open(URI, "def f(x):\n    return x")
+        _, second, *_ = await client.complete(URI, 1, 12, invoked=True)
+        await command(client, "shown", second)
+        await command(client, "accepted", second)
+        client.change(URI, 2, {"range": second["range"], "text": second["insertText"]})
+        assert await client.leave() == 0
+    suggestion = second["command"]["arguments"][0]
+    showing = suggestion["id"]
+    (decided,) = [one for one in read_log(log).decided if one.request.id == showing]
+    assert (decided.shown, decided.request.measures) == (True, suggestion["measures"])
+    assert {Shown, Ended, Kept, Text} <= {type(row.event) for row in rows_of(log) if row.showing == showing}
+    with EventLog(log) as opened:
+        opened.forget_documents([hash_of(URI)])
+    assert rows_of(log) == []
+
+
+async def test_a_client_that_names_what_nobody_knows_does_no_harm(answering_gguf: Path, tmp_path: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await begin(client, tmp_path / "log")
+        for name in ("shown", "accepted", "acceptedPart", "rejected"):
+            for arguments in ([], [None], [{"id": "unknown"}], [{"id": 3}], [{}]):
+                params = {"command": f"assay.{name}", "arguments": arguments}
+                assert await client.request("workspace/executeCommand", params) is None
+        client.notify("workspace/didRenameFiles", {"files": [{"oldUri": URI, "newUri": "file:///project/b.py"}]})
+        (item,) = await client.complete(URI, 1, 7)
+        await command(client, "rejected", item)
+        assert await client.leave() == 0
+    (ended,) = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, Ended)]
+    assert (ended.ending, ended.by) == (Ending.REJECTED, "client")
+
+
+async def test_a_file_that_is_renamed_while_it_is_open_is_followed(answering_gguf: Path, tmp_path: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await begin(client, tmp_path / "log")
+        await client.complete(URI, 1, 7)
+        client.change(URI, 2, {"range": span(1, 7, 1, 7), "text": " answer"})
+        client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
+        client.open("file:///project/b.py", "x = 1\nresult? answer")
+        client.notify("textDocument/didSave", {"textDocument": {"uri": "file:///project/b.py"}})
+        await client.request("assay/status")
+        assert await client.leave() == 0
+    kept = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, Kept)]
+    assert [(each.share, each.why) for each in kept] == [(1.0, ""), (None, "closed")]
+
+
+async def test_of_two_files_with_one_text_the_renamed_one_is_followed(answering_gguf: Path, tmp_path: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        can = {"workspace": {"fileOperations": {"didRename": True}}, "textDocument": {"inlineCompletion": {}}}
+        params = {"processId": None, "capabilities": can, "initializationOptions": {"log.path": str(tmp_path / "log")}}
+        capabilities = (await client.request("initialize", params))["capabilities"]
+        client.notify("initialized", {})
+        assert capabilities["textDocumentSync"]["save"]
+        assert capabilities["workspace"]["fileOperations"]["didRename"]["filters"]
+        names = []
+        for uri in (URI, "file:///project/b.py"):
+            client.open(uri, "a?")
+            (item,) = await client.complete(uri, 0, 2)
+            names.append(item["command"]["arguments"][0]["id"])
+            client.change(uri, 2, {"range": span(0, 2, 0, 2), "text": " answer"})
+        client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
+        client.notify("textDocument/didClose", {"textDocument": {"uri": "file:///project/b.py"}})
+        client.notify("workspace/didRenameFiles", {"files": [{"oldUri": URI, "newUri": "file:///project/c.py"}]})
+        client.open("file:///project/c.py", "a? answer")
+        client.notify("textDocument/didSave", {"textDocument": {"uri": "file:///project/c.py"}})
+        assert await client.leave() == 0
+    kept = [(row.showing, row.event.share) for row in rows_of(tmp_path / "log") if isinstance(row.event, Kept)]
+    assert (names[0], 1.0) in kept
+    assert (names[1], 1.0) not in kept
+
+
+async def test_what_had_ended_before_an_edit_is_followed_through_it_also_when_the_timer_is_late() -> None:
+    said: list[Event] = []
+    documents = Documents("utf-8")
+    follow_up = FollowUp(documents, lambda event, _: said.append(event))
+    start = Position(1, 0)
+    place = Place("x = 1\n", "", Range(start, start))
+    documents.open(URI, "python", 1, "x = 1\n")
+    follow_up.offered(
+        Ask(URI, place, invoked=False, start=6), [Suggestion("id", "one two", place.range, "line", uncalibrated("kept"), {}, {})]
+    )
+    follow_up.told("shown", "id")
+    for column, character in enumerate("one tw"):
+        at = Position(1, column)
+        follow_up.edited(URI, documents.change(URI, 2, [Change(character, Range(at, at))]))
+    follow_up.told("accepted", "id")
+    time.sleep(SETTLE_S)  # the event loop stands still
+    top = Position(0, 0)
+    follow_up.edited(URI, documents.change(URI, 3, [Change("y = 23456\n", Range(top, top))]))
+    follow_up.saved(URI)
+    follow_up.close()
+    assert [event.text for event in said if isinstance(event, Text)] == ["one two", "one tw"]

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.calibration.log.events import LOOKED_AFTER_S
+from assay.server.documents.documents import Change, Document
+from assay.server.tracking import retention_watch as kept_watch
+from assay.server.tracking.anchors import Region
+from assay.server.tracking.retention_watch import MOST_WATCHED, REOPEN_S, KeptWatch, Look
+from assay.server.tracking.showings import Left
+from assay.suggestion.positions import Range
+
+URI, OTHER = "file:///src/a.py", "file:///src/b.py"
+CODE = "def f(a, b):\n    \n    return total\n"
+TEXT = "total = a + b"
+AT = CODE.index("    \n") + 4
+
+
+@dataclass
+class Desk:
+    """Documents, and what is said of what was put into them while time goes on by hand."""
+
+    documents: dict[str, Document] = field(default_factory=dict)
+    now: float = 50.0
+    slept: float = 0.0
+    looks: list[Look] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.watch = KeptWatch(self.documents.get)
+
+    @property
+    def wall(self) -> float:
+        return 1e9 + self.now + self.slept
+
+    def open(self, text: str = CODE, uri: str = URI) -> None:
+        self.documents[uri] = Document(uri, "python", 1, text, "utf-16")
+        self.looks += self.watch.opened(uri, text)
+
+    def close(self, uri: str = URI) -> None:
+        self.watch.closed(uri, self.documents.pop(uri).text, self.now)
+
+    def edit(self, start: int, removed: int, text: str, uri: str = URI) -> None:
+        document = self.documents[uri]
+        where = Range(document.position(start), document.position(start + removed))
+        self.looks += self.watch.edited(uri, document.apply(Change(text, where)))
+
+    def accept(self, text: str = TEXT, at: int = AT, uri: str = URI, showing: str = "s") -> None:
+        self.edit(at, 0, text, uri)
+        left = Left(showing, uri, Region(at, at + len(text)), text, len(text))
+        self.looks += self.watch.follow(left, self.now, self.wall)
+
+    def dismiss(self, text: str = TEXT, at: int = AT, showing: str = "s") -> None:
+        self.looks += self.watch.follow(Left(showing, URI, Region(at, at), text), self.now, self.wall)
+
+    def go_on(self, seconds: float) -> None:
+        """Let time pass, with a look whenever one is due."""
+        end = self.now + seconds
+        while (due := self.watch.next_s) is not None and due <= end:
+            self.now = max(self.now, due)
+            self.looks += self.watch.look(self.now, self.wall)
+        self.now = end
+
+    def said(self) -> list[tuple[int | None, float | None, str]]:
+        return [(look.kept.after_s, look.kept.share, look.kept.why) for look in self.looks]
+
+
+def desk() -> Desk:
+    made = Desk()
+    made.open()
+    return made
+
+
+def test_what_is_accepted_is_looked_at_five_times_and_then_forgotten() -> None:
+    made = desk()
+    made.accept()
+    made.go_on(200)
+    made.edit(AT + 8, 5, "g(a)")
+    made.go_on(1_000)
+    # of total = a + b there are left total = a among total = g(a)
+    assert made.said() == [(15, 1.0, ""), (30, 1.0, ""), (120, 1.0, ""), (300, 3 / 5, ""), (600, 3 / 5, "")]
+    assert made.looks[0].found == TEXT
+    assert len(made.watch) == 0
+    assert made.watch.next_s is None
+
+
+def test_what_is_deleted_and_typed_anew_is_there_again() -> None:
+    made = desk()
+    made.accept()
+    made.edit(AT + 5, 8, "")
+    made.go_on(20)
+    made.edit(AT + 5, 0, " = a + b")
+    made.go_on(20)
+    assert made.said() == [(15, 1 / 5, ""), (30, 1.0, "")]
+
+
+def test_the_same_that_is_typed_where_it_was_dismissed_is_found_and_what_comes_behind_it_is_not_needed() -> None:
+    made = desk()
+    made.dismiss(showing="same")
+    made.edit(AT, 0, "total = a + b\n    more = total * 2")
+    made.go_on(20)
+    assert made.said() == [(15, 1.0, "")]
+    other = desk()
+    other.dismiss()
+    other.edit(AT, 0, "print(a)\n    x = 1\n    total = a + b")
+    other.go_on(20)
+    assert other.said() == [(15, 1 / 5, "")]  # of all that was typed only the beginning is in its place: an equals sign, or an a
+
+
+def test_a_formatter_of_the_whole_file_and_edits_before_it_leave_it_kept() -> None:
+    made = desk()
+    made.accept("total=a+b")
+    made.edit(0, 0, "import os\n\n\n")
+    made.edit(0, len(made.documents[URI].text), "import os\n\n\ndef f(a, b):\n    total = a + b\n\n    return total\n")
+    made.go_on(20)
+    assert made.said() == [(15, 1.0, "")]
+
+
+@pytest.mark.parametrize("more", ["", "    "])
+def test_an_edit_that_takes_away_what_was_put_in_is_an_undo(more: str) -> None:
+    made = desk()
+    made.accept()
+    made.edit(AT - len(more), len(more + TEXT), "")
+    made.go_on(20)
+    made.edit(AT - len(more), 0, TEXT)
+    made.go_on(20)
+    assert made.said() == [(None, 0.0, "undone"), (15, 0.0, ""), (30, 1.0, "")]  # for what is undone may be done again
+
+
+def test_to_delete_it_later_or_in_part_is_no_undo() -> None:
+    made = desk()
+    made.accept()
+    made.edit(0, 0, "\n")
+    made.edit(AT + 1, len(TEXT), "")
+    made.go_on(20)
+    part, more = desk(), desk()
+    part.accept()
+    part.edit(AT + 8, 5, "")
+    part.go_on(20)
+    more.accept()
+    more.edit(AT, len(TEXT) + 2, "")
+    more.go_on(20)
+    assert made.said() == more.said() == [(15, 0.0, "")]
+    assert part.said() == [(15, 2 / 5, "")]
+
+
+def test_a_save_is_a_look_where_something_has_changed() -> None:
+    made = desk()
+    made.accept()
+    for _ in range(3):
+        made.watch.saved(URI)
+        made.watch.saved(OTHER)
+        made.go_on(1)
+    made.edit(AT, 5, "size")
+    made.watch.saved(URI)
+    made.go_on(1)
+    assert made.said() == [(None, 1.0, ""), (None, 4 / 5, "")]
+
+
+def test_a_file_that_is_closed_is_censored_once_and_not_at_once() -> None:
+    made = desk()
+    made.accept()
+    made.go_on(20)
+    made.close()
+    made.go_on(REOPEN_S / 2)
+    assert made.said() == [(15, 1.0, "")]
+    made.go_on(700)
+    assert made.said() == [(15, 1.0, ""), (30, None, "closed")]
+    assert len(made.watch) == 0
+
+
+@pytest.mark.parametrize("told", ["before", "between", "not"])
+def test_a_renamed_file_is_followed(told: str) -> None:
+    made = desk()
+    made.accept()
+    text = made.documents[URI].text
+    if told == "before":
+        made.watch.renamed("file:///src", "file:///lib")
+    made.close()
+    if told == "between":
+        made.watch.renamed(URI, "file:///lib/a.py")
+    made.open(text, "file:///lib/a.py")
+    made.edit(AT, 5, "size", "file:///lib/a.py")
+    made.go_on(20)
+    assert made.said() == [(15, 4 / 5, "")]
+
+
+def test_of_two_closed_files_with_one_text_each_is_opened_again_as_itself() -> None:
+    made = desk()
+    made.open(uri=OTHER)
+    made.accept(showing="a")
+    made.accept(uri=OTHER, showing="b")
+    text = made.documents[URI].text
+    made.close(URI)
+    made.close(OTHER)
+    made.watch.renamed(URI, "file:///c.py")
+    made.open(text, "file:///c.py")
+    made.open(text, OTHER)
+    made.edit(AT, 13, "", "file:///c.py")
+    made.go_on(16)
+    assert {look.showing: look.kept.share for look in made.looks if look.kept.after_s} == {"a": 0.0, "b": 1.0}
+
+
+def test_a_file_that_is_opened_with_another_text_is_not_the_one_that_was_closed() -> None:
+    made = desk()
+    made.accept()
+    made.close()
+    made.open("something else")
+    made.go_on(20)
+    assert made.said() == [(15, None, "closed")]
+
+
+def test_while_the_machine_sleeps_nobody_keeps_anything() -> None:
+    by_the_clock, by_the_timer = desk(), desk()
+    by_the_clock.accept()
+    by_the_clock.slept = 3600.0
+    by_the_clock.go_on(700)
+    by_the_timer.accept()
+    by_the_timer.now += 100.0
+    by_the_timer.go_on(700)
+    assert by_the_clock.said() == by_the_timer.said() == [(15, None, "asleep")]
+
+
+def test_what_is_lost_is_said_to_be_lost() -> None:
+    document, replaced, long, end = desk(), desk(), desk(), desk()
+    document.accept()
+    document.looks += document.watch.lost(URI)
+    replaced.accept()
+    replaced.edit(0, len(replaced.documents[URI].text), "?")
+    long.accept()
+    long.edit(AT + 5, 0, "x" * (kept_watch.MOST_LOOKED_AT + 1))
+    long.go_on(20)
+    end.accept()
+    end.looks += end.watch.shut()
+    assert document.said() == replaced.said() == long.said() == [(15, None, "lost")]
+    assert end.said() == [(15, None, "closed")]
+    assert all(len(made.watch) == 0 for made in (document, replaced, long, end))
+
+
+def test_of_too_many_the_oldest_is_let_go() -> None:
+    made = desk()
+    for number in range(MOST_WATCHED + 1):
+        made.accept("x", showing=f"s{number}")
+    assert [(look.showing, look.kept.why) for look in made.looks] == [("s0", "lost")]
+    assert len(made.watch) == MOST_WATCHED
+    made.go_on(16)
+    assert len(made.looks) == MOST_WATCHED + 1
+
+
+@given(st.data())
+def test_whatever_happens_each_is_said_in_order_and_nothing_is_held_in_the_end(data: st.DataObject) -> None:
+    made, count = desk(), 0
+    for _ in range(data.draw(st.integers(1, 25))):
+        document = made.documents.get(URI)
+        match data.draw(
+            st.sampled_from(["accept", "dismiss", "edit", "replace", "save", "close", "open", "wait", "rename", "sleep", "lost"])
+        ):
+            case "accept" if document is not None:
+                count += 1
+                made.accept(at=min(AT, document.length), showing=f"s{count}")
+            case "dismiss" if document is not None:
+                count += 1
+                made.dismiss(at=min(AT, document.length), showing=f"s{count}")
+            case "edit" if document is not None:
+                start = data.draw(st.integers(0, document.length))
+                made.edit(start, data.draw(st.integers(0, document.length - start)), data.draw(st.sampled_from(["", "a", "total = "])))
+            case "replace" if document is not None:
+                made.edit(0, document.length, CODE.replace(" ", data.draw(st.sampled_from(["", "  ", "x"]))))
+            case "save":
+                made.watch.saved(URI)
+            case "close" if document is not None:
+                made.close()
+            case "open" if document is None:
+                made.open(data.draw(st.sampled_from([CODE, "", "total = a + b"])))
+            case "wait":
+                made.go_on(data.draw(st.sampled_from([0.5, 3.0, 20.0, 400.0])))
+            case "rename":
+                made.watch.renamed(URI, data.draw(st.sampled_from([URI, OTHER])))
+            case "sleep":
+                made.slept += 100.0
+            case "lost":
+                made.looks += made.watch.lost(URI)
+    made.go_on(LOOKED_AFTER_S[-1] + REOPEN_S)
+    assert len(made.watch) == 0
+    assert made.watch.next_s is None
+    for number in range(1, count + 1):
+        said = [look.kept for look in made.looks if look.showing == f"s{number}"]
+        timed = [kept.after_s for kept in said if kept.after_s is not None]
+        assert timed == list(LOOKED_AFTER_S[: len(timed)])
+        assert {kept.why for kept in said[:-1]} <= {"", "undone"}
+        assert said[-1].why in ("closed", "asleep", "lost") or timed == list(LOOKED_AFTER_S)
+        assert all((kept.share is None) == (kept.why in ("closed", "asleep", "lost")) for kept in said)

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import ast
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.suggestion.extent import _FAMILIES, Kind, kind_at
+
+LANGUAGES = [*_FAMILIES, "plaintext"]
+PIECES = [
+    *[
+        "def f(",
+        "def f():",
+        "):",
+        "if x:",
+        "else:",
+        "class A:",
+        '"""',
+        "'''",
+        '"""Doc."""',
+        "'d'",
+        "lambda:",
+        "match x:",
+        "case 1:",
+        "@d",
+        "x: ",
+    ],
+    *["# c", "// c", "x = {", "{", "}", "f() {", "() => {", "do", "then", "end", "if (x) {", "\\", "a \\", "[", "]", "("],
+]
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from(["", " ", "    ", "\t", "        "]),
+        st.one_of(
+            st.sampled_from(PIECES),
+            st.text(max_size=5),
+        ),
+        st.sampled_from(["\n", "\r\n", "\r", ""]),
+    ).map("".join),
+    max_size=12,
+).map("".join)
+
+
+@given(LINES, LINES, st.sampled_from(LANGUAGES), st.booleans())
+def test_no_text_of_any_language_fails(prefix: str, suffix: str, language: str, cut: bool) -> None:
+    assert kind_at(prefix, suffix, language, cut=cut) in ("line", "block", "function")
+
+
+@given(LINES, LINES, st.sampled_from(LANGUAGES), st.sampled_from("x)]}:;é"))
+def test_with_text_behind_the_cursor_on_its_line_a_line_is_suggested(prefix: str, suffix: str, language: str, text: str) -> None:
+    assert kind_at(prefix, f"  {text}{suffix}", language) == "line"
+
+
+@given(LINES, LINES)
+def test_how_lines_end_is_no_matter(prefix: str, suffix: str) -> None:
+    prefix, suffix = prefix.replace("\r\n", "\n").replace("\r", "\n"), suffix.replace("\r\n", "\n").replace("\r", "\n")
+    for newline in ("\r\n", "\r"):
+        assert kind_at(prefix.replace("\n", newline), suffix.replace("\n", newline), "python") == kind_at(prefix, suffix, "python")
+
+
+@pytest.mark.parametrize(
+    ("language", "place", "kind"),
+    [
+        ("python", "def f():|", "function"),
+        ("python", "def f():\n    |", "function"),
+        ("python", "def f():\n    |\n", "function"),
+        ("python", "def f():\n    |\n    return 1", "line"),
+        ("python", "def f():\n    |\nx = 1", "function"),
+        ("python", "def f(): |", "line"),
+        ("python", "if x: |", "line"),
+        ("python", "if x:|", "block"),
+        ("python", "if x:\n    |", "block"),
+        ("python", "async def f(\n    a,  # b)\n    b=')',\n) -> int:\n    |", "function"),
+        ("python", "@a\n@b(c)\ndef f():  # x\n\n    # y\n    |", "function"),
+        ("python", "class A:\n    |", "block"),
+        ("python", "class A:\n    |\n    x = 1", "line"),
+        ("python", 'def f():\n    """Doc."""\n    |', "function"),
+        ("python", 'def f():\n    """Doc.\n\n    More.\n    """\n    |', "function"),
+        ("python", 'def f():\n    """Doc.\n    |', "line"),
+        ("python", 'def f():\n    """Args:\n    if x:\n    |', "line"),
+        ("python", 'class A:\n    """Doc."""\n\n    |', "block"),
+        ("python", 'class A(E):\n    """Doc."""\n\n|', "line"),
+        ("python", 'x = 1\n"""Doc."""\n|', "line"),
+        ("python", 'if x:\n    """Doc."""\n    |', "line"),
+        ("python", "def f():\n    'Doc.'|", "function"),
+        ("python", "d = {\n    'a':\n    |", "line"),
+        ("python", "x[1:\n|", "line"),
+        ("python", "x = lambda:\n|", "line"),
+        ("python", "if x[a:\n|", "line"),
+        ("python", "else:\n    |", "block"),
+        ("python", "try:\n    |\nexcept E:\n    pass", "block"),
+        ("python", "if a and \\\n        b:\n    |", "block"),
+        ("python", "for x in y:\n    # c|", "line"),
+        ("python", "# if x:\n|", "line"),
+        ("python", "x: |", "line"),
+        ("python", "elsewhere:\n|", "line"),
+        ("python", "match x:\n    |", "block"),
+        ("python", "    case A(x=1):\n        |", "block"),
+        ("python", "with (\n    open(a) as b,\n):\n    |", "block"),
+        ("python", "if x:\n    |\n# c\ny", "block"),
+        ("python", "if x:\n    |\n    # c\n    y", "line"),
+        ("python", "def f(\n|", "line"),
+        ("python", "|", "line"),
+        ("javascript", "function f(a, b) {\n  |\n}", "function"),
+        ("javascript", "const f = async (a) => {\n  |\n};", "function"),
+        ("javascript", "describe('x', () => {\n  |\n});", "function"),
+        ("javascript", "x = {\n  |\n}", "line"),
+        ("javascript", "f({\n  |\n})", "line"),
+        ("javascript", "if (a) {\n  |\n}", "block"),
+        ("javascript", "} else {\n  |\n}", "block"),
+        ("javascript", "class A extends B {\n  |\n}", "block"),
+        ("javascript", "class A {\n  f(a) {\n    |\n  }", "function"),
+        ("javascript", "class A {\n  constructor(\n    a,\n    b,\n  ) {\n    |\n  }", "function"),
+        ("javascript", "if (a) {\n  |\n  b();\n}", "line"),
+        ("javascript", "return {\n  |\n}", "line"),
+        ("javascript", "a: {\n|\n}", "line"),
+        ("javascript", "import {\n|\n}", "line"),
+        ("javascript", "for (const a of b) {|", "block"),
+        ("typescript", "f(a: number): string[] {\n  |\n}", "function"),
+        ("c", "int main(int c, char **v)\n{\n    |\n}", "function"),
+        ("c", "int a[] = {\n  |\n}", "line"),
+        ("c", "struct a {\n  |\n};", "block"),
+        ("c", "  case 'a': {\n    |\n  }", "block"),
+        ("cpp", "A::A(int x) : b(x), c(1) {\n  |\n}", "function"),
+        ("cpp", "for (auto &x : y) {\n|\n}", "block"),
+        ("cpp", "namespace a {\n|\n}", "block"),
+        ("java", "@Override\npublic List<A> f(int a) throws E {\n    |\n}", "function"),
+        ("java", "new int[] {\n|\n}", "line"),
+        ("java", "try (A a = f()) {\n|\n}", "block"),
+        ("java", "run(() -> {\n|\n});", "block"),
+        ("rust", "fn f<'a>(x: &'a str) -> Vec<u8> {\n    |\n}", "function"),
+        ("rust", "match x {\n    |\n}", "block"),
+        ("rust", "let x = if a {\n|\n}", "block"),
+        ("rust", "let x = Foo {\n|\n}", "block"),
+        ("rust", "A::B => {\n|\n}", "block"),
+        ("rust", "impl<T> A for B<T> {\n|\n}", "block"),
+        ("go", "func (a *A) B(c int) (d, error) {\n\t|\n}", "function"),
+        ("go", "if err != nil {\n\t|\n}", "block"),
+        ("go", "x := A{\n\t|\n}", "line"),
+        ("go", "x := []int{\n\t|\n}", "line"),
+        ("go", "type A struct {\n\t|\n}", "block"),
+        ("go", "go func() {\n\t|\n}()", "function"),
+        ("kotlin", "fun f(a: Int): List<A> {\n    |\n}", "function"),
+        ("kotlin", "when (x) {\n    |\n}", "block"),
+        ("swift", "func f(a: Int) -> [Int] {\n    |\n}", "function"),
+        ("swift", "init?(a: Int) {\n    |\n}", "function"),
+        ("swift", "guard let a = b else {\n    |\n}", "block"),
+        ("csharp", "public int F(int a)\n{\n    |\n}", "function"),
+        ("csharp", "public int X\n{\n    |\n}", "block"),
+        ("php", "public function f($a): array {\n    |\n}", "function"),
+        ("php", "foreach ($a as $b) {\n|\n}", "block"),
+        ("ruby", "def f(a, b = 1)\n  |\nend", "function"),
+        ("ruby", "a.each do\n  |\nend", "block"),
+        ("ruby", "if a\n  |\nend", "block"),
+        ("ruby", "x = y if a\n|", "line"),
+        ("lua", "local function f(a)\n  |\nend", "function"),
+        ("lua", "if a then\n  |\nend", "block"),
+        ("shellscript", "f() {\n  |\n}", "function"),
+        ("shellscript", "if [ a ]; then\n  |\nfi", "block"),
+        ("shellscript", "for a in b; do\n  |\ndone", "block"),
+        ("css", "a:hover {\n  |\n}", "block"),
+        ("json", "{\n|\n}", "line"),
+    ],
+)
+def test_a_place_gets_what_fits_it(language: str, place: str, kind: Kind) -> None:
+    """The cursor is at the `|`."""
+    prefix, suffix = place.split("|")
+    assert kind_at(prefix, suffix, language) == kind
+
+
+def test_a_prefix_that_is_cut_inside_a_docstring_does_not_turn_code_into_a_string() -> None:
+    prefix = 'docstring.\n    """\n\ndef g(x):\n    if x:\n        '
+    assert kind_at(prefix, "", "python", cut=True) == "block"
+    assert kind_at(prefix, "", "python") == "line"
+
+
+@pytest.mark.parametrize("name", ["bisect.py", "textwrap.py", "shlex.py", "string.py", "queue.py", "json/decoder.py", "heapq.py"])
+def test_a_body_cut_out_of_real_code_is_wanted_back_as_what_it_was(name: str) -> None:
+    text = (Path(sysconfig.get_path("stdlib")) / name).read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    bodies = [(kind, body) for kind, body in _bodies(ast.parse(text)) if not lines[body[0].lineno - 1][: body[0].col_offset].strip()]
+    assert bodies
+    for kind, body in bodies:
+        start, end = body[0].lineno - 1, body[-1].end_lineno
+        indent = " " * body[0].col_offset
+        assert kind_at("".join(lines[:start]) + indent, "\n" + "".join(lines[end:]), "python") == kind, (start, kind)
+        assert kind_at("".join(lines[:start]) + indent, "\n" + "".join(lines[start:]), "python") == "line", start
+        if len(body) > 1 and not _is_docstring(body[0]):
+            second = body[0].end_lineno
+            assert kind_at("".join(lines[:second]) + indent, "\n" + "".join(lines[end:]), "python") == "line", second
+
+
+def _bodies(tree: ast.AST) -> Iterator[tuple[Kind, list[ast.stmt]]]:
+    """The bodies of all compound statements; of a documented function also what stands behind the docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield "function", node.body
+            if len(node.body) > 1 and _is_docstring(node.body[0]):
+                yield "function", node.body[1:]
+        elif isinstance(node, ast.ClassDef | ast.If | ast.For | ast.While | ast.With | ast.Try | ast.ExceptHandler):
+            if not getattr(node.body[0], "decorator_list", None):
+                yield "block", node.body
+            if isinstance(node, ast.Try) and node.finalbody:
+                yield "block", node.finalbody
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assay.calibration.measures.table import measures_of
+from assay.inference.completion.completion import complete
+from assay.inference.model import Generation, StopReason, Timings, Token
+from assay.inference.opening import open_model
+from assay.suggestion.remainder import remainder
+
+
+def generation(text: str, *pieces: bytes, stopped_by: StopReason = StopReason.LINE) -> Generation:
+    """Its tokens' numbers tell them apart: the first has -0.5, the second -1.5 …"""
+    tokens = tuple(Token(number, piece, -number - 0.5, -number - 2.5, number + 0.25) for number, piece in enumerate(pieces))
+    return Generation(text, tokens, stopped_by, Timings(3.0, 4.0, 10, 0))
+
+
+@st.composite
+def generations(draw: st.DrawFn) -> Generation:
+    """What `complete` may give: tokens cut anywhere, a space held back at the front, an end cut off, tokens without text."""
+    written = draw(st.text(st.sampled_from("ab(= \té漢𝄞\n"), min_size=1, max_size=12))
+    spelled = written.encode()
+    cuts = sorted(draw(st.lists(st.integers(0, len(spelled)), max_size=8)))
+    pieces = [spelled[start:end] for start, end in zip([0, *cuts], [*cuts, len(spelled)], strict=True)]
+    text = written[1:] if written[0] in " \t" and draw(st.booleans()) else written
+    text = text[: draw(st.integers(0, len(text)))]
+    assume(text.strip())
+    return generation(text, *pieces, b"")
+
+
+def bytes_of(made: Generation) -> bytes:
+    return b"".join(token.text for token in made.tokens)
+
+
+def numbers(tokens: Sequence[Token]) -> list[tuple[int, float, float | None, float | None]]:
+    return [(token.id, token.logprob, token.best_other_logprob, token.entropy) for token in tokens]
+
+
+@given(generations())
+def test_where_nothing_was_typed_everything_is_left(made: Generation) -> None:
+    assert remainder(made, "") == made
+
+
+@given(generations(), st.data())
+def test_the_text_is_the_rest_and_the_tokens_are_those_that_end_in_it(made: Generation, data: st.DataObject) -> None:
+    typed = made.text[: data.draw(st.integers(1, len(made.text)))]
+    left = remainder(made, typed)
+    if not made.text[len(typed) :].strip():
+        assert left is None
+        return
+    assert left is not None
+    assert left.text == made.text[len(typed) :]
+    assert (left.stopped_by, left.timings) == (made.stopped_by, made.timings)
+    held_back = 0 if bytes_of(made).startswith(made.text.encode()) else 1
+    gone = held_back + len(typed.encode())
+    ends = [sum(len(token.text) for token in made.tokens[: number + 1]) for number in range(len(made.tokens))]
+    assert bytes_of(left) == bytes_of(made)[gone:]
+    whole = [token for token, end in zip(made.tokens, ends, strict=True) if end - len(token.text) >= gone and token.text]
+    with_text = [token for token in left.tokens if token.text]
+    assert len(with_text) - len(whole) in (0, 1)
+    assert numbers(with_text[len(with_text) - len(whole) :]) == numbers(whole)
+    assert left.tokens[-1] == made.tokens[-1]  # the end of the text
+
+
+@given(generations(), st.data())
+def test_typing_at_once_leaves_what_typing_bit_by_bit_leaves(made: Generation, data: st.DataObject) -> None:
+    middle, end = sorted(data.draw(st.tuples(*[st.integers(0, len(made.text))] * 2)))
+    once = remainder(made, made.text[:end])
+    first = remainder(made, made.text[:middle])
+    twice = first and remainder(first, made.text[middle:end])
+    if made.text[end:].strip():
+        assert once is not None
+        assert twice is not None
+        assert (once.text, bytes_of(once)) == (twice.text, bytes_of(twice))
+        for one, other in zip(numbers(once.tokens), numbers(twice.tokens), strict=True):
+            assert one == pytest.approx(other, rel=1e-6, abs=1e-9)
+    else:
+        assert once is twice is None
+
+
+@given(generations())
+def test_the_more_is_typed_the_surer_is_the_rest(made: Generation) -> None:
+    lefts = [remainder(made, made.text[:size]) for size in range(len(made.text))]
+    measures = [measures_of(left) for left in lefts if left]
+    totals = [each["total_logprob"] for each in measures]
+    assert totals == sorted(totals)
+    assert [each["length"] for each in measures] == [len(made.text) - size for size in range(len(measures))]
+
+
+@given(generations(), st.text(st.sampled_from("ab(= \té\n"), max_size=6))
+def test_other_text_leaves_nothing(made: Generation, typed: str) -> None:
+    assert (remainder(made, typed) is None) == (typed != "" and not (made.text.startswith(typed) and made.text[len(typed) :].strip()))
+
+
+@given(generations(), st.data(), st.sampled_from(["\r\n", "\r"]))
+def test_the_newlines_of_the_document_are_those_of_the_text(made: Generation, data: st.DataObject, newline: str) -> None:
+    typed = made.text[: data.draw(st.integers(0, len(made.text)))]
+    assert remainder(made, typed.replace("\n", newline)) == remainder(made, typed)
+
+
+def test_two_newlines_are_not_one_of_two_characters() -> None:
+    made = generation("a\r\n  b", b"a", b"\r\n", b"  b")
+    assert remainder(made, "a\n\n") is None
+    for newline in ("\n", "\r\n", "\r"):
+        left = remainder(made, f"a{newline}  ")
+        assert left is not None
+        assert (left.text, bytes_of(left)) == ("b", b"b")
+
+
+def test_a_token_that_typing_ends_inside_is_surer_by_each_byte_and_loses_what_was_typed() -> None:
+    made = generation("return value", b"return", b" val", b"ue", b"\n")
+    before = made.tokens[1]
+    rests = [left for typed in ("return", "return ", "return v", "return va") if (left := remainder(made, typed))]
+    assert [rest.tokens[0].text for rest in rests] == [b" val", b"val", b"al", b"l"]
+    firsts = [rest.tokens[0] for rest in rests]
+    assert firsts[0] == before
+    assert firsts[1].logprob == before.logprob  # nearly every token begins with a space
+    odds = [math.exp(first.logprob) / -math.expm1(first.logprob) for first in firsts]
+    assert odds[2] / odds[1] == pytest.approx(odds[3] / odds[2]) == pytest.approx(1 / 0.48)
+    margins = [first.logprob - first.best_other_logprob for first in firsts if first.best_other_logprob is not None]
+    assert margins[2] - margins[1] == pytest.approx(math.log(1 / 0.48))
+    entropies = [first.entropy for first in firsts]
+    assert entropies[0] == entropies[1]
+    assert all(rest.tokens[1:] == made.tokens[2:] for rest in rests)
+
+
+@given(st.floats(-30, -1e-9), st.floats(0, 5), st.integers(1, 3))
+def test_the_numbers_of_a_rest_are_a_distribution_s(logprob: float, more: float, typed: int) -> None:
+    p = math.exp(logprob)
+    least = -(p * logprob + (1 - p) * math.log1p(-p))
+    made = Generation("word", (Token(0, b"word", logprob, logprob - 1, least + more * (1 - p)),), StopReason.LINE, Timings(0, 0, 1, 0))
+    rest = remainder(made, "word"[:typed])
+    assert rest is not None
+    token = rest.tokens[0]
+    assert logprob <= token.logprob <= 0
+    assert token.entropy is not None
+    assert token.entropy >= 0
+
+
+def test_numbers_that_a_server_did_not_tell_stay_unknown() -> None:
+    made = Generation("word", (Token(0, b"word", -1.0, None, None),), StopReason.LINE, Timings(0, 0, 1, 0))
+    rest = remainder(made, "w")
+    assert rest is not None
+    assert (rest.tokens[0].best_other_logprob, rest.tokens[0].entropy) == (None, None)
+
+
+def test_the_parts_of_a_character_go_together() -> None:
+    made = generation("éx", b"\xc3", b"\xa9", b"x", b"\n")
+    left = remainder(made, "é")
+    assert left is not None
+    assert [token.text for token in left.tokens] == [b"x", b"\n"]
+    one_token = generation("aéx", b"a\xc3", b"\xa9x", b"\n")
+    left = remainder(one_token, "a")
+    assert left is not None
+    assert [token.text for token in left.tokens] == [b"\xc3", b"\xa9x", b"\n"]
+
+
+def test_from_bytes_on_that_are_no_character_all_tokens_stay() -> None:
+    made = generation("ab\ufffdcd", b"a", b"b\xff", b"c", b"d", b"\n")
+    kept = {typed: remainder(made, typed) for typed in ("a", "ab", "ab\ufffd", "ab\ufffdc")}
+    assert [left and (left.text, bytes_of(left)) for left in kept.values()] == [
+        ("b\ufffdcd", b"b\xffcd\n"),
+        ("\ufffdcd", b"\xffcd\n"),
+        ("cd", b"\xffcd\n"),
+        ("d", b"\xffcd\n"),
+    ]
+
+
+def test_tokens_that_do_not_spell_the_text_all_stay() -> None:
+    made = generation("answer", b"question", b"\n")
+    left = remainder(made, "an")
+    assert left is not None
+    assert (left.text, left.tokens) == ("swer", made.tokens)
+    without_text = generation("answer", b"", b"")
+    left = remainder(without_text, "an")
+    assert left is not None
+    assert (left.text, left.tokens) == ("swer", without_text.tokens)
+    silent = generation("answer")
+    left = remainder(silent, "an")
+    assert left is not None
+    assert (left.text, left.tokens) == ("swer", ())
+
+
+def test_a_server_that_tells_no_log_probabilities_is_no_obstacle() -> None:
+    tokens = (Token(-1, b"ab", math.nan, None, None), Token(-1, b"cd", math.nan, None, None))
+    left = remainder(Generation("abcd", tokens, StopReason.END, Timings(1, 1, 1, 0)), "a")
+    assert left is not None
+    assert measures_of(left) == {"length": 3.0}
+
+
+@pytest.mark.parametrize(("prefix", "text"), [("result?", " answer"), ("result? ", "answer")])
+def test_what_a_model_wrote_is_typed_character_by_character(answering_gguf: Path, prefix: str, text: str) -> None:
+    with open_model(answering_gguf, threads=1) as model:
+        made = complete(model, prefix, "\nrest")
+    assert made.text == text
+    word, newline = made.tokens
+    for size in range(1, len(text)):
+        left = remainder(made, text[:size])
+        assert left is not None
+        assert left.text == text[size:]
+        assert [token.text for token in left.tokens] == [text[size:].encode(), b"\n"]
+        assert left.tokens[1] == newline
+        assert word.logprob <= left.tokens[0].logprob <= 0
+    assert remainder(made, text) is None
