@@ -20,6 +20,7 @@ from ..bands import EVENT_WORDS, LIKELY, NO_EVIDENCE, POSSIBLE
 from ..calibrator import Calibrator
 from ..metrics.bins import BINS, Bin, equal_width, wilson
 from .measured import HISTOGRAM_BINS, Forecast, Measured
+from .small_svg import small_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -307,7 +308,7 @@ def _svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
         draw(figure)
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     written = out.getvalue().decode()
-    svg = written[written.index("<svg") :]
+    svg = small_svg(written[written.index("<svg") :])
     return re.sub(r"(<svg[^>]*>)", rf"\1\n <style>{_dark_style()}</style>", svg, count=1)
 
 
