@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -28,12 +29,12 @@ import assay
 from assay.analysis.sandbox.isolation import Isolation
 from assay.analysis.sandbox.jail import Jail, Mount
 from assay.analysis.sandbox.limits import Limits
-from assay.analysis.sandbox.view import interpreter_folders
+from assay.analysis.sandbox.view import interpreter_folders, system_paths, within
 
 NOT_ITS_BUSINESS = [
     "open('/etc/shadow').read()",
     "open('/etc/passwd').read()",
-    "os.listdir(os.path.expanduser('~root')) if os.getuid() == 0 else os.listdir('/home')",
+    f"open({__file__!r}).read()",
     "os.listdir('/var')",
     "open('/usr/assay-was-here', 'w')",
     "open('/etc/assay-was-here', 'w')",
@@ -83,6 +84,25 @@ print(os.environ)
 def test_what_is_not_its_business_is_refused(level: Isolation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert granted(level, [what.replace("PORT", str(server.getsockname()[1])) for what in NOT_ITS_BUSINESS]) == []
+
+
+@isolating
+def test_of_the_folders_around_the_interpreter_only_the_way_to_it_is_seen(level: Isolation) -> None:
+    ours = interpreter_folders()
+    shown = (*ours, *system_paths())
+    around = {Path("/home"), Path("/root"), Path.home(), *(above for folder in ours for above in folder.parents)} - {Path("/")}
+    around = {folder for folder in around if not any(within(folder, other) for other in shown)}
+    ways = {str(folder): {path.relative_to(folder).parts[0] for path in shown if within(path, folder)} for folder in around}
+    code = f"""
+import os
+seen = {{}}
+for folder in {sorted(ways)}:
+    try: seen[folder] = os.listdir(folder)
+    except OSError: pass
+print(seen)
+"""
+    seen = literal_eval(python(level, code).stdout.decode())
+    assert {folder: names for folder, names in seen.items() if not set(names) <= ways[folder]} == {}
 
 
 @isolating
