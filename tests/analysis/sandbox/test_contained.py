@@ -19,6 +19,7 @@ from jails import (
     every_level,
     gone,
     isolating,
+    needs_level,
     our_environment,
     python,
     soon,
@@ -305,9 +306,8 @@ def test_an_ordinary_user_gets_the_same_levels(shared: Path) -> None:
     assert ran.stdout == f"{[DEFECTS[level] for level in Isolation]}\n", ran.stderr
 
 
+@needs_level(Isolation.LANDLOCK)
 def test_without_a_network_of_its_own_a_program_gets_pairs_of_streams_only() -> None:
-    if DEFECTS[Isolation.LANDLOCK]:
-        pytest.skip(DEFECTS[Isolation.LANDLOCK])
     code = """
 import socket
 a, b = socket.socketpair()

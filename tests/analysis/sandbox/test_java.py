@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hostile_java import FRAME, HOSTILE, solution
+from needs import DATA, needs_data
 
 from assay.analysis.sandbox import java
 from assay.analysis.sandbox.isolation import NoIsolation, available
@@ -16,7 +17,7 @@ from assay.analysis.sandbox.java import JavaSandbox, MissingJava, find_jdk
 from assay.analysis.sandbox.limits import Limits
 from assay.analysis.sandbox.result import Ending, Result
 
-HUMANEVAL_X = Path(__file__).parents[4] / "shared/data/humaneval-x/humaneval_java.jsonl.gz"
+HUMANEVAL_X = "humaneval-x/humaneval_java.jsonl.gz"
 QUICK = Limits(cpu_s=1, wall_s=20)
 
 TEST = """public class Main {
@@ -312,9 +313,9 @@ def test_the_sources_are_where_the_package_looks_for_them() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HUMANEVAL_X.exists(), reason="the data of HumanEval-X is not beside the repository")
+@needs_data(HUMANEVAL_X)
 def test_every_canonical_solution_of_humaneval_x_passes_and_fails_once_broken(sandbox: JavaSandbox) -> None:
-    with gzip.open(HUMANEVAL_X, "rt") as lines:
+    with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
         items = [json.loads(line) for line in lines]
     pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
     assert [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label] == []

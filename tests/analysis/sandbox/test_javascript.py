@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from needs import DATA, needs_data
 
 from assay.analysis.sandbox import containment, started
 from assay.analysis.sandbox.isolation import NoIsolation, available
@@ -17,7 +18,7 @@ from assay.analysis.sandbox.javascript import JavaScriptSandbox, MissingNode, fi
 from assay.analysis.sandbox.limits import Limits
 from assay.analysis.sandbox.result import Ending, Result
 
-HUMANEVAL_X = Path(__file__).parents[4] / "shared/data/humaneval-x/humaneval_js.jsonl.gz"
+HUMANEVAL_X = "humaneval-x/humaneval_js.jsonl.gz"
 # canonical solutions that are wrong, and pass upstream because its console.assert only prints: `return (z, false)` gives no pair, and by
 # `while (num > 0)` the number 0 has no even digit
 WRONG_UPSTREAM = ["JavaScript/112", "JavaScript/155"]
@@ -413,9 +414,9 @@ def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HUMANEVAL_X.exists(), reason="the data of HumanEval-X is not beside the repository")
+@needs_data(HUMANEVAL_X)
 def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScriptSandbox) -> None:
-    with gzip.open(HUMANEVAL_X, "rt") as lines:
+    with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
         items = [json.loads(line) for line in lines]
     pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
     failed = [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label]
