@@ -269,7 +269,15 @@ def test_what_root_runs_is_never_looked_for_on_the_programs_path(level: Isolatio
 
 @every_level
 def test_folders_in_one_another_without_end_are_removed_and_do_no_harm(level: Isolation) -> None:
-    code = "import os\nprint(os.environ['TMPDIR'])\nfor _ in range(3000):\n    os.mkdir('a' * 9); os.chdir('a' * 9)\nos.chmod('..', 0)"
+    code = """
+import os
+print(os.environ['TMPDIR'])
+for _ in range(3000):
+    os.mkdir('a' * 9); os.chdir('a' * 9)
+os.mkdir('closed', 0)
+try: os.chmod('..', 0)
+except PermissionError: pass  # where the jail has no user of its own it may change no mode
+"""
     ran = python(level, code)
     assert (ran.ending, ran.status) == ("exited", 0)
     place = Path(ran.stdout.decode().strip())
