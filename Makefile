@@ -73,18 +73,10 @@ $(VENV)/pyvenv.cfg:
 	@python=$$(PYTHON='$(PYTHON)' .ci/check-tools) && echo "Making $(VENV) with $$python" && \
 	{ "$$python" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }; }
 
-define announce
-	@$(PY) -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("llama_cpp") is None)' || { \
-	PYTHON=$(PY) .ci/check-tools > /dev/null && \
-	echo "Installing. llama.cpp is built from source: once, in 3 to 15 minutes, and pip is silent meanwhile."; }
-endef
-
 $(RUN): pyproject.toml $(VENV)/pyvenv.cfg
-	$(announce)
-	$(PY) -m pip install -e .
+	@.ci/install $(PY) .
 	@touch $@
 
 $(DEV): pyproject.toml $(VENV)/pyvenv.cfg
-	$(announce)
-	$(PY) -m pip install -e '.[dev]'
+	@.ci/install $(PY) '.[dev]'
 	@touch $@ $(RUN)

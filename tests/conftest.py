@@ -8,11 +8,18 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from needs import leave_out
 from tiny_gguf import scripted, write_tiny_gguf
 
 # a slow machine is no wrong result
 settings.register_profile("assay", deadline=None)
 settings.load_profile("assay")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if taken := leave_out(items):
+        config.hook.pytest_deselected(items=taken)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 import assay
 from assay.analysis.sandbox.isolation.jail import Jail, Mount, Ran
@@ -17,13 +18,16 @@ from assay.analysis.sandbox.isolation.limits import Limits
 
 TMP = Path("/tmp")
 DEFECTS = {level: Jail(level).defect() for level in Isolation} if sys.platform == "linux" else {}
-ISOLATING = [
-    pytest.param(
-        level, marks=pytest.mark.skipif(bool(DEFECTS.get(level, "not Linux")), reason=f"{level}: {DEFECTS.get(level, 'not Linux')}")
-    )
-    for level in (Isolation.BUBBLEWRAP, Isolation.LANDLOCK)
-]
-ALL = [*ISOLATING, pytest.param(Isolation.NONE, marks=pytest.mark.skipif(sys.platform != "linux", reason="not Linux"))]
+
+
+def needs_level(level: Isolation, *, fixture: str | None = None) -> pytest.MarkDecorator:
+    """Marks tests of a level of isolation."""
+    defect = DEFECTS.get(level, "this is not Linux")
+    return needs(f"{level} does not work here ({defect})" if defect else "", fixture=fixture)
+
+
+ISOLATING = [pytest.param(level, marks=needs_level(level)) for level in (Isolation.BUBBLEWRAP, Isolation.LANDLOCK)]
+ALL = [*ISOLATING, pytest.param(Isolation.NONE, marks=needs_level(Isolation.NONE))]
 QUICK = Limits(cpu_s=5, wall_s=30, memory_bytes=256 << 20)
 every_level = pytest.mark.parametrize("level", ALL)
 isolating = pytest.mark.parametrize("level", ISOLATING)

@@ -141,19 +141,17 @@ class EventWriter:
         if target is None:
             self._taken = []
             return
-        if self._log is not None and not self._log.in_place:
-            self._release()
-        log = self._log = self._log or _opened(target)
-        self._write(log)
+        log = self._write(target)
         if time.monotonic() >= self._prune_at:
             self._prune_at = time.monotonic() + _PRUNE_S
             for _ in log.prune(target.days, target.megabytes):
-                self._write(log)
-                if self._closed or self._target != target:
+                if self._write(target) is not log or self._closed or self._target != target:
                     break
-            self._write(log)
+            self._write(target)
 
-    def _write(self, log: EventLog) -> None:
+    def _write(self, target: Target) -> EventLog:
+        """Write what waits to the log that has the target's name now, which this gives."""
+        self._log = self._log or _opened(target)
         with self._news:
             if not self._taken:
                 self._taken, self._waiting = self._waiting, []
@@ -161,12 +159,17 @@ class EventWriter:
                 # also what came while code was still wanted, and had to wait
                 self._taken = [new for new in self._taken if not isinstance(new.event, Text)]
             untold = self._untold
+        # asked only now: what was added after the log had been removed must not go where nobody reads it
+        if not self._log.in_place:
+            self._release()
+        log = self._log = self._log or _opened(target)
         dropped = [New(time.time_ns() // 1_000_000, self.server, None, Dropped(count=untold))] if untold else []
         if self._taken or dropped:
             log.append([*self._taken, *dropped])
             self._taken = []
             with self._news:
                 self._untold -= untold
+        return log
 
     def _release(self) -> None:
         if self._log is not None:

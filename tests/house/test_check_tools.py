@@ -1,4 +1,4 @@
-"""`.ci/check-tools` says at once what a machine lacks, and with which command it is mended."""
+"""`.ci/check-tools` says at once what a machine lacks, and with which command it is mended; `.ci/install` is quiet."""
 
 import os
 import shutil
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / ".ci" / "check-tools"
+INSTALL = SCRIPT.with_name("install")
 SHELL = shutil.which("sh") or "/bin/sh"
 
 
@@ -84,3 +85,52 @@ def test_the_python_that_was_asked_for_is_never_replaced_by_another(tmp_path: Pa
     checked = check(tmp_path, PYTHON="python3.9")
     assert checked.returncode == 1
     assert "PYTHON=python3.9 is not a Python that runs." in checked.stderr
+
+
+def install(environment: Path, path: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Install with a Python that answers as the script has it: `$*` is what it is asked."""
+    (environment / "bin").mkdir(parents=True)
+    program(environment / "bin", "python", script)
+    for name in ("dirname", "tail"):
+        program(path, name, f'exec {shutil.which(name)} "$@"')
+    return subprocess.run(
+        [SHELL, str(INSTALL), str(environment / "bin" / "python"), ".[dev]"],
+        env={"PATH": str(path)}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def pip(lines: int, status: int) -> str:
+    """A Python that has llama.cpp's binding, and whose pip says so many lines."""
+    says = "".join(f"echo Collecting {n}; echo warning {n} >&2; " for n in range(lines))
+    return f'case "$*" in *find_spec*) exit 0;; "-m pip install -e .[dev]") {says} exit {status};; esac'
+
+
+def test_an_installation_says_one_line_and_keeps_what_pip_says_in_a_file(tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    installed = install(environment, tmp_path / "path", pip(3, status=0))
+    log = environment / "pip.log"
+    assert (installed.returncode, installed.stderr) == (0, "")
+    assert installed.stdout == f"Installing into {environment}: a few minutes. What pip says is in {log}\n"
+    assert log.read_text() == "".join(f"Collecting {n}\nwarning {n}\n" for n in range(3))
+
+
+def test_an_installation_that_fails_names_the_file_and_shows_its_end(tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    installed = install(environment, tmp_path / "path", pip(100, status=3))
+    *end, nothing, last = installed.stderr.splitlines()
+    assert installed.returncode == 3
+    assert end == [f"{word} {n}" for n in range(90, 100) for word in ("Collecting", "warning")]
+    assert (nothing, last) == ("", f"pip has failed; these are its last lines, all that it said is in {environment / 'pip.log'}")
+
+
+def test_before_llama_is_built_it_is_said_how_long_that_takes_and_what_is_missing_for_it(tmp_path: Path) -> None:
+    # a Python that works, but for llama.cpp's binding
+    without_llama = 'case "$*" in *find_spec*) exit 1;; *pip*) exit 0;; *) exec ' + f'"{sys.executable}" "$@";; esac'
+    refused = install(tmp_path / "refused", tmp_path / "path", without_llama)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "Missing: a C and C++ compiler" in refused.stderr
+    working_compilers(tmp_path / "path")
+    installed = install(tmp_path / "environment", tmp_path / "path", without_llama)
+    assert (installed.returncode, installed.stderr) == (0, "")
+    (line,) = installed.stdout.splitlines()
+    assert "3 to 15 minutes, once, as llama.cpp is built from source" in line

@@ -20,8 +20,9 @@ def remove(folder: str) -> None:
         progress = False
         for path in inner:
             for deeper in _emptied(path):
-                # up to the top, where the next round meets it
+                # up to the top, where the next round meets it; who moves a folder elsewhere has to be allowed to write in it
                 number += 1
+                _done(os.chmod, deeper, 0o700)
                 progress |= _done(os.rename, deeper, f"{folder}/.assay-{number}")
             progress |= _done(os.rmdir, path)
     _done(os.rmdir, folder)

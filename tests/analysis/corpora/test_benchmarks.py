@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from needs import DATA, needs_data
 
 from assay.analysis.corpora.benchmarks import Item, NotItems, read_items
 from assay.analysis.sandbox.isolation.jail import Jail
@@ -15,7 +16,6 @@ from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import Ending
 
-DATA = Path(__file__).parents[4] / "shared" / "data"
 PYTHON = {
     "humaneval/HumanEval.jsonl.gz": 164,
     "humaneval-x/humaneval_python.jsonl.gz": 164,
@@ -24,6 +24,7 @@ PYTHON = {
     "mbppplus/MbppPlus.jsonl.gz": 378,
 }
 OTHER = {"humaneval-x/humaneval_java.jsonl.gz": "java", "humaneval-x/humaneval_js.jsonl.gz": "javascript"}
+published = needs_data(*PYTHON, *OTHER)
 # one input asks for 1,663,740 tuples of 77: over a GiB, and more than passes over the wire
 LARGE = {"Mbpp/255"}
 # the same program with every answer changed
@@ -56,14 +57,8 @@ def changed(function):
 
 
 @cache
-def read(name: str) -> list[Item]:
-    return read_items(DATA / name)
-
-
 def items_of(name: str) -> list[Item]:
-    if not (DATA / name).exists():
-        pytest.skip(f"{DATA / name} is not here")
-    return read(name)
+    return read_items(DATA / name)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +71,7 @@ def sandbox() -> Iterator[PythonSandbox]:
         yield made
 
 
+@published
 @pytest.mark.filterwarnings("ignore:invalid escape")
 @pytest.mark.parametrize(("name", "count"), PYTHON.items())
 def test_every_item_of_a_python_benchmark_is_a_whole_program_with_a_test(name: str, count: int) -> None:
@@ -90,6 +86,7 @@ def test_every_item_of_a_python_benchmark_is_a_whole_program_with_a_test(name: s
             compile(item.test, item.id, "exec")
 
 
+@published
 @pytest.mark.parametrize(("name", "language"), OTHER.items())
 def test_items_of_java_and_javascript_hold_program_and_test_apart(name: str, language: str) -> None:
     items = items_of(name)
@@ -121,6 +118,7 @@ SAMPLE = {
 }
 
 
+@published
 @pytest.mark.parametrize("name", PYTHON)
 def test_canonical_solutions_pass_and_wrong_ones_fail(sandbox: PythonSandbox, name: str) -> None:
     items = [item for item in items_of(name) if item.id in SAMPLE]
@@ -130,17 +128,20 @@ def test_canonical_solutions_pass_and_wrong_ones_fail(sandbox: PythonSandbox, na
 
 
 @pytest.mark.slow
+@published
 @pytest.mark.parametrize("name", PYTHON)
 def test_all_canonical_solutions_pass(sandbox: PythonSandbox, name: str) -> None:
     check_canonical(sandbox, [item for item in items_of(name) if item.id not in LARGE])
 
 
 @pytest.mark.slow
+@published
 @pytest.mark.parametrize("name", PYTHON)
 def test_all_wrong_solutions_fail(sandbox: PythonSandbox, name: str) -> None:
     check_wrong(sandbox, [item for item in items_of(name) if item.id not in LARGE])
 
 
+@published
 def test_helpers_of_the_prompt_are_the_tests_own(sandbox: PythonSandbox) -> None:
     for name in ("humaneval/HumanEval.jsonl.gz", "humanevalplus/HumanEvalPlus.jsonl.gz"):
         item = next(item for item in items_of(name) if item.id == "HumanEval/32")
@@ -148,6 +149,7 @@ def test_helpers_of_the_prompt_are_the_tests_own(sandbox: PythonSandbox) -> None
         assert sandbox.check(forged, item.test, item.entry_point).ending is Ending.FAILED
 
 
+@published
 def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(sandbox: PythonSandbox) -> None:
     items = {item.id: item for item in items_of("humanevalplus/HumanEvalPlus.jsonl.gz")}
     slightly = "\n_right = {entry}\ndef {entry}(*args): return _right(*args) + 1e-9\n"
@@ -157,6 +159,7 @@ def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(san
         assert sandbox.check(program, item.test, item.entry_point).ending is ending
 
 
+@published
 def test_types_that_json_lacks_are_those_of_the_assertions() -> None:
     items = {item.id: item for item in items_of("mbppplus/MbppPlus.jsonl.gz")}
 

@@ -10,13 +10,13 @@ import pytest
 from generated_programs import behaviour, program
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from needs import DATA, needs_data
 from program_outcomes import Program, Runner, humaneval, mbpp, told_apart
 
 from assay.analysis.morphisms.compose import chain, rules
 from assay.analysis.morphisms.rule import Refused, rewrite, rewritten_somewhere
 from assay.analysis.python.lines import UnreadableSource
 
-DATA = Path(__file__).parents[4] / "shared" / "data"
 # a seed says nothing of its program's size: there is nothing to shrink
 FEW = settings(deadline=None, max_examples=12, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 KEEPING = rules("python", equivalent=True)
@@ -194,10 +194,9 @@ def test_generated_programs_do_the_same_after_many_equivalent_rewrites_one_after
 
 
 @pytest.mark.slow
+@needs_data("humaneval", "mbpp")
 @pytest.mark.parametrize("benchmark", [humaneval, mbpp])
 def test_every_rule_at_a_random_place_keeps_what_canonical_solutions_do(benchmark: Callable[[Path], list[Program]]) -> None:
-    if not (DATA / "humaneval").is_dir():
-        pytest.skip("the benchmarks are not beside this checkout: shared/data/humaneval and shared/data/mbpp")
     applied = 0
     with Runner() as runner:
         # benchmarks/morphisms.py takes all of them

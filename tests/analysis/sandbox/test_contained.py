@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from jails import (
     every_level,
     gone,
     isolating,
+    needs_level,
     our_environment,
     python,
     soon,
@@ -28,12 +30,12 @@ import assay
 from assay.analysis.sandbox.isolation.jail import Jail, Mount
 from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.limits import Limits
-from assay.analysis.sandbox.isolation.view import interpreter_folders
+from assay.analysis.sandbox.isolation.view import interpreter_folders, system_paths, within
 
 NOT_ITS_BUSINESS = [
     "open('/etc/shadow').read()",
     "open('/etc/passwd').read()",
-    "os.listdir(os.path.expanduser('~root')) if os.getuid() == 0 else os.listdir('/home')",
+    f"open({__file__!r}).read()",
     "os.listdir('/var')",
     "open('/usr/assay-was-here', 'w')",
     "open('/etc/assay-was-here', 'w')",
@@ -83,6 +85,25 @@ print(os.environ)
 def test_what_is_not_its_business_is_refused(level: Isolation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert granted(level, [what.replace("PORT", str(server.getsockname()[1])) for what in NOT_ITS_BUSINESS]) == []
+
+
+@isolating
+def test_of_the_folders_around_the_interpreter_only_the_way_to_it_is_seen(level: Isolation) -> None:
+    ours = interpreter_folders()
+    shown = (*ours, *system_paths())
+    around = {Path("/home"), Path("/root"), Path.home(), *(above for folder in ours for above in folder.parents)} - {Path("/")}
+    around = {folder for folder in around if not any(within(folder, other) for other in shown)}
+    ways = {str(folder): {path.relative_to(folder).parts[0] for path in shown if within(path, folder)} for folder in around}
+    code = f"""
+import os
+seen = {{}}
+for folder in {sorted(ways)}:
+    try: seen[folder] = os.listdir(folder)
+    except OSError: pass
+print(seen)
+"""
+    seen = literal_eval(python(level, code).stdout.decode())
+    assert {folder: names for folder, names in seen.items() if not set(names) <= ways[folder]} == {}
 
 
 @isolating
@@ -279,16 +300,15 @@ def test_an_ordinary_user_gets_the_same_levels(shared: Path) -> None:
     subprocess.run(["chmod", "-R", "a+rX", str(shared)], check=True)
     argv = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", "/usr/bin/python3", "-c", code]
     ran = subprocess.run(
-        argv, env={"PYTHONPATH": str(shared), "PATH": "/usr/bin:/bin"}, cwd="/", capture_output=True, text=True, check=False
+        argv, env={"PYTHONPATH": str(shared), "PATH": os.environ["PATH"]}, cwd="/", capture_output=True, text=True, check=False
     )
     if ran.stdout == "old\n":
         pytest.skip("the system's Python is older than 3.11")
     assert ran.stdout == f"{[DEFECTS[level] for level in Isolation]}\n", ran.stderr
 
 
+@needs_level(Isolation.LANDLOCK)
 def test_without_a_network_of_its_own_a_program_gets_pairs_of_streams_only() -> None:
-    if DEFECTS[Isolation.LANDLOCK]:
-        pytest.skip(DEFECTS[Isolation.LANDLOCK])
     code = """
 import socket
 a, b = socket.socketpair()

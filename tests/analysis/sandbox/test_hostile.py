@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+from jails import ISOLATING, needs_level
+from needs import needs
 
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
@@ -47,6 +49,7 @@ UNSEEN_ANYWAY = frozenset(
 )
 
 Attacked = tuple[PythonSandbox, Scene]
+Test = TypeVar("Test", bound=Callable[..., object])
 
 
 @contextmanager
@@ -58,26 +61,30 @@ def attacked(level: Isolation) -> Iterator[Attacked]:
             yield sandbox, scene
 
 
-def on(level: Isolation) -> Iterator[Attacked]:
-    if sys.platform != "linux" or (level is Isolation.BUBBLEWRAP and not shutil.which("bwrap")):
-        pytest.skip(f"this machine has no {level}")
-    with attacked(level) as made:
-        yield made
+pytestmark = [needs_level(level, fixture=str(level)) for level in Isolation]
 
 
 @pytest.fixture(scope="module")
 def bubblewrap() -> Iterator[Attacked]:
-    yield from on(Isolation.BUBBLEWRAP)
+    with attacked(Isolation.BUBBLEWRAP) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
 def landlock() -> Iterator[Attacked]:
-    yield from on(Isolation.LANDLOCK)
+    with attacked(Isolation.LANDLOCK) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
 def none() -> Iterator[Attacked]:
-    yield from on(Isolation.NONE)
+    with attacked(Isolation.NONE) as made:
+        yield made
+
+
+def open_scene(test: Test) -> Test:
+    """Marks tests of a scene that only the jail of the whole of it holds."""
+    return needs_level(Isolation.BUBBLEWRAP)(needs("" if shutil.which("setpriv") else "setpriv is not installed")(test))
 
 
 def each(programs: Sequence[Hostile]) -> pytest.MarkDecorator:
@@ -128,7 +135,7 @@ def test_a_hostile_program_that_never_ends_under_landlock_is_ended(landlock: Att
 
 @pytest.mark.slow
 @each(LENGTHY)
-@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize("level", [pytest.param(str(each.values[0]), marks=each.marks) for each in ISOLATING])
 def test_what_a_program_makes_its_judge_do_is_bounded(request: pytest.FixtureRequest, level: str, program: Hostile) -> None:
     contained(request.getfixturevalue(level), program)
 
@@ -159,19 +166,19 @@ def test_what_a_program_tells_of_its_harm_is_heard(bubblewrap: Attacked) -> None
 
 def seen_in_the_open(program: Hostile) -> tuple[str, ...]:
     """The harm that the scene sees where nothing but the jail of the whole scene contains a program."""
-    if not (shutil.which("bwrap") and shutil.which("setpriv")):
-        pytest.skip("needs bubblewrap and setpriv")
     from benchmarks.hostile_peers import jailed
 
     return jailed("exit_status", program).harms
 
 
+@open_scene
 @each([program for program in HARM if program.name in ("read_a_file", "write_a_file", "tcp", "signal_one", "daemon", "memory")])
 def test_the_scene_sees_harm_that_is_done(program: Hostile) -> None:
     assert seen_in_the_open(program)
 
 
 @pytest.mark.slow
+@open_scene
 @each([program for program in HARM if not program.hangs and program.name not in UNSEEN_ANYWAY])
 def test_every_harmful_program_does_its_harm_where_nothing_contains_it(program: Hostile) -> None:
     assert seen_in_the_open(program)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from needs import DATA, needs_data
 
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.metrics.bins import ece, ece_noise_floor
@@ -28,7 +29,7 @@ from benchmarks.replication import (
 )
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "replication.py"
-DATA = Path(__file__).parents[4] / "shared" / "data"
+pytestmark = needs_data("cruxeval", "cruxeval-model-outputs", fixture="runs")
 
 atoms = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.floats(-1, 1), st.text("ab", max_size=2), st.binary(max_size=1))
 keys = st.one_of(atoms, st.tuples(atoms))
@@ -175,8 +176,6 @@ def test_a_folder_without_the_data_is_refused_in_a_line_that_names_what_is_missi
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, Run]:
-    if not (DATA / "cruxeval-model-outputs").is_dir():
-        pytest.skip("the recorded answers are not beside this checkout: shared/data/cruxeval and shared/data/cruxeval-model-outputs")
     return {run.name: run for run in recorded_runs(DATA)}
 
 

@@ -4,6 +4,7 @@ import sqlite3
 import stat
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -157,6 +158,26 @@ def test_a_log_that_is_removed_begins_anew_and_one_that_is_moved_away_is_whole_w
     assert wait_for(path, 1) == [Kept(after_s=3, share=None)]
     writer.close()
     assert events_of(tmp_path / "old" / "log") == [Kept(after_s=2, share=None)]
+
+
+def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_next(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+
+    def prune(log: EventLog, days: float, megabytes: float) -> Iterator[int]:
+        while not goes_on.is_set():
+            yield 0
+        yield 0
+
+    monkeypatch.setattr(EventLog, "prune", prune)
+    writer = EventWriter(Target(path))
+    for n in range(3):
+        writer.add(Kept(after_s=n, share=None))
+        assert wait_for(path, 1) == [Kept(after_s=n, share=None)]
+        path.unlink()
+    goes_on.set()
+    writer.add(Kept(after_s=3, share=None))
+    writer.close()
+    assert events_of(path) == [Kept(after_s=3, share=None)]
 
 
 def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) -> None:

@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 from java_rules import BUGS, EQUIVALENT, OTHER, applied
 from java_runner import Report, Runner, javac_is_here, runner
+from needs import DATA, needs, needs_data
 
 from assay.analysis.morphisms.compose import chain
 from assay.analysis.morphisms.rule import Rule
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.java"))
-HUMANEVAL = Path(__file__).parents[5] / "shared/data/humaneval-x/humaneval_java.jsonl.gz"
+HUMANEVAL = "humaneval-x/humaneval_java.jsonl.gz"
 
-pytestmark = pytest.mark.skipif(not javac_is_here(), reason="there is no javac here")
+pytestmark = needs("" if javac_is_here() else "there is no javac here")
+published = needs_data(HUMANEVAL)
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +32,7 @@ def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 def humaneval() -> list[tuple[str, str]]:
     """(solution, tests) of each problem."""
-    if not HUMANEVAL.exists():
-        pytest.skip("the HumanEval-X data are not here")
-    with gzip.open(HUMANEVAL, "rt", encoding="utf-8") as lines:
+    with gzip.open(DATA / HUMANEVAL, "rt", encoding="utf-8") as lines:
         items = [json.loads(line) for line in lines]
     return [(item["declaration"] + item["canonical_solution"] + "\n", item["test"]) for item in items]
 
@@ -77,6 +77,7 @@ def test_six_equivalent_rewrites_one_after_another_keep_all_that_a_program_print
     check_unchanged(jvm, [(source, "")], changed)
 
 
+@published
 def test_a_sample_of_the_sites_in_humaneval_solutions_keeps_what_the_tests_say(jvm: Runner) -> None:
     items = humaneval()
     changed = [(i, f"{rule} {site}", after) for i in range(0, len(items), 12) for rule, site, after in applied(items[i][0], EQUIVALENT)]
@@ -84,6 +85,7 @@ def test_a_sample_of_the_sites_in_humaneval_solutions_keeps_what_the_tests_say(j
 
 
 @pytest.mark.slow
+@published
 def test_every_site_in_humaneval_solutions_keeps_what_the_tests_say(jvm: Runner) -> None:
     items = humaneval()
     changed = [(i, f"{rule} {site}", after) for i, (program, _) in enumerate(items) for rule, site, after in applied(program, EQUIVALENT)]
@@ -117,15 +119,18 @@ def check_mostly_changed(found: dict[str, list[tuple[Report, Report]]]) -> None:
     assert changed > 0.5 * len(every), (changed, len(every))
 
 
+@published
 def test_rules_that_are_not_equivalent_and_bugs_compile_and_mostly_change_what_tests_say(jvm: Runner) -> None:
     check_mostly_changed(endings(jvm, [*OTHER, *BUGS], 4, every=12))
 
 
 @pytest.mark.slow
+@published
 def test_every_change_of_a_condition_and_every_else_removed_compiles(jvm: Runner) -> None:
     check_mostly_changed(endings(jvm, OTHER, 1000))
 
 
 @pytest.mark.slow
+@published
 def test_bugs_compile_and_mostly_change_what_tests_say(jvm: Runner) -> None:
     check_mostly_changed(endings(jvm, BUGS, 150))

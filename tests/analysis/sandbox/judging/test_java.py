@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hostile_java import FRAME, HOSTILE, solution
+from needs import DATA, needs_data
 
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import NoIsolation, available
@@ -16,7 +17,7 @@ from assay.analysis.sandbox.judging import java
 from assay.analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
 from assay.analysis.sandbox.judging.result import Ending, Result
 
-HUMANEVAL_X = Path(__file__).parents[5] / "shared/data/humaneval-x/humaneval_java.jsonl.gz"
+HUMANEVAL_X = "humaneval-x/humaneval_java.jsonl.gz"
 QUICK = Limits(cpu_s=1, wall_s=20)
 
 TEST = """public class Main {
@@ -123,10 +124,12 @@ def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> 
     assert "4 s on the clock" in result.reason
 
 
+# opens what it finds: without namespaces a program may ask for the permissions of any file
 PEEK = solution(
     """for (String name : new String[] {"/etc/shadow", "%s", "%s"}) {
-        java.io.File file = new java.io.File(name);
-        if (file.canRead() && (file.isFile() || file.list() != null && file.list().length > 0)) return 0; }
+        String[] inside = new java.io.File(name).list();
+        if (inside != null && inside.length > 0) return 0;
+        try (var file = new java.io.FileInputStream(name)) { return 0; } catch (java.io.IOException e) {} }
     if (System.getenv("ASSAY_SECRET") != null) return 1;
     try (var socket = new java.net.Socket("127.0.0.1", %d)) { return 2; } catch (java.io.IOException e) {}
     try { new java.io.FileOutputStream("%s").close(); return 3; } catch (java.io.IOException e) {}
@@ -134,15 +137,17 @@ PEEK = solution(
 ).replace("return new ArrayList<>();", RIGHT.split("squares(int n) {")[1].split("return all; }")[0] + "return all;")
 
 
-def test_a_program_sees_no_file_variable_or_socket_of_ours(sandbox: JavaSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_sees_no_file_variable_or_socket_of_ours(sandbox: JavaSandbox, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_SECRET", "1")
-    secret = tmp_path / "secret"
+    # for any user, so that the jail alone stands in the way
+    shared.chmod(0o777)
+    secret = shared / "secret"
     secret.write_text("x")
     secret.chmod(0o644)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        result = sandbox.check(PEEK % (secret, __file__, server.getsockname()[1], tmp_path / "written"), TEST)
+        result = sandbox.check(PEEK % (secret, __file__, server.getsockname()[1], shared / "written"), TEST)
     assert result.ending is Ending.PASSED, result
-    assert not (tmp_path / "written").exists()
+    assert not (shared / "written").exists()
 
 
 def checked(sandbox: JavaSandbox, members: str, statements: str, outside: str = "") -> Result:
@@ -308,9 +313,9 @@ def test_the_sources_are_where_the_package_looks_for_them() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HUMANEVAL_X.exists(), reason="the data of HumanEval-X is not beside the repository")
+@needs_data(HUMANEVAL_X)
 def test_every_canonical_solution_of_humaneval_x_passes_and_fails_once_broken(sandbox: JavaSandbox) -> None:
-    with gzip.open(HUMANEVAL_X, "rt") as lines:
+    with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
         items = [json.loads(line) for line in lines]
     pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
     assert [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label] == []

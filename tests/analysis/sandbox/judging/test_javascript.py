@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from needs import DATA, needs_data
 
 from assay.analysis.sandbox.isolation import containment, started
 from assay.analysis.sandbox.isolation.jail import Jail
@@ -17,7 +18,7 @@ from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode, find_node
 from assay.analysis.sandbox.judging.result import Ending, Result
 
-HUMANEVAL_X = Path(__file__).parents[5] / "shared/data/humaneval-x/humaneval_js.jsonl.gz"
+HUMANEVAL_X = "humaneval-x/humaneval_js.jsonl.gz"
 # canonical solutions that are wrong, and pass upstream because its console.assert only prints: `return (z, false)` gives no pair, and by
 # `while (num > 0)` the number 0 has no even digit
 WRONG_UPSTREAM = ["JavaScript/112", "JavaScript/155"]
@@ -244,14 +245,18 @@ def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: JavaScrip
 
 
 def test_a_program_sees_no_file_variable_or_socket_of_ours(
-    sandbox: JavaScriptSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: JavaScriptSandbox, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_SECRET", "1")
-    secret = tmp_path / "secret"
+    # for any user, so that the jail alone stands in the way
+    shared.chmod(0o777)
+    secret = shared / "secret"
     secret.write_text("x")
     secret.chmod(0o644)
     program = """const fs = require('fs')
-    const seen = () => [%r, %r, '/etc/shadow'].filter(name => fs.existsSync(name) && fs.readFileSync(name))
+    // without namespaces a program may ask whether a file is there
+    const opens = name => { try { fs.closeSync(fs.openSync(name)); return true } catch { return false } }
+    const seen = () => [%r, %r, '/etc/shadow'].filter(opens)
     const secret = () => process.env.ASSAY_SECRET
     const wrote = () => { try { fs.writeFileSync(%r, 'x'); return true } catch { return false } }
     const connected = () => new Promise(resolve => {
@@ -259,12 +264,12 @@ def test_a_program_sees_no_file_variable_or_socket_of_ours(
     })"""
     with socket.create_server(("127.0.0.1", 0)) as server:
         result = sandbox.check(
-            program % (str(secret), __file__, str(tmp_path / "written"), server.getsockname()[1]),
+            program % (str(secret), __file__, str(shared / "written"), server.getsockname()[1]),
             """console.assert(seen().length === 0 && secret() === undefined && wrote() === false)
             connected().then(yes => console.assert(yes === false))""",
         )
     assert result.ending is Ending.PASSED, result
-    assert not (tmp_path / "written").exists()
+    assert not (shared / "written").exists()
 
 
 def checked(sandbox: JavaScriptSandbox, program: str, test: str) -> Result:
@@ -409,9 +414,9 @@ def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HUMANEVAL_X.exists(), reason="the data of HumanEval-X is not beside the repository")
+@needs_data(HUMANEVAL_X)
 def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScriptSandbox) -> None:
-    with gzip.open(HUMANEVAL_X, "rt") as lines:
+    with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
         items = [json.loads(line) for line in lines]
     pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
     failed = [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label]
