@@ -63,7 +63,7 @@ def test_every_module_of_the_checkout_is_imported_from_the_wheel(clean_python: P
     report = json.loads(ran.stdout)
     assert Path(report["where"]).is_relative_to(clean_python.parents[1])
     expected = {"assay." + path.stem for path in ROOT.glob("*.py") if path.stem != "__init__"}
-    for package in ("inference", "analysis", "calibration", "server", "offline_eval"):
+    for package in ("inference", "analysis", "calibration", "suggestion", "server", "offline_eval", "cli"):
         for path in (ROOT / package).rglob("*.py"):
             parts = path.relative_to(ROOT).with_suffix("").parts
             expected.add(".".join(("assay", *parts)).removesuffix(".__init__"))
@@ -77,7 +77,9 @@ def test_the_wheel_holds_the_data_and_none_of_the_workshop(wheel: Path) -> None:
         ("examples", "*.toml"),
         ("inference/embedded", "*"),
         ("calibration/shipped", "*.json"),
-        ("offline_eval", "*.toml"),
+        ("offline_eval/line_completion", "*.toml"),
+        ("analysis/sandbox/judging", "jvm/*.java"),
+        ("analysis/sandbox/judging", "node/*.js"),
     ):
         for path in (ROOT / folder).glob(pattern):
             assert f"assay/{path.relative_to(ROOT)}" in names

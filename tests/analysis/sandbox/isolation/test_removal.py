@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.removal import remove
+from assay.analysis.sandbox.isolation.removal import remove
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not Linux")
 OTHER = 61183
