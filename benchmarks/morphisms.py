@@ -1,10 +1,10 @@
-"""Every rule at every site of benchmarks' canonical solutions, checked by execution: the table of docs/morphisms.md.
+"""Every morphism at every site of benchmarks' canonical solutions, checked by execution: the table of docs/morphisms.md.
 
     python benchmarks/morphisms.py [--data DIR] [--jobs N] [--every N] [--most N] [--bugs]
 
-Equivalent rules must keep the outcome of every test, and of every call with what it returns, prints, raises and leaves in its arguments,
-calls with arguments of the wrong types included. Any that does not is printed. `--every 10` takes each tenth program, `--most 2` two
-random sites for each rule and program, `--bugs` the kinds of bug instead of the rules.
+Equivalent morphisms must keep the outcome of every test, and of every call with what it returns, prints, raises and leaves in its
+arguments, calls with arguments of the wrong types included. Any that does not is printed. `--every 10` takes each tenth program, `--most 2`
+two random sites for each morphism and program, `--bugs` the kinds of bug instead of the morphisms.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 from program_outcomes import Program, Runner, humaneval, mbpp, told_apart  # noqa: E402
 
-from assay.analysis.bugs.injection import KINDS, bug  # noqa: E402
-from assay.analysis.morphisms.compose import rules  # noqa: E402
-from assay.analysis.morphisms.rule import Refused, Rule, UnreadableSource, rewrite  # noqa: E402
+from assay.analysis.bugs.registry import KINDS, bug  # noqa: E402
+from assay.analysis.morphisms.morphism import Morphism, Refused, rewrite  # noqa: E402
+from assay.analysis.morphisms.registry import morphisms  # noqa: E402
+from assay.analysis.python.source_text import UnreadableSource  # noqa: E402
 
 Counts = dict[str, Counter[str]]
 
 
-def chosen(bugs: bool) -> list[Rule]:
+def chosen(bugs: bool) -> list[Morphism]:
     if bugs:
         return [bug(kind, "python") for kind in KINDS]
-    return [*rules("python", equivalent=True), *rules("python", equivalent=False)]
+    return [*morphisms("python", equivalent=True), *morphisms("python", equivalent=False)]
 
 
 def checked(programs: Sequence[Program], most: int | None, bugs: bool) -> tuple[Counts, list[str]]:
-    """Counts by rule, and the counterexamples, of some programs."""
-    counts: Counts = {rule.NAME: Counter() for rule in chosen(bugs)}
+    """Counts by morphism, and the counterexamples, of some programs."""
+    counts: Counts = {one.NAME: Counter() for one in chosen(bugs)}
     wrong: list[str] = []
     with Runner() as runner:
         for program in programs:
@@ -46,16 +47,16 @@ def checked(programs: Sequence[Program], most: int | None, bugs: bool) -> tuple[
             if before is None or told_apart(before, runner.outcomes(program) or {}):
                 counts["unstable"] = counts.get("unstable", Counter()) + Counter({"programs": 1})
                 continue
-            for rule in chosen(bugs):
-                check_rule(runner, program, before, rule, counts[rule.NAME], wrong, most)
+            for one in chosen(bugs):
+                check_morphism(runner, program, before, one, counts[one.NAME], wrong, most)
     return counts, wrong
 
 
-def check_rule(
-    runner: Runner, program: Program, before: dict[str, str], rule: Rule, count: Counter[str], wrong: list[str], most: int | None
+def check_morphism(
+    runner: Runner, program: Program, before: dict[str, str], one: Morphism, count: Counter[str], wrong: list[str], most: int | None
 ) -> None:
     try:
-        sites = rule.sites(program.source)
+        sites = one.sites(program.source)
     except UnreadableSource:
         count["unreadable"] += 1
         return
@@ -63,7 +64,7 @@ def check_rule(
     tried = 0
     for site in random.Random(program.id).sample(sites, len(sites)):
         try:
-            after = rewrite(rule, program.source, site, random.Random(f"{program.id}:{site.start}")).of(program.source)
+            after = rewrite(one, program.source, site, random.Random(f"{program.id}:{site.start}")).of(program.source)
         except Refused:
             count["refused"] += 1
             continue
@@ -80,9 +81,9 @@ def check_rule(
         count["kept"] += not apart
         count["confirmed by tests"] += any(name.startswith(("test", "import")) for name in apart)
         count["confirmed by any call"] += bool(apart)
-        if apart and rule.EQUIVALENT:
+        if apart and one.EQUIVALENT:
             told = "\n".join(f"{name}: {before.get(name)!r} -> {outcomes.get(name)!r}" for name in apart[:3])
-            wrong.append(f"{rule.NAME} at {site} of {program.id}\n{told}\n{after}")
+            wrong.append(f"{one.NAME} at {site} of {program.id}\n{told}\n{after}")
 
 
 def main() -> int:
@@ -100,18 +101,19 @@ def main() -> int:
         parts = [programs[i :: arguments.jobs * 8] for i in range(arguments.jobs * 8)]
         with ProcessPoolExecutor(arguments.jobs) as pool:
             for counts, wrong in pool.map(checked, parts, repeat(arguments.most), repeat(arguments.bugs)):
-                for rule, count in counts.items():
-                    total[rule] = total.get(rule, Counter()) + count
+                for one, count in counts.items():
+                    total[one] = total.get(one, Counter()) + count
                 failed = failed or bool(wrong)
                 for text in wrong:
                     print(text, flush=True)
         print(f"\n{name}, n = {len(programs)} programs, {total.pop('unstable', Counter())['programs']} of them unstable and left out\n")
         print(
-            "| rule | sites | refused | applied | executed | unknown | kept | some test changes | some call changes |\n|:---|" + "---:|" * 8
+            "| morphism | sites | refused | applied | executed | unknown | kept | some test changes | some call changes |\n|:---|"
+            + "---:|" * 8
         )
-        for rule, c in total.items():
+        for one, c in total.items():
             columns = ("sites", "refused", "applied", "executed", "unknown", "kept", "confirmed by tests", "confirmed by any call")
-            print(f"| {rule} | {' | '.join(f'{c[column]:,}' for column in columns)} |", flush=True)
+            print(f"| {one} | {' | '.join(f'{c[column]:,}' for column in columns)} |", flush=True)
     return 1 if failed else 0
 
 

@@ -1,11 +1,11 @@
-"""Rules on the functions of real projects, checked by the projects' own tests: the table of docs/morphisms.md, "On real projects".
+"""Morphisms on the functions of real projects, checked by the projects' own tests: the table of docs/morphisms.md, "On real projects".
 
     python benchmarks/project_morphisms.py PROJECTS --environments FOLDER [--only a,b] [--sites 5] [--seed 0] [--python FILE] [--jobs 2]
 
 PROJECTS: a folder with the sources of the projects in offline_eval/line_completion/projects.toml, as `benchmarks/repositories.py run
---out` leaves them in `sources`. Each rule is applied at so many random places of each project where it can be: on lines that stable tests
-execute and that do not run at import alone. Equivalent rules must keep the outcome of every test that touches the place; any that does
-not is printed, with the reason. Not counted, and told: what the tests can give no verdict on.
+--out` leaves them in `sources`. Each morphism is applied at so many random places of each project where it can be: on lines that stable
+tests execute and that do not run at import alone. Equivalent morphisms must keep the outcome of every test that touches the place; any that
+does not is printed, with the reason. Not counted, and told: what the tests can give no verdict on.
 """
 
 from __future__ import annotations
@@ -22,57 +22,60 @@ from pathlib import Path
 
 import platformdirs
 
-from assay.analysis.morphisms.compose import rules
-from assay.analysis.morphisms.rule import Refused, Rule, Site, UnreadableSource, rewrite
+from assay.analysis.morphisms.morphism import Morphism, Refused, Site, rewrite
+from assay.analysis.morphisms.registry import morphisms
 from assay.analysis.oracle.copying import NotCopied
 from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.analysis.oracle.interpreter import UnusableInterpreter
 from assay.analysis.oracle.oracle import Oracle
+from assay.analysis.python.source_text import UnreadableSource
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import available
 from assay.offline_eval.line_completion.projects import measured_projects
 
-# Refusals are told without a verdict: a rule that nearly always refuses is not asked at every place of a large project.
+# Refusals are told without a verdict: a morphism that nearly always refuses is not asked at every place of a large project.
 MOST_ASKED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A site of a rule in a file of the project."""
+    """A site of a morphism in a file of the project."""
 
-    rule: Rule
+    morphism: Morphism
     file: str
     source: str
     site: Site
 
 
 def places(oracle: Oracle, seed: str) -> Iterator[Place]:
-    """Every site on covered lines, those of a rule in a random order."""
+    """Every site on covered lines, those of a morphism in a random order."""
     sources = {file: oracle.source(file) for file in oracle.files()}
     imported = oracle.coverage().imported
     covered = {file: set(oracle.covered(file)) - imported.get(file, frozenset()) for file in sources}
-    for rule in [*rules("python", equivalent=True), *rules("python", equivalent=False)]:
+    for one in [*morphisms("python", equivalent=True), *morphisms("python", equivalent=False)]:
         found = []
         for file, source in sources.items():
             try:
-                sites = rule.sites(source)
+                sites = one.sites(source)
             except UnreadableSource:
                 continue
-            found += [Place(rule, file, source, site) for site in sites if source.count("\n", 0, site.start) + 1 in covered[file]]
+            found += [Place(one, file, source, site) for site in sites if source.count("\n", 0, site.start) + 1 in covered[file]]
         yield from random.Random(seed).sample(found, len(found))
 
 
 def check(oracle: Oracle, name: str, most: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]:
-    """Counts by rule, and what was not kept."""
+    """Counts by morphism, and what was not kept."""
     counts: dict[str, Counter[str]] = {}
     wrong = []
     for place in places(oracle, f"{name}:{seed}"):
-        count = counts.setdefault(place.rule.NAME, Counter())
+        count = counts.setdefault(place.morphism.NAME, Counter())
         if count["judged"] >= most or count["asked"] >= MOST_ASKED:
             continue
         count["asked"] += 1
         try:
-            after = rewrite(place.rule, place.source, place.site, random.Random(f"{seed}:{place.file}:{place.site.start}")).of(place.source)
+            after = rewrite(place.morphism, place.source, place.site, random.Random(f"{seed}:{place.file}:{place.site.start}")).of(
+                place.source
+            )
         except Refused:
             count["refused"] += 1
             continue
@@ -82,16 +85,16 @@ def check(oracle: Oracle, name: str, most: int, seed: int) -> tuple[dict[str, Co
             continue
         count["judged"] += 1
         count["kept"] += verdict.label
-        if place.rule.EQUIVALENT and not verdict.label:
+        if place.morphism.EQUIVALENT and not verdict.label:
             line = place.source.count("\n", 0, place.site.start) + 1
-            wrong.append(f"{name} {place.file}:{line} {place.rule.NAME} {place.site.what}: {verdict.reason}")
+            wrong.append(f"{name} {place.file}:{line} {place.morphism.NAME} {place.site.what}: {verdict.reason}")
     return counts, wrong
 
 
 def of_project(
     folder: Path, environments: Path, python: Path | None, most: int, seed: int
 ) -> tuple[str, dict[str, Counter[str]], list[str]]:
-    """The project's name, counts by rule, and counterexamples; or why it has none."""
+    """The project's name, counts by morphism, and counterexamples; or why it has none."""
     name = folder.name
     try:
         interpreter = make_environment(folder, environments, python=python)
@@ -123,13 +126,13 @@ def main() -> int:
         for name, counts, wrong in pool.map(work, folders):
             done += bool(counts)
             failed += bool(counts and wrong)
-            told = ", ".join(f"{rule} {count['kept']}/{count['judged']}" for rule, count in counts.items())
+            told = ", ".join(f"{one} {count['kept']}/{count['judged']}" for one, count in counts.items())
             print(*wrong, f"{name}: {told}" if counts else "", sep="\n", file=sys.stderr, flush=True)
-            for rule, count in counts.items():
-                total.setdefault(rule, Counter()).update(count, projects=int(count["judged"] > 0))
-    print(f"\n{done} projects\n\n| rule | projects | places asked | refused | no verdict | judged | kept |\n|:---|{'---:|' * 6}")
-    for rule, c in total.items():
-        print(f"| `{rule}` | {' | '.join(f'{c[key]:,}' for key in ('projects', 'asked', 'refused', 'unknown', 'judged', 'kept'))} |")
+            for one, count in counts.items():
+                total.setdefault(one, Counter()).update(count, projects=int(count["judged"] > 0))
+    print(f"\n{done} projects\n\n| morphism | projects | places asked | refused | no verdict | judged | kept |\n|:---|{'---:|' * 6}")
+    for one, c in total.items():
+        print(f"| `{one}` | {' | '.join(f'{c[key]:,}' for key in ('projects', 'asked', 'refused', 'unknown', 'judged', 'kept'))} |")
     return 1 if failed else 0
 
 

@@ -1,1 +1,1 @@
-"""The kinds of bug for Java: one file each."""
+"""The kinds of bug for Java, one file each."""

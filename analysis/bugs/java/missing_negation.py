@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import random
 
-from ...morphisms.java.syntax import field, found, operator, parse, walk
-from ...morphisms.rule import Edit, Site
-from .accepted import accepted, check_free
+from ...morphisms.java.program.javac import check_not_tracked, compilable
+from ...morphisms.java.program.syntax import field, found, operator, parse, walk
+from ...morphisms.morphism import Site
+from ...morphisms.text_edits import Edit
 
 NAME = "missing_negation"
 EQUIVALENT = False
@@ -29,5 +30,5 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     """Take the `!` away. Raises Refused."""
     java = parse(source)
     node = found(java, site, {"unary_expression"})
-    check_free(java, node)
-    return accepted(java, [Edit(site.start, java.span(field(node, "operand"))[0], "")])
+    check_not_tracked(java, node)
+    return compilable(java, [Edit(site.start, java.span(field(node, "operand"))[0], "")])

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ...morphisms.java.flow import may_be_constant
 from ...morphisms.java.modify_condition import exchange, operators
-from ...morphisms.java.syntax import JavaSource, field, operator, parse, role, walk
-from ...morphisms.java.types import NUMERIC, type_of
-from ...morphisms.rule import Edit, Refused, Site
-from .accepted import accepted
+from ...morphisms.java.program.flow import may_be_constant
+from ...morphisms.java.program.javac import compilable
+from ...morphisms.java.program.syntax import JavaSource, field, operator, parse, role, walk
+from ...morphisms.java.program.types import NUMERIC, type_of
+from ...morphisms.morphism import Refused, Site
+from ...morphisms.text_edits import Edit
 
 NAME = "off_by_one"
 EQUIVALENT = False
@@ -67,4 +68,4 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     value = int(java.text(number))
     # nothing is counted below zero: `a[-1]` is seen at once, and not what is meant by one too far
     changed = value + 1 if value == 0 or (value < _LARGEST and rng.random() < 0.5) else value - 1
-    return accepted(java, [Edit(site.start, site.end, str(changed))])
+    return compilable(java, [Edit(site.start, site.end, str(changed))])

@@ -10,12 +10,13 @@ import random
 
 from tree_sitter import Node
 
-from ...morphisms.java.flow import completes
 from ...morphisms.java.modify_condition import operators
+from ...morphisms.java.program.flow import completes
+from ...morphisms.java.program.javac import check_not_tracked, compilable
+from ...morphisms.java.program.syntax import BLOCKS, JavaSource, field, found, parse, statements, walk
 from ...morphisms.java.remove_else import check_removal
-from ...morphisms.java.syntax import BLOCKS, JavaSource, field, found, parse, statements, walk
-from ...morphisms.rule import Edit, Site
-from .accepted import accepted, check_free
+from ...morphisms.morphism import Site
+from ...morphisms.text_edits import Edit
 
 NAME = "removed_guard"
 EQUIVALENT = False
@@ -56,13 +57,13 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     if site.what == "&&":
         node = found(java, site, {"binary_expression"})
         left, right = field(node, "left"), field(node, "right")
-        check_free(java, node)
-        check_free(java, right)
-        return accepted(java, [Edit(java.span(left)[0], java.span(right)[0], "")])
+        check_not_tracked(java, node)
+        check_not_tracked(java, right)
+        return compilable(java, [Edit(java.span(left)[0], java.span(right)[0], "")])
     node = found(java, site, {"if_statement"})
     check_removal(java, node, node)
     end = site.end
     line_start = source.rfind("\n", 0, site.start) + 1
     line_end = source.find("\n", end)
     alone = not source[line_start : site.start].strip() and line_end >= 0 and not source[end:line_end].strip()
-    return accepted(java, [Edit(line_start, line_end + 1, "") if alone else Edit(site.start, end, "")])
+    return compilable(java, [Edit(line_start, line_end + 1, "") if alone else Edit(site.start, end, "")])

@@ -12,10 +12,11 @@ from itertools import combinations
 
 from tree_sitter import Node
 
-from ...morphisms.java.syntax import JavaSource, field, parse, walk
-from ...morphisms.java.types import arguments, library_class, type_of
-from ...morphisms.rule import Edit, Refused, Site
-from .accepted import accepted
+from ...morphisms.java.program.javac import compilable
+from ...morphisms.java.program.syntax import JavaSource, field, parse, walk
+from ...morphisms.java.program.types import arguments, library_class, type_of
+from ...morphisms.morphism import Refused, Site
+from ...morphisms.text_edits import Edit
 
 NAME = "swapped_arguments"
 EQUIVALENT = False
@@ -54,4 +55,4 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     owner = call.child_by_field_name("object")
     if owner is not None and library_class(java, owner) == "Math" and java.text(field(call, "name")) in _SYMMETRIC:
         raise Refused("the call gives the same either way")
-    return accepted(java, [Edit(*java.span(one), java.text(two)), Edit(*java.span(two), java.text(one))])
+    return compilable(java, [Edit(*java.span(one), java.text(two)), Edit(*java.span(two), java.text(one))])

@@ -10,12 +10,13 @@ import random
 
 from tree_sitter import Node
 
-from ...morphisms.java.flow import may_be_constant
-from ...morphisms.java.names import Variable, is_final, is_write, names_of
-from ...morphisms.java.syntax import TYPE_BODIES, JavaSource, ancestors, callable_around, parse
-from ...morphisms.java.types import of_variable
-from ...morphisms.rule import Edit, Refused, Site
-from .accepted import accepted
+from ...morphisms.java.program.flow import may_be_constant
+from ...morphisms.java.program.javac import compilable
+from ...morphisms.java.program.names import Variable, is_final, is_write, names_of
+from ...morphisms.java.program.syntax import TYPE_BODIES, JavaSource, ancestors, callable_around, parse
+from ...morphisms.java.program.types import of_variable
+from ...morphisms.morphism import Refused, Site
+from ...morphisms.text_edits import Edit
 
 NAME = "wrong_name"
 EQUIVALENT = False
@@ -44,7 +45,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     others = sorted({v.name for v in names_of(java).variables if v.name != variable.name and _fits(java, v, variable, use)})
     if not others:
         raise Refused(f"nothing else of the type of {variable.name} has a value here")
-    return accepted(java, [Edit(site.start, site.end, rng.choice(others))])
+    return compilable(java, [Edit(site.start, site.end, rng.choice(others))])
 
 
 def _fits(java: JavaSource, other: Variable, variable: Variable, use: Node) -> bool:

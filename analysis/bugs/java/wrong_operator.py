@@ -10,11 +10,12 @@ import random
 
 from tree_sitter import Node
 
-from ...morphisms.java.precedence import with_operator
-from ...morphisms.java.syntax import COMMENTS, JavaSource, field, operator, parse, walk
-from ...morphisms.java.types import NUMERIC, UNBOXED, type_of
-from ...morphisms.rule import Edit, Refused, Site
-from .accepted import accepted, check_free
+from ...morphisms.java.program.javac import check_not_tracked, compilable
+from ...morphisms.java.program.precedence import with_operator
+from ...morphisms.java.program.syntax import COMMENTS, JavaSource, field, operator, parse, walk
+from ...morphisms.java.program.types import NUMERIC, UNBOXED, type_of
+from ...morphisms.morphism import Refused, Site
+from ...morphisms.text_edits import Edit
 
 NAME = "wrong_operator"
 EQUIVALENT = False
@@ -54,9 +55,9 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     if sign not in _FREE and any(UNBOXED.get(t := type_of(java, o) or "", t) not in NUMERIC for o in operands):
         raise Refused("the operands are not shown to be numbers")
     if node.type == "binary_expression":
-        check_free(java, node)
+        check_not_tracked(java, node)
         for side in ("left", "right"):
             if sign in ("&&", "||"):
-                check_free(java, field(node, side))
+                check_not_tracked(java, field(node, side))
     new = rng.choice(_CHANGES[sign])
-    return accepted(java, with_operator(java, node, new) if node.type == "binary_expression" else [Edit(site.start, site.end, new)])
+    return compilable(java, with_operator(java, node, new) if node.type == "binary_expression" else [Edit(site.start, site.end, new)])

@@ -1,1 +1,1 @@
-"""The kinds of bug for Python."""
+"""The kinds of bug for Python, one file each."""

@@ -9,7 +9,8 @@ import random
 
 import libcst as cst
 
-from ...morphisms.rule import Edit, Refused, Site, edited
+from ...morphisms.morphism import Refused, Site
+from ...morphisms.text_edits import Edit, edited
 from ...python.syntax.layout import next_line
 from ...python.syntax.parsed import Parsed, parse
 

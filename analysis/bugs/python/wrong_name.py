@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 
-from ...morphisms.rule import Edit, Refused, Site, edited
+from ...morphisms.morphism import Refused, Site
+from ...morphisms.text_edits import Edit, edited
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import Occurrence, Variable, scopes
 

@@ -1,1 +1,1 @@
-"""The rules for Java, on tree-sitter's trees: one file each."""
+"""The morphisms for Java, one file each, on tree-sitter's trees; what they share is in `program/`."""

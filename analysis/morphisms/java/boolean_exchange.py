@@ -10,10 +10,11 @@ import random
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .names import Variable, is_write, names_of
-from .syntax import JavaSource, field, operator, parse, role, splice
-from .types import is_boolean
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.names import Variable, is_write, names_of
+from .program.syntax import JavaSource, field, operator, parse, role, splice
+from .program.types import is_boolean
 
 NAME = "boolean_exchange"
 EQUIVALENT = True

@@ -14,10 +14,12 @@ from textwrap import indent
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .flow import binds, check_declarations_may_move, completes, constant, jumps_to, may_be_constant, uncertain
-from .names import names_of
-from .syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, found, indentation, newline, parse, splice, walk
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.flow import binds_pattern, completes, constant, jumps_to, may_be_constant, uncertain
+from .program.javac import check_declarations_may_move
+from .program.names import names_of
+from .program.syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, found, indentation, newline, parse, splice, walk
 
 NAME = "loop_exchange"
 EQUIVALENT = True
@@ -50,7 +52,7 @@ def _as_for(java: JavaSource, loop: Node) -> str:
     start, end = java.span(condition)
     keyword = java.span(loop)[0]
     inner = java.source[start + 1 : end - 1]
-    if binds(condition):
+    if binds_pattern(condition):
         raise Refused("javac loses track of the variable of a pattern in the condition of a for")
     if any(n.type == "line_comment" for n in walk(condition)):
         raise Refused("a comment stands in the condition")

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ..rule import Refused, Site
-from .flow import binds, may_be_constant, settles
-from .precedence import with_operator
-from .syntax import JavaSource, bare, field, operator, parse, splice, walk, words
-from .types import NUMERIC, UNBOXED, type_of
+from ..morphism import Refused, Site
+from .program.javac import check_not_tracked
+from .program.precedence import with_operator
+from .program.syntax import JavaSource, bare, field, operator, parse, splice, walk, words
+from .program.types import NUMERIC, UNBOXED, type_of
 
 NAME = "modify_condition"
 EQUIVALENT = False
@@ -83,12 +83,7 @@ def exchange(java: JavaSource, site: Site, new: str) -> str:
     condition, node, token = next((o for o in operators(java) if java.span(o[2]) == (site.start, site.end)), (None, None, None))
     if condition is None or node is None or token is None or token.type == new:
         raise Refused(f"no operator of a condition stands at characters {site.start}-{site.end}")
-    if may_be_constant(java, condition):
-        raise Refused("the condition may be constant, which javac's flow analysis sees")
-    if binds(condition):
-        raise Refused("the condition binds a pattern's variable, whose scope would change")
-    if settles(java, condition):
-        raise Refused("a variable gets its value in the condition")
+    check_not_tracked(java, condition, "condition")
     if new in "+-" and any(UNBOXED.get(t := type_of(java, field(node, side)) or "", t) not in NUMERIC for side in ("left", "right")):
         raise Refused("the operands are not shown to be numbers")
     return splice(java.source, with_operator(java, node, new))

@@ -11,10 +11,12 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .effects import commute, effects, in_try
-from .flow import check_declarations_may_move, completes, leaves, uncertain
-from .syntax import BLOCKS, TYPE_BODIES, JavaSource, parse, splice, statements, walk
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.effects import commute, effects, in_try
+from .program.flow import completes, leaves, uncertain
+from .program.javac import check_declarations_may_move
+from .program.syntax import BLOCKS, TYPE_BODIES, JavaSource, parse, splice, statements, walk
 
 NAME = "permute_statements"
 EQUIVALENT = True

@@ -10,9 +10,11 @@ import random
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .flow import binds, settles, uncompilable
-from .syntax import JavaSource, ancestors, field, found, parse, splice, statements, walk, words
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.flow import assigns_tracked_variable, binds_pattern
+from .program.javac import compilable
+from .program.syntax import JavaSource, ancestors, field, found, parse, statements, walk, words
 
 NAME = "remove_else"
 EQUIVALENT = False
@@ -43,18 +45,14 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     if other.type == ";" or (other.type == "block" and not statements(other)):
         raise Refused("the else does nothing")
     check_removal(java, node, other)
-    after = splice(source, [Edit(java.span(field(node, "consequence"))[1], java.span(other)[1], "")])
-    reason = uncompilable(parse(after))
-    if reason:
-        raise Refused(reason)
-    return after
+    return compilable(java, [Edit(java.span(field(node, "consequence"))[1], java.span(other)[1], "")])
 
 
 def check_removal(java: JavaSource, node: Node, removed: Node) -> None:
     """Raise Refused where javac would not accept a method any more when an if's else, or the whole if, is taken away."""
-    if settles(java, removed):
+    if assigns_tracked_variable(java, removed):
         raise Refused("a variable gets its value in what would go")
-    if binds(field(node, "condition")):
+    if binds_pattern(field(node, "condition")):
         raise Refused("the condition binds a pattern's variable, whose scope would change")
     if any(n.type in {"method_invocation", "object_creation_expression", "throw_statement"} for n in walk(removed)):
         for above in ancestors(node):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 
-from ..rule import Edit, Refused, Site
-from .names import Variable, fresh, names_of
-from .syntax import ancestors, parse, splice
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.names import Variable, fresh, names_of
+from .program.syntax import ancestors, parse, splice
 
 NAME = "rename_variable"
 EQUIVALENT = True

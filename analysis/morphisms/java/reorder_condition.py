@@ -10,13 +10,14 @@ import random
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .effects import NULL, Effects, commute, effects
-from .flow import may_be_constant
-from .names import late, names_of
-from .precedence import LEVEL
-from .syntax import JavaSource, bare, field, found, operator, parse, splice, walk
-from .types import PRIMITIVE, is_primitive, type_of
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.effects import NULL, Effects, commute, effects
+from .program.flow import may_be_constant
+from .program.names import late, names_of
+from .program.precedence import LEVEL
+from .program.syntax import JavaSource, bare, field, found, operator, parse, splice, walk
+from .program.types import PRIMITIVE, is_primitive, type_of
 
 NAME = "reorder_condition"
 EQUIVALENT = True

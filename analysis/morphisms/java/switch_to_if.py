@@ -13,10 +13,12 @@ from textwrap import dedent, indent
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .flow import check_declarations_may_move, completes, is_default, jumps_to
-from .names import fields_of, fresh, variable_at
-from .syntax import (
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.flow import completes, is_default, jumps_to
+from .program.javac import check_declarations_may_move
+from .program.names import fields_of, fresh, variable_at
+from .program.syntax import (
     BLOCKS,
     COMMENTS,
     TYPE_BODIES,
@@ -33,7 +35,7 @@ from .syntax import (
     walk,
     words,
 )
-from .types import PRIMITIVE, UNBOXED, type_of
+from .program.types import PRIMITIVE, UNBOXED, type_of
 
 NAME = "switch_to_if"
 EQUIVALENT = True

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ..rule import Edit, Refused, Site
-from .flow import check_declarations_may_move, completes, uncertain
-from .names import fresh
-from .syntax import BLOCKS, JavaSource, indentation, newline, parse, splice, statements, walk
-from .types import is_own
+from ..morphism import Refused, Site
+from ..text_edits import Edit
+from .program.flow import completes, uncertain
+from .program.javac import check_declarations_may_move
+from .program.names import fresh
+from .program.syntax import BLOCKS, JavaSource, indentation, newline, parse, splice, statements, walk
+from .program.types import is_own
 
 NAME = "unused_statement"
 EQUIVALENT = True

@@ -1,1 +1,1 @@
-"""The rules for Python; preconditions stand in each module's docstring, what "equivalent" covers in docs/morphisms.md."""
+"""The morphisms for Python, one file each; what "equivalent" covers is in docs/morphisms.md."""

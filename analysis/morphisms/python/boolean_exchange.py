@@ -16,7 +16,8 @@ from ...python.syntax.effects import reflective
 from ...python.syntax.exact_types import exact_types
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import Occurrence, Variable, scopes
-from ..rule import Edit, Refused, Site, edited
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "boolean_exchange"
 EQUIVALENT = True

@@ -21,7 +21,8 @@ from ...python.syntax.layout import line_end, newline, own_block, reindented, st
 from ...python.syntax.names import fresh
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import scopes
-from ..rule import Edit, Refused, Site, edited
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "loop_exchange"
 EQUIVALENT = True

@@ -19,7 +19,8 @@ from ...python.syntax.layout import newline, own_block, reindented
 from ...python.syntax.names import fresh
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import scopes
-from ..rule import Edit, Refused, Site, edited
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "match_to_if"
 EQUIVALENT = True

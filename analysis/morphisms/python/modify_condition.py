@@ -1,8 +1,8 @@
 """An operator of a condition becomes another one: `<` one of `<=`, `>`, `>=`, `==` becomes `!=`, `and` becomes `or`, and the reverse.
 
-Not equivalent, by intent; whether a test tells the two apart is decided by execution (`rule.confirmed`). Only operators that decide are
-changed: the comparisons, `and` and `or` that the condition of an `if`, `while`, `assert`, conditional expression, comprehension or guard
-is made of, each by itself. Precondition: none beyond that. Random: which of the other orderings.
+Not equivalent, by intent: `outcomes_differ` runs the tests to confirm it. Only operators that decide are changed: the comparisons, `and`
+and `or` in the condition of an `if`, `while`, `assert`, conditional expression, comprehension or guard, each by itself. No precondition
+beyond that. Random: which of the other orderings.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import random
 
 import libcst as cst
 
+from ...python.syntax.conditions import decisions
 from ...python.syntax.parsed import Parsed, parse
-from ..rule import Edit, Refused, Site, edited
-from .conditions import decisions
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "modify_condition"
 EQUIVALENT = False

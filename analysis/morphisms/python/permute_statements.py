@@ -18,7 +18,8 @@ from ...python.syntax.exact_types import ATOMS
 from ...python.syntax.layout import line_end
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import Variable
-from ..rule import Edit, Refused, Site, edited
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "permute_statements"
 EQUIVALENT = True

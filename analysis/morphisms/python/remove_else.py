@@ -1,7 +1,7 @@
 """An `elif` or `else` branch is taken away.
 
-Not equivalent, by intent; whether a test tells the two apart is decided by execution (`rule.confirmed`). Of `elif` only its own branch
-goes: what follows it belongs to the branch before. Precondition: the branch is one of an `if` statement.
+Not equivalent, by intent: `outcomes_differ` runs the tests to confirm it. Of an `elif` only its own branch goes: what follows it then
+belongs to the branch before. Precondition: the branch is one of an `if` statement.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import libcst as cst
 
 from ...python.syntax.layout import next_line
 from ...python.syntax.parsed import Parsed, parse
-from ..rule import Edit, Refused, Site, edited
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "remove_else"
 EQUIVALENT = False

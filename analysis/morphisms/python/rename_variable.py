@@ -16,7 +16,8 @@ from ...python.syntax.effects import reflective
 from ...python.syntax.names import fresh
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import Scopes, Variable, scopes
-from ..rule import Edit, Refused, Site, edited
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "rename_variable"
 EQUIVALENT = True

@@ -12,11 +12,12 @@ import random
 
 import libcst as cst
 
+from ...python.syntax.conditions import decisions
 from ...python.syntax.effects import Effects, effects
 from ...python.syntax.exact_types import ATOMS, CONTAINERS
 from ...python.syntax.parsed import parse
-from ..rule import Edit, Refused, Site, edited
-from .conditions import decisions
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "reorder_condition"
 EQUIVALENT = True

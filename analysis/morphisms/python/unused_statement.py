@@ -14,7 +14,8 @@ from ...python.syntax.effects import reflective
 from ...python.syntax.layout import newline, statement_start
 from ...python.syntax.names import fresh
 from ...python.syntax.parsed import Parsed, parse
-from ..rule import Edit, Refused, Site, edited
+from ..morphism import Refused, Site
+from ..text_edits import Edit, edited
 
 NAME = "unused_statement"
 EQUIVALENT = True

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from needs import DATA, needs_data
 from program_outcomes import Program, Runner, humaneval, mbpp, told_apart
 
-from assay.analysis.morphisms.compose import chain, rules
-from assay.analysis.morphisms.rule import Refused, rewrite, rewritten_somewhere
+from assay.analysis.morphisms.morphism import Refused, rewrite, rewrite_somewhere
+from assay.analysis.morphisms.pairs import chain
+from assay.analysis.morphisms.registry import morphisms
 from assay.analysis.python.lines import UnreadableSource
 
 # a seed says nothing of its program's size: there is nothing to shrink
 FEW = settings(deadline=None, max_examples=12, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-KEEPING = rules("python", equivalent=True)
+KEEPING = morphisms("python", equivalent=True)
 
 
 TRICKY = {
@@ -154,13 +155,13 @@ def check_every_site_of(source: str, seed: int) -> int:
     """How many rewrites there are; fails for one after which the program does something else."""
     before, applied = behaviour(source), 0
     assert behaviour(source) == before
-    for rule in KEEPING:
-        for site in rule.sites(source):
+    for one in KEEPING:
+        for site in one.sites(source):
             try:
-                after = rewrite(rule, source, site, random.Random(seed)).of(source)
+                after = rewrite(one, source, site, random.Random(seed)).of(source)
             except Refused:
                 continue
-            assert behaviour(after) == before, f"{rule.NAME} at {site}:\n{source}\nbecame\n{after}"
+            assert behaviour(after) == before, f"{one.NAME} at {site}:\n{source}\nbecame\n{after}"
             applied += 1
     return applied
 
@@ -196,7 +197,7 @@ def test_generated_programs_do_the_same_after_many_equivalent_rewrites_one_after
 @pytest.mark.slow
 @needs_data("humaneval", "mbpp")
 @pytest.mark.parametrize("benchmark", [humaneval, mbpp])
-def test_every_rule_at_a_random_place_keeps_what_canonical_solutions_do(benchmark: Callable[[Path], list[Program]]) -> None:
+def test_every_morphism_at_a_random_place_keeps_what_canonical_solutions_do(benchmark: Callable[[Path], list[Program]]) -> None:
     applied = 0
     with Runner() as runner:
         # benchmarks/morphisms.py takes all of them
@@ -205,14 +206,14 @@ def test_every_rule_at_a_random_place_keeps_what_canonical_solutions_do(benchmar
             again = runner.outcomes(task)
             if before is None or again is None or told_apart(before, again):
                 continue
-            for rule in KEEPING:
+            for one in KEEPING:
                 try:
-                    after = rewritten_somewhere(rule, task.source, random.Random(task.id)).of(task.source)
+                    after = rewrite_somewhere(one, task.source, random.Random(task.id)).of(task.source)
                 except (Refused, UnreadableSource):  # libcst does not read one solution of MBPP
                     continue
                 outcomes = runner.outcomes(task, after)
                 assert outcomes is not None
-                assert not told_apart(before, outcomes), f"{rule.NAME} of {task.id}:\n{after}"
+                assert not told_apart(before, outcomes), f"{one.NAME} of {task.id}:\n{after}"
                 applied += 1
     assert applied > 100
 

@@ -3,15 +3,17 @@ from __future__ import annotations
 import pytest
 from analyzed_program import PROGRAM, outcomes
 
-from assay.analysis.bugs.injection import bug, inject
-from assay.analysis.morphisms.compose import chain, pairs, rule, rules
-from assay.analysis.morphisms.rule import Refused, confirmed
+from assay.analysis.bugs.injection import inject
+from assay.analysis.bugs.registry import bug
+from assay.analysis.morphisms.morphism import Refused, outcomes_differ
+from assay.analysis.morphisms.pairs import chain, pairs
+from assay.analysis.morphisms.registry import morphism, morphisms
 
 
 def test_what_changes_no_tests_outcome_is_not_called_different() -> None:
-    assert confirmed(PROGRAM, PROGRAM, outcomes) is False
-    assert confirmed(PROGRAM, PROGRAM.replace("place = i", "place = -i - 5"), outcomes) is True
-    assert confirmed(PROGRAM, PROGRAM, lambda _: None) is None
+    assert outcomes_differ(PROGRAM, PROGRAM, outcomes) is False
+    assert outcomes_differ(PROGRAM, PROGRAM.replace("place = i", "place = -i - 5"), outcomes) is True
+    assert outcomes_differ(PROGRAM, PROGRAM, lambda _: None) is None
 
 
 def test_pairs_have_the_distance_of_their_rewrites_and_those_that_differ_do() -> None:
@@ -24,15 +26,15 @@ def test_pairs_have_the_distance_of_their_rewrites_and_those_that_differ_do() ->
         for step in pair.rewrites:
             text = step.of(text)
         assert text == pair.after
-        assert confirmed(pair.before, pair.after, outcomes) is (not pair.equivalent)
+        assert outcomes_differ(pair.before, pair.after, outcomes) is (not pair.equivalent)
     assert found == pairs(PROGRAM, "python", "seed", 3, outcomes=outcomes)
     assert found != pairs(PROGRAM, "python", "another", 3, outcomes=outcomes)
 
 
-def test_a_chain_takes_another_rule_before_one_that_it_had_and_ends_where_none_applies() -> None:
-    steps = chain(PROGRAM, rules("python", equivalent=True), "seed", 7)
-    assert len({step.rule for step in steps}) >= 6
-    assert chain("x = 1\n", rules("python", equivalent=True), "seed", 3) == []
+def test_a_chain_takes_another_morphism_before_one_that_it_had_and_ends_where_none_applies() -> None:
+    steps = chain(PROGRAM, morphisms("python", equivalent=True), "seed", 7)
+    assert len({step.morphism for step in steps}) >= 6
+    assert chain("x = 1\n", morphisms("python", equivalent=True), "seed", 3) == []
 
 
 def test_an_injected_bug_is_one_that_a_test_notices() -> None:
@@ -45,9 +47,9 @@ def test_an_injected_bug_is_one_that_a_test_notices() -> None:
 
 
 def test_what_there_is_not_is_named_with_what_there_is() -> None:
-    with pytest.raises(ValueError, match="no rules for 'cobol'; there are some for python, java"):
-        rule("rename_variable", "cobol")
-    with pytest.raises(ValueError, match=r"no rule 'rename'.*; there are rename_variable"):
-        rule("rename", "python")
+    with pytest.raises(ValueError, match="no morphisms for 'cobol'; there are some for python, java"):
+        morphism("rename_variable", "cobol")
+    with pytest.raises(ValueError, match=r"no morphism 'rename'.*; there are rename_variable"):
+        morphism("rename", "python")
     with pytest.raises(ValueError, match="no bug 'typo'; there are swapped_arguments"):
         bug("typo", "python")

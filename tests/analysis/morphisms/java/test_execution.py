@@ -1,4 +1,4 @@
-"""What the rules for Java make of programs, compiled and run: the equivalent ones change nothing that a program prints or throws."""
+"""What the morphisms for Java make of programs, compiled and run: the equivalent ones change nothing that a program prints or throws."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from java_rules import BUGS, EQUIVALENT, OTHER, applied
+from java_morphisms import BUGS, EQUIVALENT, OTHER, applied
 from java_runner import Report, Runner, javac_is_here, runner
 from needs import DATA, needs, needs_data
 
-from assay.analysis.morphisms.compose import chain
-from assay.analysis.morphisms.rule import Rule
+from assay.analysis.morphisms.morphism import Morphism
+from assay.analysis.morphisms.pairs import chain
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.java"))
 HUMANEVAL = "humaneval-x/humaneval_java.jsonl.gz"
@@ -46,22 +46,22 @@ def check_unchanged(jvm: Runner, items: Sequence[tuple[str, str]], changed: Sequ
     assert not wrong, wrong[0]
 
 
-def test_a_sample_of_the_sites_in_programs_made_to_break_the_rules_keeps_all_that_they_print(jvm: Runner) -> None:
+def test_a_sample_of_the_sites_in_programs_made_to_break_the_morphisms_keeps_all_that_they_print(jvm: Runner) -> None:
     sources = [path.read_text(encoding="utf-8") for path in PROGRAMS]
-    # a statement that is not used is the same everywhere: the other rules have more to go wrong
-    among = [rule for rule in EQUIVALENT if rule.NAME != "unused_statement"]
-    made = [(i, f"{rule} {site}", after) for i, source in enumerate(sources) for rule, site, after in applied(source, among)]
+    # a statement that is not used is the same everywhere: the other morphisms have more to go wrong
+    among = [one for one in EQUIVALENT if one.NAME != "unused_statement"]
+    made = [(i, f"{one} {site}", after) for i, source in enumerate(sources) for one, site, after in applied(source, among)]
     check_unchanged(jvm, [(source, "") for source in sources], random.Random(1).sample(made, 60))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_every_site_in_programs_made_to_break_the_rules_keeps_all_that_they_print(path: Path, end: str, jvm: Runner) -> None:
+def test_every_site_in_programs_made_to_break_the_morphisms_keeps_all_that_they_print(path: Path, end: str, jvm: Runner) -> None:
     source = path.read_text(encoding="utf-8").replace("\n", end)
     made = applied(source, EQUIVALENT)
     assert len(made) > 30
-    check_unchanged(jvm, [(source, "")], [(0, f"{rule} {site}", after) for rule, site, after in made])
+    check_unchanged(jvm, [(source, "")], [(0, f"{one} {site}", after) for one, site, after in made])
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_six_equivalent_rewrites_one_after_another_keep_all_that_a_program_print
 @published
 def test_a_sample_of_the_sites_in_humaneval_solutions_keeps_what_the_tests_say(jvm: Runner) -> None:
     items = humaneval()
-    changed = [(i, f"{rule} {site}", after) for i in range(0, len(items), 12) for rule, site, after in applied(items[i][0], EQUIVALENT)]
+    changed = [(i, f"{one} {site}", after) for i in range(0, len(items), 12) for one, site, after in applied(items[i][0], EQUIVALENT)]
     check_unchanged(jvm, items[::12], [(i // 12, what, after) for i, what, after in random.Random(1).sample(changed, 60)])
 
 
@@ -88,22 +88,22 @@ def test_a_sample_of_the_sites_in_humaneval_solutions_keeps_what_the_tests_say(j
 @published
 def test_every_site_in_humaneval_solutions_keeps_what_the_tests_say(jvm: Runner) -> None:
     items = humaneval()
-    changed = [(i, f"{rule} {site}", after) for i, (program, _) in enumerate(items) for rule, site, after in applied(program, EQUIVALENT)]
+    changed = [(i, f"{one} {site}", after) for i, (program, _) in enumerate(items) for one, site, after in applied(program, EQUIVALENT)]
     counts = Counter(what.split()[0] for _, what, _ in changed)
-    assert set(counts) == {rule.NAME for rule in EQUIVALENT}
+    assert set(counts) == {one.NAME for one in EQUIVALENT}
     assert len(changed) > 2700
     check_unchanged(jvm, items, changed)
 
 
-def endings(jvm: Runner, among: Sequence[Rule], most: int, every: int = 1) -> dict[str, list[tuple[Report, Report]]]:
-    """(before, after) of what the rules make of each `every`-th HumanEval solution, at most `most` for each rule, drawn."""
+def endings(jvm: Runner, among: Sequence[Morphism], most: int, every: int = 1) -> dict[str, list[tuple[Report, Report]]]:
+    """(before, after) of what the morphisms make of each `every`-th HumanEval solution, at most `most` for each morphism, drawn."""
     items = humaneval()[::every]
     jobs = []
-    for rule in among:
-        made = [(i, after) for i, (program, _) in enumerate(items) for _, _, after in applied(program, [rule])]
+    for one in among:
+        made = [(i, after) for i, (program, _) in enumerate(items) for _, _, after in applied(program, [one])]
         some = random.Random(1).sample(made, min(most, len(made)))
         for i, after in some:
-            jobs.append((rule.NAME, items[i][0] + items[i][1], after + items[i][1]))
+            jobs.append((one.NAME, items[i][0] + items[i][1], after + items[i][1]))
     before, after = (jvm.run([job[k] for job in jobs]) for k in (1, 2))
     found = dict[str, list[tuple[Report, Report]]]()
     for (name, _, _), *reports in zip(jobs, before, after, strict=True):
@@ -112,15 +112,15 @@ def endings(jvm: Runner, among: Sequence[Rule], most: int, every: int = 1) -> di
 
 
 def check_mostly_changed(found: dict[str, list[tuple[Report, Report]]]) -> None:
-    """Everything compiles, and more than half of all, the rules taken together, changes what the tests say."""
-    every = [(rule, *pair) for rule, pairs in found.items() for pair in pairs]
-    assert not [(rule, after) for rule, _, after in every if after.ending == "uncompilable"]
+    """Everything compiles, and more than half of all, the morphisms taken together, changes what the tests say."""
+    every = [(one, *pair) for one, pairs in found.items() for pair in pairs]
+    assert not [(one, after) for one, _, after in every if after.ending == "uncompilable"]
     changed = sum(before != after for _, before, after in every)
     assert changed > 0.5 * len(every), (changed, len(every))
 
 
 @published
-def test_rules_that_are_not_equivalent_and_bugs_compile_and_mostly_change_what_tests_say(jvm: Runner) -> None:
+def test_morphisms_that_are_not_equivalent_and_bugs_compile_and_mostly_change_what_tests_say(jvm: Runner) -> None:
     check_mostly_changed(endings(jvm, [*OTHER, *BUGS], 4, every=12))
 
 

@@ -5,29 +5,30 @@ import random
 import pytest
 from analyzed_program import PROGRAM
 
-from assay.analysis.bugs.injection import KINDS, bug
-from assay.analysis.morphisms.compose import EQUIVALENT_RULES, rule, rules
-from assay.analysis.morphisms.rule import Edit, Refused, Rule, Site, changed_span, edited, rewrite, rewritten_somewhere
+from assay.analysis.bugs.registry import KINDS, bug
+from assay.analysis.morphisms.morphism import Morphism, Refused, Site, rewrite, rewrite_somewhere
+from assay.analysis.morphisms.registry import MORPHISMS, morphism, morphisms
+from assay.analysis.morphisms.text_edits import Edit, changed_span, edited
 
-ALL = [*rules("python", equivalent=True), *rules("python", equivalent=False), *(bug(kind, "python") for kind in KINDS)]
+ALL = [*morphisms("python", equivalent=True), *morphisms("python", equivalent=False), *(bug(kind, "python") for kind in KINDS)]
 
 
-def everywhere(rule: Rule, source: str) -> list[str]:
-    """What the rule makes of a source at each of its sites where it applies."""
+def everywhere(one: Morphism, source: str) -> list[str]:
+    """What the morphism makes of a source at each of its sites where it applies."""
     made = []
-    for site in rule.sites(source):
+    for site in one.sites(source):
         try:
-            made.append(rule.apply(source, site, random.Random(0)))
+            made.append(one.apply(source, site, random.Random(0)))
         except Refused:
             continue
     return made
 
 
 def why_not(name: str, source: str, what: str = "") -> str:
-    """The reason for which a rule refuses the site, which must be the only one or the one with that `what`."""
-    found = [site for site in rule(name, "python").sites(source) if not what or site.what == what]
+    """The reason for which a morphism refuses the site, which must be the only one or the one with that `what`."""
+    found = [site for site in morphism(name, "python").sites(source) if not what or site.what == what]
     with pytest.raises(Refused) as caught:
-        rule(name, "python").apply(source, found[0], random.Random(0))
+        morphism(name, "python").apply(source, found[0], random.Random(0))
     return str(caught.value)
 
 
@@ -35,22 +36,22 @@ def in_function(body: str, head: str = "def f(a, b):") -> str:
     return head + "\n" + "".join(f"    {line}\n" for line in body.split("\n"))
 
 
-@pytest.mark.parametrize("rule", ALL, ids=lambda r: r.NAME)
-def test_the_example_of_a_rule_is_what_it_does(rule: Rule) -> None:
-    before, after = rule.EXAMPLE
-    assert after in {rule.apply(before, site, random.Random(seed)) for site in rule.sites(before) for seed in range(100)}
+@pytest.mark.parametrize("one", ALL, ids=lambda r: r.NAME)
+def test_the_example_of_a_morphism_is_what_it_does(one: Morphism) -> None:
+    before, after = one.EXAMPLE
+    assert after in {one.apply(before, site, random.Random(seed)) for site in one.sites(before) for seed in range(100)}
 
 
-@pytest.mark.parametrize("rule", ALL, ids=lambda r: r.NAME)
-def test_a_rule_says_whether_it_is_equivalent_and_what_its_precondition_is(rule: Rule) -> None:
-    assert (rule.NAME in EQUIVALENT_RULES) is rule.EQUIVALENT
-    assert rule.__doc__
-    assert "Precondition" in rule.__doc__ or not rule.EQUIVALENT
+@pytest.mark.parametrize("one", ALL, ids=lambda r: r.NAME)
+def test_a_morphism_says_whether_it_is_equivalent_and_what_its_precondition_is(one: Morphism) -> None:
+    assert (one.NAME in {entry.name for entry in MORPHISMS if entry.equivalent}) is one.EQUIVALENT
+    assert one.__doc__
+    assert "Precondition" in one.__doc__ or not one.EQUIVALENT
 
 
 @pytest.mark.parametrize("variant", ["\n", "\r\n", "tabs", "mark", "no last line end"])
-@pytest.mark.parametrize("rule", ALL, ids=lambda r: r.NAME)
-def test_what_is_outside_of_the_change_comes_back_as_it_was(rule: Rule, variant: str) -> None:
+@pytest.mark.parametrize("one", ALL, ids=lambda r: r.NAME)
+def test_what_is_outside_of_the_change_comes_back_as_it_was(one: Morphism, variant: str) -> None:
     source = {
         "\n": PROGRAM,
         "\r\n": PROGRAM.replace("\n", "\r\n"),
@@ -58,16 +59,16 @@ def test_what_is_outside_of_the_change_comes_back_as_it_was(rule: Rule, variant:
         "mark": "\ufeff" + PROGRAM,
         "no last line end": PROGRAM.rstrip("\n"),
     }[variant]
-    sites = rule.sites(source)
+    sites = one.sites(source)
     assert sites == sorted(sites, key=lambda s: s.start)
     for site in sites:
         try:
-            step = rewrite(rule, source, site, random.Random(1))
+            step = rewrite(one, source, site, random.Random(1))
         except Refused:
             continue
         after = step.of(source)
         compile(after.removeprefix("\ufeff"), "after", "exec")
-        assert after == rule.apply(source, site, random.Random(1))
+        assert after == one.apply(source, site, random.Random(1))
         assert after.startswith(source[: step.start])
         assert after.endswith(source[step.end :])
         # the string that looks like code, its second line, and each line end are those of the file
@@ -86,7 +87,7 @@ def test_what_is_outside_of_the_change_comes_back_as_it_was(rule: Rule, variant:
     ],
 )
 def test_words_that_a_change_brings_together_stay_apart(source: str, after: str) -> None:
-    (changed,) = everywhere(rule("reorder_condition", "python"), source)
+    (changed,) = everywhere(morphism("reorder_condition", "python"), source)
     assert after in changed
     compile(changed, "", "exec")
 
@@ -105,12 +106,12 @@ def test_the_changed_span_is_the_shortest() -> None:
     assert changed_span("aXb", "aYYb") == (1, 2, "YY")
 
 
-def test_a_rule_at_a_place_that_is_none_of_its_sites_refuses() -> None:
+def test_a_morphism_at_a_place_that_is_none_of_its_sites_refuses() -> None:
     for each in ALL:
         with pytest.raises(Refused):
             each.apply("x = 1\n", Site(0, 1), random.Random(0))
     with pytest.raises(Refused, match="finds no place"):
-        rewritten_somewhere(rule("remove_else", "python"), "x = 1\n", random.Random(0))
+        rewrite_somewhere(morphism("remove_else", "python"), "x = 1\n", random.Random(0))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_a_variable_that_others_may_know_by_name_keeps_it(source: str, what: str
 
 def test_names_that_are_no_local_variables_are_no_sites_for_renaming() -> None:
     source = "x = 1\nclass C:\n    y = 2\n    def m(self):\n        global z\n        z = self.x\n        f(x=y)\n"
-    assert {site.what for site in rule("rename_variable", "python").sites(source)} == {"self"}
+    assert {site.what for site in morphism("rename_variable", "python").sites(source)} == {"self"}
 
 
 def test_renaming_reaches_closures_comprehensions_walrus_targets_deletions_and_captures_and_nothing_else() -> None:
@@ -144,8 +145,8 @@ def test_renaming_reaches_closures_comprehensions_walrus_targets_deletions_and_c
         "    case {'x': x}:\n        del x\nclass C:\n    x = x\n    y = [x]\nf(x=f'{x!r:>{x}}')\nfor x in b: pass"
     )
     source = in_function(body)
-    site = next(s for s in rule("rename_variable", "python").sites(source) if s.what == "x")
-    after = rule("rename_variable", "python").apply(source, site, random.Random(0))
+    site = next(s for s in morphism("rename_variable", "python").sites(source) if s.what == "x")
+    after = morphism("rename_variable", "python").apply(source, site, random.Random(0))
     name = changed_span(source, after)[2].split(" ", 1)[0]
     lines = (
         f"{name} = a.x", "def g():", f"    nonlocal {name}", f"    {name} += 1", f"    return lambda: {name}",
@@ -179,9 +180,11 @@ def test_a_variable_is_negated_only_where_it_is_a_bool_everywhere(body: str, rea
 
 
 def test_a_walrus_inside_of_its_own_variables_value_is_negated_in_both() -> None:
-    (after,) = everywhere(rule("boolean_exchange", "python"), in_function("q = a\np = not ([(p := not q) for n in range(2)])\nreturn p"))
+    (after,) = everywhere(
+        morphism("boolean_exchange", "python"), in_function("q = a\np = not ([(p := not q) for n in range(2)])\nreturn p")
+    )
     assert after == in_function("q = a\np = not (not ([(not (p := not (not q))) for n in range(2)]))\nreturn not p")
-    (back, *_) = everywhere(rule("boolean_exchange", "python"), after)
+    (back, *_) = everywhere(morphism("boolean_exchange", "python"), after)
     for source in (after, back):
         space: dict[str, object] = {}
         exec(source, space)
@@ -215,14 +218,14 @@ def test_a_loop_whose_exchange_could_be_seen_is_left(source: str, reason: str) -
 )
 def test_the_arguments_of_a_range_stay_whole_outside_of_its_brackets(stop: str, written: str) -> None:
     source = f"def f(a: list, b: list):\n    for i in range({stop}):\n        a[i] = 0\n"
-    (after,) = everywhere(rule("loop_exchange", "python"), source)
+    (after,) = everywhere(morphism("loop_exchange", "python"), source)
     compile(after, "", "exec")
     assert f"= 0, {written}\n    while " in after
 
 
 def test_a_loop_over_what_may_have_a_finally_drops_its_iterator_when_it_is_left() -> None:
     source = in_function("for x in a:\n    s = '''\nkept'''\n    if x:\n        break")
-    (after,) = everywhere(rule("loop_exchange", "python"), source)
+    (after,) = everywhere(morphism("loop_exchange", "python"), source)
     assert "    finally:\n        del " in after
     assert "s = '''\n    kept'''" in after
 
@@ -244,11 +247,11 @@ def test_a_pattern_that_no_expression_says_is_left(pattern: str, reason: str) ->
 
 def test_the_subject_of_a_match_is_evaluated_once() -> None:
     (after,) = everywhere(
-        rule("match_to_if", "python"), in_function("match a():\n    case 1:\n        b()\n    case _ if b:\n        pass")
+        morphism("match_to_if", "python"), in_function("match a():\n    case 1:\n        b()\n    case _ if b:\n        pass")
     )
     assert after.count("a()") == 1
     (after,) = everywhere(
-        rule("match_to_if", "python"), in_function("match a:\n    case 1 if (a := 2):\n        b()\n    case 2:\n        pass")
+        morphism("match_to_if", "python"), in_function("match a:\n    case 1 if (a := 2):\n        b()\n    case 2:\n        pass")
     )
     assert "if a == 1" not in after
 
@@ -286,7 +289,7 @@ def test_a_condition_is_not_reordered_where_that_could_be_seen(body: str, what: 
     ],
 )
 def test_a_condition_whose_sides_do_not_matter_is_reordered(body: str, after: str) -> None:
-    assert in_function(after) in everywhere(rule("reorder_condition", "python"), in_function(body))
+    assert in_function(after) in everywhere(morphism("reorder_condition", "python"), in_function(body))
 
 
 @pytest.mark.parametrize(
@@ -307,22 +310,22 @@ def test_a_condition_whose_sides_do_not_matter_is_reordered(body: str, after: st
 )
 def test_statements_that_depend_on_each_other_keep_their_order(body: str, reason: str) -> None:
     source = in_function(body)
-    last = rule("permute_statements", "python").sites(source)[-1]
+    last = morphism("permute_statements", "python").sites(source)[-1]
     with pytest.raises(Refused, match=reason):
-        rule("permute_statements", "python").apply(source, last, random.Random(0))
+        morphism("permute_statements", "python").apply(source, last, random.Random(0))
 
 
 def test_docstrings_stay_where_they_are() -> None:
     source = 'def f(a):\n    """Doc."""\n    x = 1\n    return a\n'
-    assert rule("permute_statements", "python").sites(source) == []
-    for after in everywhere(rule("unused_statement", "python"), source):
+    assert morphism("permute_statements", "python").sites(source) == []
+    for after in everywhere(morphism("unused_statement", "python"), source):
         space: dict[str, object] = {}
         exec(after, space)
         assert space["f"].__doc__ == "Doc."
 
 
 def test_modifying_a_condition_changes_one_comparison_or_boolean_operator_of_it_and_never_to_a_division() -> None:
-    modify = rule("modify_condition", "python")
+    modify = morphism("modify_condition", "python")
     source = in_function("x = a == b and a + b * 2\nif a == b and a != 2 or a + b * 2 < 3 and not (a is b): pass\nreturn a * b")
     found = {site.what: source[: site.start].count("\n") for site in modify.sites(source)}
     assert found == {"==": 2, "and": 2, "!=": 2, "or": 2, "<": 2, "is": 2}
@@ -334,7 +337,7 @@ def test_modifying_a_condition_changes_one_comparison_or_boolean_operator_of_it_
 
 def test_only_the_branch_itself_is_removed() -> None:
     source = in_function("if a:\n    x = 1\n# why\nelif b:\n    x = 2\nelse:  # rest\n    x = 3\nfor n in a:\n    pass\nelse:\n    x = 4")
-    assert everywhere(rule("remove_else", "python"), source) == [
+    assert everywhere(morphism("remove_else", "python"), source) == [
         in_function("if a:\n    x = 1\n# why\nelse:  # rest\n    x = 3\nfor n in a:\n    pass\nelse:\n    x = 4"),
         in_function("if a:\n    x = 1\n# why\nelif b:\n    x = 2\nfor n in a:\n    pass\nelse:\n    x = 4"),
     ]

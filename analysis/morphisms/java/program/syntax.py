@@ -15,7 +15,9 @@ from itertools import accumulate
 import tree_sitter_java
 from tree_sitter import Language, Node, Parser
 
-from ..rule import Edit, Refused, Site, UnreadableSource
+from ....python.source_text import UnreadableSource
+from ...morphism import Refused, Site
+from ...text_edits import Edit
 
 
 def words(text: str) -> frozenset[str]:

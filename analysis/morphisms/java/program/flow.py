@@ -10,13 +10,11 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from ..rule import Refused
 from .names import is_final, late, names_of
 from .syntax import (
     BLOCKS,
     CALLABLES,
     LOOPS,
-    METHODS,
     TYPE_BODIES,
     JavaSource,
     ancestors,
@@ -178,7 +176,7 @@ def _switch_completes(java: JavaSource, node: Node) -> bool:
     return any(completes(java, b.named_children[-1]) for b in branches)
 
 
-def uncompilable(java: JavaSource) -> str:
+def flow_error(java: JavaSource) -> str:
     """Why javac would refuse the flow of some method: an unreachable statement, a missing return; "" where it would not."""
     for node in walk(java.root):
         if node.type in BLOCKS or node.type == "switch_block_statement_group":
@@ -206,7 +204,7 @@ def uncertain(java: JavaSource, node: Node) -> bool:
     return any(c is not None and constant(java, c) is None and may_be_constant(java, c) for c in conditions)
 
 
-def binds(node: Node) -> bool:
+def binds_pattern(node: Node) -> bool:
     """Whether a pattern inside names a variable, whose scope then depends on the flow."""
     return any(
         n.type in {"type_pattern", "record_pattern"} or (n.type == "instanceof_expression" and n.child_by_field_name("name"))
@@ -214,20 +212,7 @@ def binds(node: Node) -> bool:
     )
 
 
-def check_declarations_may_move(node: Node) -> None:
-    """Raise Refused where a declaration more, or at another place, could make javac refuse what the language allows.
-
-    javac (17) gives the variable that a pattern in the condition of a `for` names to the next declaration after the loop, so whether a
-    program compiles depends on how many declarations come in between.
-    """
-    around = [a for a in ancestors(node) if a.type in METHODS or a.type in {"static_initializer", "class_body"}]
-    for loop in walk(around[0]) if around else ():
-        condition = loop.child_by_field_name("condition") if loop.type == "for_statement" else None
-        if condition is not None and binds(condition):
-            raise Refused("javac loses track of the variable of a pattern in the condition of a for, here in the same method")
-
-
-def settles(java: JavaSource, node: Node) -> bool:
+def assigns_tracked_variable(java: JavaSource, node: Node) -> bool:
     """Whether a node assigns to what javac follows along every path: a local declared without a value, a field in a constructor."""
     building = any(a.type in {"constructor_body", "compact_constructor_declaration", "static_initializer"} for a in ancestors(node))
     for inner in walk(node):

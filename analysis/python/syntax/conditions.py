@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from ...python.syntax.parsed import Parsed
+from .parsed import Parsed
 
 
 def tests(parsed: Parsed) -> Iterator[cst.BaseExpression]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from ..rule import Edit
+from ...text_edits import Edit
 from .syntax import JavaSource, field, operator
 
 _LEVELS = (

@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from java_rules import BUGS, EQUIVALENT, OTHER, applied, reason
+from java_morphisms import BUGS, EQUIVALENT, OTHER, applied, reason
 
-from assay.analysis.bugs.injection import bug, inject
-from assay.analysis.morphisms.compose import pairs, rule, rules
-from assay.analysis.morphisms.rule import Refused, Rule, Site, UnreadableSource, changed_span
+from assay.analysis.bugs.injection import inject
+from assay.analysis.bugs.registry import bug
+from assay.analysis.morphisms.morphism import Morphism, Refused, Site
+from assay.analysis.morphisms.pairs import pairs
+from assay.analysis.morphisms.registry import morphism, morphisms
+from assay.analysis.morphisms.text_edits import changed_span
+from assay.analysis.python.source_text import UnreadableSource
 
 PROGRAMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parent / "programs").glob("*.java"))}
 ALL = [*EQUIVALENT, *OTHER, *BUGS]
@@ -43,19 +47,19 @@ class New {
 
 
 def only(name: str, source: str) -> str:
-    """What the rule makes of its only site."""
-    (site,) = rule(name, "java").sites(source)
-    return rule(name, "java").apply(source, site, random.Random(0))
+    """What the morphism makes of its only site."""
+    (site,) = morphism(name, "java").sites(source)
+    return morphism(name, "java").apply(source, site, random.Random(0))
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.NAME)
-def test_the_example_of_a_rule_is_what_the_rule_does(one: Rule) -> None:
+def test_the_example_of_a_morphism_is_what_the_morphism_does(one: Morphism) -> None:
     before, after = one.EXAMPLE
     made = [text for _, _, text in _with_seed_0(one, before)]
     assert after in made
 
 
-def _with_seed_0(one: Rule, source: str) -> list[tuple[str, Site, str]]:
+def _with_seed_0(one: Morphism, source: str) -> list[tuple[str, Site, str]]:
     found = []
     for site in one.sites(source):
         try:
@@ -65,17 +69,19 @@ def _with_seed_0(one: Rule, source: str) -> list[tuple[str, Site, str]]:
     return found
 
 
-def test_there_are_seven_equivalent_rules_two_others_and_six_kinds_of_bug() -> None:
+def test_there_are_seven_equivalent_morphisms_two_others_and_six_kinds_of_bug() -> None:
     assert [len(EQUIVALENT), len(OTHER), len(BUGS)] == [7, 2, 6]
     assert all(one.EQUIVALENT for one in EQUIVALENT)
     assert not any(one.EQUIVALENT for one in [*OTHER, *BUGS])
-    assert "switch_to_if" in {one.NAME for one in rules("java", equivalent=True)}
-    with pytest.raises(ValueError, match="no rule 'match_to_if' for java"):
-        rule("match_to_if", "java")
+    assert "switch_to_if" in {one.NAME for one in morphisms("java", equivalent=True)}
+    with pytest.raises(ValueError, match="no morphism 'match_to_if' for java"):
+        morphism("match_to_if", "java")
 
 
 @given(st.sampled_from(sorted(PROGRAMS)), st.sampled_from(ALL), st.integers(0, 10**6))
-def test_a_rewrite_is_the_same_for_the_same_seed_and_parses_and_leaves_the_lines_far_from_its_site(name: str, one: Rule, seed: int) -> None:
+def test_a_rewrite_is_the_same_for_the_same_seed_and_parses_and_leaves_the_lines_far_from_its_site(
+    name: str, one: Morphism, seed: int
+) -> None:
     source = PROGRAMS[name]
     sites = one.sites(source)
     if not sites:
@@ -97,7 +103,7 @@ def test_a_rewrite_is_the_same_for_the_same_seed_and_parses_and_leaves_the_lines
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.NAME)
-def test_sites_are_in_the_order_of_the_text_and_differ(one: Rule) -> None:
+def test_sites_are_in_the_order_of_the_text_and_differ(one: Morphism) -> None:
     for source in PROGRAMS.values():
         sites = one.sites(source)
         assert [s.start for s in sites] == sorted(s.start for s in sites)
@@ -106,9 +112,9 @@ def test_sites_are_in_the_order_of_the_text_and_differ(one: Rule) -> None:
 
 def test_offsets_are_characters_where_the_text_is_not_ascii() -> None:
     source = 'class A { int f(int größe) { String s = "😀é"; int ж = größe + s.length(); return ж; } }'
-    sites = rule("rename_variable", "java").sites(source)
+    sites = morphism("rename_variable", "java").sites(source)
     assert [source[s.start : s.end] for s in sites] == ["größe", "s", "ж"] == [s.what for s in sites]
-    after = rule("rename_variable", "java").apply(source, sites[0], random.Random(0))
+    after = morphism("rename_variable", "java").apply(source, sites[0], random.Random(0))
     assert after == source.replace("größe", "store")
 
 
@@ -118,10 +124,10 @@ def test_java_21_is_read_and_kept_and_its_patterns_are_refused_or_renamed() -> N
     for _, _, after in made:
         start, end, text = changed_span(JAVA_21, after)
         assert JAVA_21[:start] + text + JAVA_21[end:] == after
-        rule("rename_variable", "java").sites(after)
-    assert "pattern" in reason(rule("switch_to_if", "java"), JAVA_21, "switch (o) {\n            case Circle")
-    assert len(rule("switch_to_if", "java").sites(JAVA_21)) == 1
-    assert "pattern" in reason(rule("remove_else", "java"), JAVA_21, "if (o instanceof Pair")
+        morphism("rename_variable", "java").sites(after)
+    assert "pattern" in reason(morphism("switch_to_if", "java"), JAVA_21, "switch (o) {\n            case Circle")
+    assert len(morphism("switch_to_if", "java").sites(JAVA_21)) == 1
+    assert "pattern" in reason(morphism("remove_else", "java"), JAVA_21, "if (o instanceof Pair")
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.NAME)
@@ -136,19 +142,19 @@ def test_java_21_is_read_and_kept_and_its_patterns_are_refused_or_renamed() -> N
         ('class A { String s = "\ud800"; }', "not text"),
     ],
 )
-def test_what_cannot_be_read_for_certain_is_an_error_with_line_and_reason(one: Rule, source: str, why: str) -> None:
+def test_what_cannot_be_read_for_certain_is_an_error_with_line_and_reason(one: Morphism, source: str, why: str) -> None:
     with pytest.raises(UnreadableSource, match=why):
         one.sites(source)
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.NAME)
-def test_a_site_of_another_source_is_refused(one: Rule) -> None:
+def test_a_site_of_another_source_is_refused(one: Morphism) -> None:
     with pytest.raises(Refused):
         one.apply("class A { }", Site(3, 7, "x"), random.Random(0))
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.NAME)
-def test_an_empty_file_has_no_sites(one: Rule) -> None:
+def test_an_empty_file_has_no_sites(one: Morphism) -> None:
     assert one.sites("") == []
 
 
@@ -194,8 +200,8 @@ def test_an_empty_file_has_no_sites(one: Rule) -> None:
         ("remove_else", "class A { void f(int n) { try { if (n > 1) n--; else g(); } catch (IOException e) { } } }", "if", "to catch"),
     ],
 )
-def test_a_rule_refuses_where_it_cannot_show_that_it_is_right(name: str, source: str, shape: str, why: str) -> None:
-    assert why in reason(rule(name, "java"), source, shape)
+def test_a_morphism_refuses_where_it_cannot_show_that_it_is_right(name: str, source: str, shape: str, why: str) -> None:
+    assert why in reason(morphism(name, "java"), source, shape)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +233,7 @@ def test_words_never_run_into_one_another() -> None:
 
 def test_the_update_of_a_for_runs_before_each_of_its_own_continues_only() -> None:
     source = "class A { void f() { a: for (int i = 0; i < 9; i++) { for (;;) { if (g()) continue; if (h()) continue a; } } } }"
-    loop = rule("loop_exchange", "java")
+    loop = morphism("loop_exchange", "java")
     after = loop.apply(source, loop.sites(source)[0], random.Random(0))
     assert "if (g()) continue;" in after
     assert "if (h()) { i++; continue a; }" in after
@@ -235,7 +241,7 @@ def test_the_update_of_a_for_runs_before_each_of_its_own_continues_only() -> Non
 
 def test_modify_condition_gives_each_operator_one_of_its_own_kind_and_touches_nothing_outside_conditions() -> None:
     """Upstream's (CatCode's ModifyCondition.java) falls through its switch: ==, !=, ||, &&, + and * all become /, in any expression."""
-    modify = rule("modify_condition", "java")
+    modify = morphism("modify_condition", "java")
     source = (
         "class A { int f(int a, int b, boolean c) { int d = a * b + 2; boolean e = a == b; g(a < b);\n"
         "if (a == b || a != 3 && a + b > 2 * a) return 1; while (g(a * b) < a - b) a++;\n"
@@ -284,7 +290,7 @@ def _without_brackets(source: str) -> str:
 )
 def test_another_operator_keeps_what_is_an_operand_of_what(condition: str, operator: str, after: str) -> None:
     source = f"class A {{ void f(boolean a, boolean b, boolean c, int n) {{ if ({condition}) g(); }} }}"
-    modify = rule("modify_condition", "java")
+    modify = morphism("modify_condition", "java")
     site = next(s for s in modify.sites(source) if source.startswith(operator, s.start))
     made = modify.apply(source, site, random.Random(0)).replace("a || (b || c)", "a || b || c")
     assert f"if ({after}) g();" in made

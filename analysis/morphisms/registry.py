@@ -1,0 +1,49 @@
+"""The morphisms, one line each. A new one is a module in `python/` or `java/`, written like its neighbours, and a line here."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from .morphism import Morphism
+
+LANGUAGES = ("python", "java")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A morphism by the name of its modules. equivalent: whether it keeps what a program does. languages: those that have the module."""
+
+    name: str
+    equivalent: bool
+    languages: tuple[str, ...] = LANGUAGES
+
+
+MORPHISMS = (
+    Entry("rename_variable", equivalent=True),
+    Entry("boolean_exchange", equivalent=True),
+    Entry("loop_exchange", equivalent=True),
+    Entry("match_to_if", equivalent=True, languages=("python",)),
+    Entry("switch_to_if", equivalent=True, languages=("java",)),
+    Entry("unused_statement", equivalent=True),
+    Entry("reorder_condition", equivalent=True),
+    Entry("permute_statements", equivalent=True),
+    Entry("modify_condition", equivalent=False),
+    Entry("remove_else", equivalent=False),
+)
+
+
+def morphism(name: str, language: str) -> Morphism:
+    """The morphism of that name for a language. Raises ValueError that lists what there is; ImportError without the language's parser."""
+    if language not in LANGUAGES:
+        raise ValueError(f"no morphisms for {language!r}; there are some for {', '.join(LANGUAGES)}")
+    names = [entry.name for entry in MORPHISMS if language in entry.languages]
+    if name not in names:
+        raise ValueError(f"no morphism {name!r} for {language}; there are {', '.join(names)}")
+    module: Morphism = importlib.import_module(f".{language}.{name}", __package__)
+    return module
+
+
+def morphisms(language: str, *, equivalent: bool) -> list[Morphism]:
+    """The morphisms of a language that keep what a program does, or those that change it. Raises as `morphism`."""
+    return [morphism(entry.name, language) for entry in MORPHISMS if entry.equivalent is equivalent and language in entry.languages]
