@@ -20,7 +20,6 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -28,10 +27,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
-from .tokenizer import DESCRIBE, END, FIX, IMPLEMENT, JUDGE, MIDDLE, PREFIX, SUFFIX, for_text
-
-if TYPE_CHECKING:
-    from .tasks import Item
+from .tasks import Item
+from .tokenizer import DESCRIBE, END, FIX, IMPLEMENT, JUDGE, MIDDLE, PREFIX, SUFFIX, for_text, token_start
 
 FIM_SHARE = 0.5  # of the pieces
 SPM_SHARE = 0.75  # of those that are cut; the rest are PSM, which other tools ask in
@@ -65,14 +62,6 @@ class Cut:
     after: str
 
 
-def behind_word(text: str, place: int) -> int:
-    """The place, or the one before it where a space or tab stands between: white space before a word is part of the word's token.
-
-    What a prompt shows before the cursor never ends with it, neither here nor in inference/completion/completion.py.
-    """
-    return place - 1 if text[place - 1 : place] in (" ", "\t") else place
-
-
 def cut(text: str, rng: random.Random) -> Cut:
     """A span such as an editor asks for: the rest of a line, part of a line, some lines, or any run of characters."""
     lines = text.splitlines(keepends=True)
@@ -95,7 +84,7 @@ def cut(text: str, rng: random.Random) -> Cut:
         start = rng.randint(0, len(text))
         end = min(len(text), start + int(rng.expovariate(1 / 150)))
     if start < end:
-        start = behind_word(text, start)
+        start = token_start(text, start)
     return Cut(text[:start], text[start:end], text[end:])
 
 

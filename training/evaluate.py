@@ -35,12 +35,12 @@ from assay.inference.stopping.stops import NONE
 from assay.offline_eval.line_completion.projects import ProjectError, SourceFile, is_test
 
 from .corpus import held_out_files
-from .data import behind_word, cut
+from .data import cut
 from .ngram import NGrams
 from .paths import CACHE, there
 from .scores import Figure, edit_similarity, mean, ratio
 from .task_scores import task_figures
-from .tokenizer import END
+from .tokenizer import END, token_start
 
 Figures = dict[str, Figure]
 PIECE = 2500  # characters of a file that a span is cut from
@@ -109,7 +109,7 @@ def line_figures(model: LlamaModel, ngrams: NGrams | None, files: Sequence[Sourc
         texts["with suffix"].append((complete(model, before, after).text.rstrip(), real))
         texts["without suffix"].append((complete(model, before, "").text.rstrip(), real))
         if ngrams:
-            begun = behind_word(before, len(before))
+            begun = token_start(before, len(before))
             line = ngrams.line(model.tokenize(before[max(0, begun - 200) : begun]), model.token_bytes, LINE_TOKENS)
             texts["n-gram"].append((line.removeprefix(before[begun:]).rstrip(), real))
     found = {}

@@ -26,9 +26,9 @@ from assay.inference.errors import ModelError
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.stopping.stops import LINE
 
-from .data import behind_word
 from .paths import CACHE, there
 from .places import Guess, Place
+from .tokenizer import token_start
 
 LINES_PER_FILE = 4
 SAMPLED = 3
@@ -50,7 +50,7 @@ def guess(
     model: LlamaModel, project: str, path: str, source: str, gap: Gap, *, sampled: int, before_tokens: int, after_tokens: int, seed: int
 ) -> Place:
     """Ask for a gap: once greedily, and `sampled` times at random."""
-    start = behind_word(source, gap.start)
+    start = token_start(source, gap.start)
     held, truth = source[start : gap.start], source[gap.start : gap.end].rstrip()
     before, after = fit(lambda text: len(model.tokenize(text)), source[:start], source[gap.end :], before_tokens, after_tokens)
     prompt = model.fim(before, after)

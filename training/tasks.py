@@ -13,7 +13,7 @@ the answer (SPM; all texts without control tokens):
     judge       shown is a line or its rest, real or as a model wrote it (guesses.py)      answer: True or False
 
 So a question behind a completion costs its own tokens alone: everything before them is in the cache. `before` never ends with the space
-that belongs to the next word (data.behind_word); shown and answer begin with it.
+that belongs to the next word (tokenizer.token_start); shown and answer begin with it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from .data import behind_word
 from .mutate import Function, bug, edits, parse
 from .paths import CACHE, there
 from .places import Place, read_places
+from .tokenizer import token_start
 
 Task = Literal["implement", "describe", "fix", "judge"]
 # Of one file, so that no file's habits rule a task.
@@ -139,7 +139,7 @@ def implement(source: Source, function: Function, rng: random.Random) -> Item | 
     end = source.line_end(function.end_lineno or function.lineno)
     body = source.text[start:end]
     start += len(body) - len(body.lstrip())
-    start = behind_word(source.text, start)
+    start = token_start(source.text, start)
     if end - start > MAX_BODY or start - top > CONTEXT:
         return None
     before = above(source, top, rng.randint(0, CONTEXT - (start - top))) + source.text[top:start]
@@ -177,7 +177,7 @@ def fix(source: Source, function: Function, rng: random.Random) -> Item | None:
         number, kind, wrong = made.line, str(made.kind), made.wrong
     right, top, start = source.lines[number - 1], source.starts[function.lineno - 1], source.starts[number - 1]
     begun = start + len(right) - len(right.lstrip())
-    begun = behind_word(source.text, begun)
+    begun = token_start(source.text, begun)
     # From the function's head on where there is room; from somewhere in its body where it is long.
     shown = start - top if start - top <= CONTEXT else 0
     before = above(source, start, rng.randint(shown, CONTEXT)) + source.text[start:begun]

@@ -46,6 +46,15 @@ def for_text(tokenizer: Tokenizer) -> Tokenizer:
     )
 
 
+def token_start(text: str, offset: int) -> int:
+    """The offset where the token of the word at `offset` starts: one earlier where a space or tab stands before the word.
+
+    A tokenizer joins that space to the word. So the text before the cursor never ends with it in a prompt, neither here nor in
+    inference/completion/completion.py.
+    """
+    return offset - 1 if text[offset - 1 : offset] in (" ", "\t") else offset
+
+
 def train(texts: Iterator[str], vocabulary: int) -> Tokenizer:
     """Control tokens get the first ids; the rest are the 256 bytes and the merges."""
     tokenizer = bare(models.BPE())

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from training.data import ANSWER_WEIGHT, CONTROL, ITEM_SHARES, Rows, behind_word, cut
+from training.data import ANSWER_WEIGHT, CONTROL, ITEM_SHARES, Rows, cut
 from training.tasks import Item
-from training.tokenizer import SPECIAL, train
+from training.tokenizer import SPECIAL, token_start, train
 
 TEXTS = [f"def function_{i}(a, b):\n    '''Add {i}, ünïcödé 𝕏.'''\n    return a + b * {i}\n\n\n" * 8 for i in range(30)]
 
@@ -107,5 +107,5 @@ def test_items_take_their_share_of_the_tokens_and_each_kind_its_share_of_the_ite
 @given(st.text(alphabet=" \tab\n"), st.integers(0, 50))
 def test_what_is_shown_before_a_place_lacks_the_space_of_the_next_word(text: str, place: int) -> None:
     place = min(place, len(text))
-    start = behind_word(text, place)
+    start = token_start(text, place)
     assert text[start:place] == (text[:place][-1:] if text[:place].endswith((" ", "\t")) else "")
