@@ -217,11 +217,9 @@ def _evidence_line(calibrator: Calibrator) -> str:
 
 
 def _heading(model: Model, choice: ModelChoice, paint: Paint) -> str:
-    from ..inference.opening import backend_of
-
     fingerprint = model.fingerprint
     size = f"{fingerprint.parameters / 1e6:.1f} M parameters, {fingerprint.quantisation}"
-    where = f"asking {choice.where}" if backend_of(choice.where) == "server" else "offline, on this machine"
+    where = "offline, on this machine" if choice.backend.is_local else f"asking {choice.where}"
     return f"{paint('Assay', 'bold')} completes its example files with {fingerprint.name} ({size}), {where}."
 
 

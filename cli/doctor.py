@@ -142,12 +142,13 @@ def _gpu() -> str | None:
 
 
 def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> Iterator[Check]:
+    from ..inference.backends import LLAMA_CPP
     from ..inference.completion.completion import Kind, Settings
     from ..inference.errors import ModelError
-    from ..inference.opening import ModelChoice, backend_of
+    from ..inference.opening import ModelChoice
 
     choice = choice or ModelChoice()
-    if not runtime_works and backend_of(choice.where) == "llama.cpp":
+    if not runtime_works and choice.backend is LLAMA_CPP:
         yield Check("model", "missing", "can't be opened without llama.cpp")
         return
     try:

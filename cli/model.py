@@ -55,13 +55,13 @@ def info(choice: ModelChoice, *, as_json: bool) -> int:
 
 def check(choice: ModelChoice, *, as_json: bool) -> int:
     """Measure the model's speed, and for a GGUF file that of other settings, and print both. Raises ModelError."""
-    from ..inference.opening import backend_of
+    from ..inference.backends import LLAMA_CPP
 
     with choice.open() as model:
         facts = {"name": model.fingerprint.name, "fingerprint": model.fingerprint.id}
         base = speed(model)
     facts |= _as_facts(base)
-    if backend_of(choice.where) != "llama.cpp":
+    if choice.backend is not LLAMA_CPP:
         _print(facts, as_json)
         return 0
     tried = _try_others(choice, base)
@@ -86,12 +86,12 @@ def check(choice: ModelChoice, *, as_json: bool) -> int:
 def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     """What `assay model info --json` prints, but for the time it took to load."""
     from ..inference.llamacpp.model import LlamaModel
-    from ..inference.opening import EMBEDDED, backend_of
+    from ..inference.opening import EMBEDDED
 
     fingerprint = model.fingerprint
     facts = {
         "file": choice.where or str(EMBEDDED),
-        "backend": backend_of(choice.where),
+        "backend": choice.backend.name,
         **asdict(fingerprint),
         "fingerprint": fingerprint.id,
         "context_length": model.context_length,

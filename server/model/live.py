@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from ...inference.completion.completion import Kind, Settings
 from ...inference.model import Generation, StopReason
-from ...inference.opening import EMBEDDED, ModelChoice, backend_of
+from ...inference.opening import EMBEDDED, ModelChoice
 from ...suggestion.window import Window, window
 from ..requests.cache import Memory
 from ..requests.outcomes import Source
@@ -64,7 +64,7 @@ class LiveModel:
         self.settings = settings
         self.memory = Memory()
         self.scheduler = Scheduler(self._make, self._keep, on_busy)
-        self._file = None if backend_of(choice.where) == "server" else Path(choice.where or EMBEDDED)
+        self._file = Path(choice.where or EMBEDDED) if choice.backend.is_local else None
         self._on_state = on_state
         self._on_note = on_note
         self._model_id = ""

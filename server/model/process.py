@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from ...inference.completion.completion import OnText
 from ...inference.model import Fingerprint, Generation, Layout
-from ...inference.opening import ModelChoice, backend_of
+from ...inference.opening import ModelChoice
 from .ipc import HEADER_BYTES, Question, fingerprint_from_json, frame, generation_from_json, parse, question_to_json
 
 State = Literal["loading", "ready", "failed", "closed"]
@@ -225,7 +225,7 @@ class ModelProcess:
             return
         except Exception as error:  # a model that can't be opened, an option that can't be sent
             reason = str(error)
-            if backend_of(self._choice.where) == "server":
+            if not self._choice.backend.is_local:
                 self._again_at = time.monotonic() + _TRY_AGAIN_S
                 reason += f" It is tried again when a suggestion is asked for, every {_TRY_AGAIN_S:.0f} s at most."
             self._enter("failed", reason)
