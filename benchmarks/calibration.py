@@ -21,7 +21,7 @@ from sklearn.calibration import _SigmoidCalibration  # type: ignore[import-untyp
 from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-from assay.calibration.fitting.model_selection import Choice, choose, fit_map
+from assay.calibration.fitting.model_selection import Selection, fit_map, select_map
 from assay.calibration.fitting.shrinkage import fit_tree, log_odds_of
 from assay.calibration.maps.kinds import Kind
 from assay.calibration.maps.linear import sigmoid
@@ -65,7 +65,7 @@ WORLDS: dict[str, tuple[Callable[[np.random.Generator, int], Floats], Truth]] = 
 def _ours(kind: Kind | None) -> Fit:
     def fitted(s: Floats, y: Labels) -> Callable[[Floats], Floats]:
         x, n = enter("total_logprob", s)[:, None], len(y)
-        choice = choose(x, y, np.arange(n), FEATURE) if kind is None else Choice(kind, 1, 0.0, ())
+        choice = select_map(x, y, np.arange(n), FEATURE) if kind is None else Selection(kind, 1, 0.0, ())
         made = fit_map(choice, x, y, FEATURE)
         return lambda new: np.clip(sigmoid(made.log_odds(enter("total_logprob", new)[:, None])), 1 / (n + 2), 1 - 1 / (n + 2))
 

@@ -22,7 +22,7 @@ from scipy.special import betainc, expit, logit, stdtr  # type: ignore[import-un
 
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.measures.table import Floats
-from assay.calibration.monitoring.dial import LEAST_SHOWN, LEVELS, RISK, TARGETS, DialRow, Rate, dial
+from assay.calibration.monitoring.dial import LEVELS, MIN_SHOWN, RISK, TARGETS, DialRow, Rate, dial
 
 FOLDS = 10
 SHARES = (0.5, 0.2, 0.05)
@@ -257,7 +257,7 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=1000, help="worlds a row")
     worlds = parser.parse_args().worlds
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    print(f"{worlds} worlds a row; risk {RISK}, tolerance 0, at least {LEAST_SHOWN} shown.\n")
+    print(f"{worlds} worlds a row; risk {RISK}, tolerance 0, at least {MIN_SHOWN} shown.\n")
     print("| n | projects | offsets' sd | " + " | ".join(TESTS) + " |")
     print("|---:|---:|---:|" + ":---:|" * len(TESTS))
     for n in (500, 3000):

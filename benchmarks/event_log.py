@@ -27,7 +27,7 @@ from machine import described  # noqa: E402
 from synthetic_events import life, new, request  # noqa: E402
 
 from assay.calibration.log.event_log import EventLog  # noqa: E402
-from assay.calibration.log.events import Shown  # noqa: E402
+from assay.calibration.log.events import ShowingSeen  # noqa: E402
 from assay.calibration.log.samples import samples_of, showings_of  # noqa: E402
 from assay.server.tracking.event_writer import EventWriter, Target  # noqa: E402
 
@@ -105,7 +105,7 @@ def disk(folder: Path, events: int) -> None:
     print("\n| on the disk | bytes | n |\n|---|---|---|")
     with EventLog(path) as log:
         print(f"| a request with its measures | {size_of(folder, [row for row in rows if row.showing is None]):,.0f} | {len(lives):,} |")
-        print(f"| any other event | {size_of(folder, [row for row in rows if isinstance(row.event, Shown)]):,.0f} | {len(lives):,} |")
+        print(f"| any other event | {size_of(folder, [row for row in rows if isinstance(row.event, ShowingSeen)]):,.0f} | {len(lives):,} |")
         print(f"| a showing: request, shown, ended, five looks | {log.size / len(lives):,.0f} | {len(lives):,} |")
         print("\n| the log of these events | s | |\n|---|---|---|")
         mib = log.size / 2**20

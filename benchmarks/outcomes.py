@@ -32,8 +32,8 @@ from client import Client, client_of, span  # noqa: E402
 from machine import described  # noqa: E402
 
 from assay.calibration.log.event_log import EventLog  # noqa: E402
-from assay.calibration.log.events import Ended, Kept, Shown  # noqa: E402
-from assay.calibration.log.retention import KEPT_FROM, ROOM, share, tokens_of, within_reach  # noqa: E402
+from assay.calibration.log.events import RetentionChecked, ShowingEnded, ShowingSeen  # noqa: E402
+from assay.calibration.log.retention import MIN_KEPT_SHARE, SEARCH_FACTOR, retained_share, text_to_search, tokens_of  # noqa: E402
 from assay.calibration.metrics.bins import wilson  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
 
@@ -484,14 +484,14 @@ def found_in(log: Path) -> tuple[dict[str, str], dict[str, float], set[str]]:
     with EventLog(log) as events:
         for row in events.rows():
             match row.event:
-                case Ended() if row.showing is not None:
+                case ShowingEnded() if row.showing is not None:
                     assert row.showing not in endings, "a showing ends once"
                     endings[row.showing] = row.event.ending.value
-                case Kept(after_s=None, share=float(share), why=why) if row.showing is not None:
+                case RetentionChecked(after_s=None, share=float(share), why=why) if row.showing is not None:
                     shares[row.showing] = share
                     if why == "undone":
                         undone.add(row.showing)
-                case Shown() if row.showing is not None:
+                case ShowingSeen() if row.showing is not None:
                     shown.add(row.showing)
                 case _:
                     pass
@@ -520,7 +520,7 @@ def report(style: Style, editor: Editor, log: Path) -> None:
     for kept in (True, False):
         names = [name for name, truth in editor.kept.items() if truth is kept and name in shares]
         asked = sum(truth is kept for truth in editor.kept.values())
-        hits = sum((shares[name] >= KEPT_FROM) is kept for name in names)
+        hits = sum((shares[name] >= MIN_KEPT_SHARE) is kept for name in names)
         print(f"{'Kept' if kept else 'Not kept'}, and so it is said at the save: {rate(hits, len(names))}; {asked - len(names)} not said.")
 
 
@@ -538,8 +538,8 @@ def by_chance(rng: random.Random, lines: int = 20_000) -> None:
         if abs(here - there) >= 8 and len(tokens_of(line)) >= 3 and not line.startswith("#") and other and file[there].strip() != line:
             pairs.append((line, other))
     print("\n### By chance\n\n| tokens looked at, for each of the line | kept |\n|---:|:---|")
-    for room in (1.0, ROOM, 2.0, 3.0):
-        hits = sum(share(line, within_reach(line, "", other, room)) >= KEPT_FROM for line, other in pairs)
+    for room in (1.0, SEARCH_FACTOR, 2.0, 3.0):
+        hits = sum(retained_share(line, text_to_search(line, "", other, room)) >= MIN_KEPT_SHARE for line, other in pairs)
         print(f"| {room:g} | {rate(hits, lines)} |")
 
 

@@ -22,8 +22,8 @@ from .fitting.adaptation import Projects
 from .fitting.folds import Grouping
 from .fitting.shrinkage import LEVELS, Child, Level
 from .guards import Guard, Status
-from .maps.checks import LARGEST, linear, wrong_with
-from .maps.kinds import Map, Rung
+from .maps.checks import MAX_PARAMETER, linear, wrong_with
+from .maps.kinds import Candidate, Map
 from .maps.platt import PlattMap
 from .measures.table import MEASURES, enter
 from .metrics.intervals import student_t
@@ -90,7 +90,7 @@ class Calibrator:
     between_group_sd: float
     levels: tuple[Level, ...]
     children: tuple[Child, ...]
-    tried: tuple[Rung, ...]
+    tried: tuple[Candidate, ...]
     fitted_on: FittedOn
     status: Status
     reason: str
@@ -110,7 +110,7 @@ class Calibrator:
             ("ranges", len(self.ranges) != k, f"{len(self.ranges)} for {k} features"),
             ("ranges", any(low > high for low, high in self.ranges), "low above high"),
             *((field, True, reason) for field, reason in wrong_with(self.map, k)),
-            ("between_group_sd", not 0 <= self.between_group_sd <= LARGEST, "negative or too large"),
+            ("between_group_sd", not 0 <= self.between_group_sd <= MAX_PARAMETER, "negative or too large"),
             ("levels", list(self.levels) != sorted(set(self.levels), key=LEVELS.index), f"not of {', '.join(LEVELS)} in this order, once"),
             ("children", any(not 0 < len(child.path) <= len(self.levels) for child in self.children), "a path does not fit the levels"),
             ("children", len({child.path for child in self.children}) < len(self.children), "a path is there twice"),
@@ -236,10 +236,10 @@ def _wrong_projects(projects: Projects | None) -> tuple[tuple[str, str], ...]:
         return ()
     wrong = (
         ("n", projects.n < 2, "less than 2"),
-        ("centre", abs(projects.centre) > LARGEST, "too large"),
-        ("spread", not 0 < projects.spread <= LARGEST, "not above 0, or too large"),
-        ("offset_sd", not 0 <= projects.offset_sd <= LARGEST, "negative or too large"),
-        ("slope_sd", not 0 <= projects.slope_sd <= LARGEST, "negative or too large"),
+        ("centre", abs(projects.centre) > MAX_PARAMETER, "too large"),
+        ("spread", not 0 < projects.spread <= MAX_PARAMETER, "not above 0, or too large"),
+        ("offset_sd", not 0 <= projects.offset_sd <= MAX_PARAMETER, "negative or too large"),
+        ("slope_sd", not 0 <= projects.slope_sd <= MAX_PARAMETER, "negative or too large"),
     )
     return tuple((field, reason) for field, is_wrong, reason in wrong if is_wrong)
 

@@ -17,9 +17,9 @@ from .maps.steps import StepsMap
 from .maps.temperature import TemperatureMap
 from .measures.table import MEASURES, Floats
 
-LEAST_SAMPLES = 25
-LEAST_OF_A_CLASS = 5
-LEAST_SPREAD = 0.02
+MIN_SAMPLES = 25
+MIN_PER_CLASS = 5
+MIN_SPREAD = 0.02
 
 Status = Literal["informative", "uninformative", "insufficient"]
 Name = Literal["one_class", "too_few", "skill", "slope", "spread", "bounds", "range"]
@@ -37,7 +37,7 @@ class Guard:
 def are_too_few(y: NDArray[np.bool_]) -> bool:
     """Whether labels y (n,) are too few, or too few of a class, to learn more from than their base rate."""
     positives = int(y.sum())
-    return len(y) < LEAST_SAMPLES or min(positives, len(y) - positives) < LEAST_OF_A_CLASS
+    return len(y) < MIN_SAMPLES or min(positives, len(y) - positives) < MIN_PER_CLASS
 
 
 def guards_of(
@@ -68,11 +68,11 @@ def guards_of(
             "too_few",
             not are_too_few(y),
             f"{n} samples, {positives} positive and {n - positives} negative; "
-            f"at least {LEAST_SAMPLES} with {LEAST_OF_A_CLASS} of each are needed",
+            f"at least {MIN_SAMPLES} with {MIN_PER_CLASS} of each are needed",
         ),
         Guard("skill", skill is not None and skill.low > 0, f"the skill score on held-out data is {shown}"),
         _slope(features[0], fitted, x),
-        Guard("spread", bool(high - low >= LEAST_SPREAD), f"90 % of the probabilities are between {low:.3f} and {high:.3f}"),
+        Guard("spread", bool(high - low >= MIN_SPREAD), f"90 % of the probabilities are between {low:.3f} and {high:.3f}"),
         Guard("bounds", True, f"a probability is at least {bound:.3g} and at most {1 - bound:.6g}: 1 / (n + 2) from certainty"),
         Guard(
             "range",

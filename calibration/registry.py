@@ -17,14 +17,14 @@ from typing import Literal, get_args
 
 from .calibrator import Calibrator, CalibratorError, load
 from .files import data_folder
-from .measures.agreement import ALONE, Drawn
+from .measures.agreement import SINGLE_DRAW, Drawn
 from .measures.table import MEASURES
 
 Origin = Literal["project", "user", "shipped"]
 PROJECT_FOLDER = Path(".assay") / "calibrators"
 
 # Far above any calibrator: a project's folder may come from anywhere, and what stands in it is read without being asked for.
-LARGEST_FILE = 16 * 2**20
+MAX_FILE_BYTES = 16 * 2**20
 
 # By name (model, prompt, …) what is asked for, and what a calibrator is for that does not match.
 _Asked = Mapping[str, str | Path | None]
@@ -113,15 +113,15 @@ def files_of(folder: Path) -> list[tuple[Path, os.stat_result | None]]:
 
 
 def read_entry(origin: Origin, path: Path) -> Entry:
-    """The calibrator in a file. Raises CalibratorError as `load`, and for what is no file or larger than `LARGEST_FILE`."""
+    """The calibrator in a file. Raises CalibratorError as `load`, and for what is no file or larger than `MAX_FILE_BYTES`."""
     try:
         found = path.stat()
     except OSError as error:
         raise CalibratorError(f"{path}: can't be read: {error.strerror}") from None
     if not stat.S_ISREG(found.st_mode):
         raise CalibratorError(f"{path}: can't be read: not a file")
-    if found.st_size > LARGEST_FILE:
-        raise CalibratorError(f"{path}: not a calibrator: larger than {LARGEST_FILE >> 20} MiB")
+    if found.st_size > MAX_FILE_BYTES:
+        raise CalibratorError(f"{path}: not a calibrator: larger than {MAX_FILE_BYTES >> 20} MiB")
     return Entry(origin, path, load(path))
 
 
@@ -165,7 +165,7 @@ def choose(
     task: str,
     language: str,
     file: Path | None = None,
-    drawn: Drawn = ALONE,
+    drawn: Drawn = SINGLE_DRAW,
     unlike: str = "",
 ) -> Choice:
     """The calibrator for a model, a prompt and decoder (fingerprint ids), an event, a task, a language, a file and one of what was drawn.

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..calibration.control_characters import harmless
+from ..calibration.control_characters import strip_control_characters
 from .terminal import Paint, print_json, wants_colour
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def show_prompt(place: str, *, from_stdin: bool, kind: Kind, model: ModelChoice,
         print_json(told)
     else:
         said = context_text(told)
-        print(harmless(said) if sys.stdout.isatty() else said)
+        print(strip_control_characters(said) if sys.stdout.isatty() else said)
     return 0
 
 
@@ -106,7 +106,7 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
     root = project_of(Path(name).resolve())
     registry = load_registry(root)
     for reason in registry.skipped:
-        print(harmless(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
+        print(strip_control_characters(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
     with model.open() as opened:
         suggestion = suggest_at(
             opened,
@@ -125,8 +125,8 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
     elif suggestion is None:
         print("No suggestion: the model ends the text here.", file=sys.stderr)
     else:
-        print(harmless(suggestion.text.replace("\r\n", "\n")) if sys.stdout.isatty() else suggestion.text)
+        print(strip_control_characters(suggestion.text.replace("\r\n", "\n")) if sys.stdout.isatty() else suggestion.text)
         confidence = suggestion.confidence
         said = f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text
-        print(Paint(wants_colour(sys.stderr))(harmless(said), "dim"), file=sys.stderr)
+        print(Paint(wants_colour(sys.stderr))(strip_control_characters(said), "dim"), file=sys.stderr)
     return 0

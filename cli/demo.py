@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..calibration.control_characters import harmless
+from ..calibration.control_characters import strip_control_characters
 from .terminal import Paint, Style, clip, print_json, wants_colour, width_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def run(choice: ModelChoice, *, as_json: bool) -> int:
     paint = Paint(wants_colour(sys.stdout))
     registry = load_registry()
     for reason in registry.skipped:
-        print(harmless(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
+        print(strip_control_characters(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
     began = time.perf_counter()
     with choice.open() as model:
         opened_ms = (time.perf_counter() - began) * 1e3
@@ -226,7 +226,7 @@ def _heading(model: Model, choice: ModelChoice, paint: Paint) -> str:
 def _context(place: Place, suggested: str, paint: Paint, width: int) -> list[str]:
     """The lines around the cursor with the suggestion in its place, numbered; each line is cut to the width."""
     before, after = place.prefix.split("\n"), place.suffix.split("\n")
-    ghost = harmless(suggested).split("\n")
+    ghost = strip_control_characters(suggested).split("\n")
     rows: list[tuple[str, str, str]] = [(line, "", "") for line in before[-1 - _LINES_BEFORE : -1]]
     rows += [("", line, "") for line in ghost]
     first = len(rows) - len(ghost)

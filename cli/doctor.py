@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from .. import __version__
-from ..calibration.control_characters import harmless
+from ..calibration.control_characters import strip_control_characters
 from .terminal import Paint, Style, print_json, wants_colour
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
         found = f"none for this model{others}: suggestions have no number"
         yield Check("calibrator", "note", found, "assay calibrate fit SAMPLES --event exact_match --out FILE")
     for reason in registry.skipped:
-        yield Check("calibrator", "note", harmless(f"skipped: {reason}"))
+        yield Check("calibrator", "note", strip_control_characters(f"skipped: {reason}"))
 
 
 def _event_log() -> Check:
@@ -192,12 +192,14 @@ def _event_log() -> Check:
 
     path = default_path()
     if not path.exists():
-        return Check("event log", "note", harmless(f"none yet at {path}: a server makes it, unless assay.log.events is false"))
+        return Check(
+            "event log", "note", strip_control_characters(f"none yet at {path}: a server makes it, unless assay.log.events is false")
+        )
     try:
         with EventLog(path) as log:
-            return Check("event log", "ok", harmless(f"{log.size / 2**20:.1f} MiB at {path} (see: assay logs summary)"))
+            return Check("event log", "ok", strip_control_characters(f"{log.size / 2**20:.1f} MiB at {path} (see: assay logs summary)"))
     except EventLogError as error:
-        return Check("event log", "note", harmless(f"can't be used: {error}"), "assay.log.path names another file")
+        return Check("event log", "note", strip_control_characters(f"can't be used: {error}"), "assay.log.path names another file")
 
 
 def _editors() -> Iterator[Check]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calibration.fitting.folds import LEAST_GROUPS
+from ..calibration.fitting.folds import MIN_GROUPS
 from ..calibration.measures.reflective import questions_for
 from ..calibration.metrics.bins import wilson
 from ..calibration.metrics.intervals import tail
@@ -181,7 +181,7 @@ def rate(found: Sequence[Sample]) -> dict[str, Any]:
     names, groups = np.unique([s.project for s in known], return_inverse=True)
     right = np.array([s.labels[EVENT] for s in known], dtype=np.float64)
     row = {"n": len(known), "projects": len(names), "value": float(right.mean()) if known else None, "low": None, "high": None}
-    if known and (right.min() == right.max() or len(names) < LEAST_GROUPS):
+    if known and (right.min() == right.max() or len(names) < MIN_GROUPS):
         # resampling what is all alike, or two projects that happen to be, would say that it can be nothing else
         row["low"], row["high"] = wilson(int(right.sum()), len(known))
     elif known:

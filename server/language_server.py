@@ -17,7 +17,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from .. import __version__
-from ..calibration.log.events import Began
+from ..calibration.log.events import ServerStarted
 from ..inference.completion.completion import Settings
 from ..inference.opening import ModelChoice
 from .confidence.calibrators import Calibrators
@@ -312,7 +312,7 @@ class AssayServer(LanguageServer):
         before = self.events.path
         self.events.use(self.settings.log_target)
         if self.events.path != before:
-            self.events.add(Began(version=__version__, client=self._client.name, client_version=self._client.version or ""))
+            self.events.add(ServerStarted(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
     def _edited(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..calibration.bands import BOUNDARIES, Boundaries
-from ..calibration.measures.agreement import ALONE, Drawn
+from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.registry import Registry
 from ..calibration.samples import Event
 from ..inference.completion.completion import Kind, Settings, complete, start_of_line, task_of
@@ -71,7 +71,7 @@ def suggestion_of(
     registry: Registry,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
-    drawn: Drawn = ALONE,
+    drawn: Drawn = SINGLE_DRAW,
 ) -> Suggestion | None:
     """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing (`shown`).
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import Confidence, confidence, uncalibrated
-from ..calibration.measures.agreement import ALONE, Drawn
+from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.measures.table import measures_of
 from ..calibration.registry import Registry, choose
 from ..inference.model import Generation
@@ -71,7 +71,7 @@ def suggest(
     file: Path | None = None,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
-    drawn: Drawn = ALONE,
+    drawn: Drawn = SINGLE_DRAW,
     unlike: str = "",
 ) -> Suggestion | None:
     """The suggestion that a generation makes; None when its text is blank.

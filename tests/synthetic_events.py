@@ -9,13 +9,22 @@ from typing import Any
 from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.log.event_log import New
-from assay.calibration.log.events import LOOKED_AFTER_S, Ended, Ending, Event, Kept, Request, Shown, hash_of
+from assay.calibration.log.events import (
+    RETENTION_CHECKED_AFTER_S,
+    Event,
+    RequestEnded,
+    RetentionChecked,
+    ShowingEnded,
+    ShowingEnding,
+    ShowingSeen,
+    hash_of,
+)
 
 SERVER = "5e4e4e4e4e4e"
 BEGAN_MS = 1_790_000_000_000
 
 
-def request(name: str = "0" * 12, **changes: Any) -> Request:
+def request(name: str = "0" * 12, **changes: Any) -> RequestEnded:
     """A request for which a suggestion was given to the editor."""
     fields: dict[str, Any] = {
         "id": name,
@@ -35,16 +44,16 @@ def request(name: str = "0" * 12, **changes: Any) -> Request:
         "text_sha256": hashlib.sha256(name.encode()).hexdigest(),
         "characters": 12,
     }
-    return Request(**{**fields, **changes})
+    return RequestEnded(**{**fields, **changes})
 
 
 def life(name: str, *, kept: bool | None, **changes: Any) -> list[tuple[str | None, Event]]:
     """What is logged of one showing from its request to its last look. kept: None for one that the user ignored."""
-    ending = Ending.IGNORED if kept is None else Ending.ACCEPTED
+    ending = ShowingEnding.IGNORED if kept is None else ShowingEnding.ACCEPTED
     share = 0.1 if kept is None else 0.9 if kept else 0.3
-    looks = [(name, Kept(after_s=after_s, share=share)) for after_s in LOOKED_AFTER_S]
-    ended = Ended(ending=ending, by="client", characters=12, accepted=0 if kept is None else 12, visible_ms=900.0)
-    return [(None, request(name, **changes)), (name, Shown(by="inferred")), (name, ended), *looks]
+    looks = [(name, RetentionChecked(after_s=after_s, share=share)) for after_s in RETENTION_CHECKED_AFTER_S]
+    ended = ShowingEnded(ending=ending, by="client", characters=12, accepted=0 if kept is None else 12, visible_ms=900.0)
+    return [(None, request(name, **changes)), (name, ShowingSeen(by="inferred")), (name, ended), *looks]
 
 
 def lives(n: int, *, ignored_every: int = 4, seed: int = 0) -> Iterator[list[tuple[str | None, Event]]]:

@@ -25,9 +25,9 @@ from .shrinkage import fit_tree
 _MAX_STEPS = 50
 _MAX_HALVINGS = 40
 # Below, in squared log odds, a direction of the map can't be told from one that is known exactly.
-_LEAST_VARIANCE = 1e-12
+_MIN_VARIANCE = 1e-12
 # More samples than this tell no more of how projects differ than their number does.
-MOST_SAMPLES = 100_000
+MAX_SAMPLES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def projects_around(log_odds: Floats, y: NDArray[np.bool_], names: Sequence[str]
     return Projects(len(set(names)), float(log_odds.mean()), float(log_odds.std()) or 1.0, offset, slope)
 
 
-def moved(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_]) -> PlattMap:
+def adapt(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_]) -> PlattMap:
     """The parent's map moved toward samples with features x (n, k), as they enter, and labels y (n,); without samples the parent's.
 
     Its covariance holds how far a project may lie from the parent where its own samples do not say.
@@ -63,7 +63,7 @@ def moved(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_])
     prior = np.array(parent.covariance) + jacobian @ np.diag([projects.offset_sd**2, projects.slope_sd**2]) @ jacobian.T
     # θ = parent + root · u with u ~ N(0, 1): nothing is inverted that may be singular, as with a measure that never varied
     values, vectors = np.linalg.eigh((prior + prior.T) / 2)
-    root = vectors * np.sqrt(np.where(values > _LEAST_VARIANCE, values, 0.0))
+    root = vectors * np.sqrt(np.where(values > _MIN_VARIANCE, values, 0.0))
     design = np.column_stack([np.ones(len(y)), x])
     u, covariance = _mode(design @ root, design @ theta, y)
     intercept, *slopes = (theta + root @ u).tolist()

@@ -8,7 +8,7 @@ from operator import attrgetter
 import numpy as np
 
 from ..calibrator import Calibrator
-from ..maps.checks import LARGEST
+from ..maps.checks import MAX_PARAMETER
 from ..maps.kinds import KINDS
 from ..maps.platt import PlattMap
 from ..measures.table import MEASURES, Floats, enter
@@ -67,7 +67,7 @@ def check_samples(
             )
 
 
-def why_not_toward(parent: Calibrator, samples: Sequence[Sample], event: str) -> str:
+def why_not_adaptable(parent: Calibrator, samples: Sequence[Sample], event: str) -> str:
     """Why the map of a calibrator can't be moved toward these samples; empty where it can."""
     if not isinstance(parent.map, PlattMap):
         return f"a map of kind {parent.map.kind} can't be moved toward other samples, only one of kind platt"
@@ -106,7 +106,7 @@ def column_of(name: str, samples: Sequence[Sample]) -> Floats:
 
 def entered_of(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
     """The values (n,) of a measure as they enter the map. Raises FitError for one that no generation has."""
-    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
+    wrong = np.flatnonzero(~(np.abs(values) <= MAX_PARAMETER))
     if len(wrong):
         sample = samples[wrong[0]]
         raise FitError(f"sample {sample.id}: {name} is {values[wrong[0]]:g}, which no generation has", sample.id)

@@ -27,16 +27,16 @@ from ..measures.table import MEASURES, Floats
 from ..metrics.intervals import RESAMPLES
 from ..monitoring.dial import dial
 from ..samples import Sample, samples_sha256
-from .adaptation import MOST_SAMPLES, Projects, moved, projects_around
+from .adaptation import MAX_SAMPLES, Projects, adapt, projects_around
 from .checks import FitError as FitError
-from .checks import alternatives_of, check_samples, column_of, entered_of, why_not_toward
-from .folds import LEAST_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
-from .model_selection import Choice, choose, fit_map, log_losses, mean_and_error
+from .checks import alternatives_of, check_samples, column_of, entered_of, why_not_adaptable
+from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
+from .model_selection import Selection, fit_map, log_losses, mean_and_standard_error, select_map
 from .shrinkage import Level, Tree, fit_tree, log_odds_of
 
 DEFAULT_FEATURES = ("total_logprob",)
 # With fewer samples in each, how much groups differ can hardly be told from chance.
-LEAST_IN_A_GROUP = 3
+MIN_PER_GROUP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def fit(
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     features = toward.features if toward else features
     check_samples(samples, known, event, features, kind, levels)
-    if toward and (why_not := why_not_toward(toward, known, event)):
+    if toward and (why_not := why_not_adaptable(toward, known, event)):
         raise FitError(why_not)
     if toward and (count := len({sample.project for sample in known})) > 1:
         raise FitError(f"the samples are of {count} projects; a map is moved toward those of one")
@@ -114,7 +114,7 @@ def fit(
     x = np.column_stack([entered_of(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     # a map that is moved has its shape already
-    grouped_by, index, notes = grouped(known, groups, LEAST_GROUPS if toward else max(LEAST_GROUPS, len(features) + 2))
+    grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if toward else max(MIN_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
     given = _Given(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels), toward)
     made, held_out = _climb(given), _held_out(given, fold)
@@ -187,7 +187,7 @@ def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray
     """How projects lie around a map; None for one that can't be moved anyway."""
     if not isinstance(fitted, PlattMap):
         return None
-    some = slice(None, None, -(-len(known) // MOST_SAMPLES))
+    some = slice(None, None, -(-len(known) // MAX_SAMPLES))
     p = held_out[some]
     return projects_around(np.log(p / (1 - p)), y[some], [sample.project for sample in known[some]])
 
@@ -240,7 +240,7 @@ class _Given:
 class _Made:
     """The map, what was chosen on the way to it, and the tree whose root it is where there are levels; said: what they bring."""
 
-    choice: Choice
+    choice: Selection
     map: Map
     tree: Tree | None
     said: str
@@ -250,11 +250,11 @@ def _climb(given: _Given) -> _Made:
     """The whole way from samples to a map: the ladder, the fit, and the levels; or from another map, moved toward the samples."""
     if given.toward:
         parent, projects = given.toward.map, given.toward.projects
-        assert isinstance(parent, PlattMap), "`why_not_toward` lets no other pass"
+        assert isinstance(parent, PlattMap), "`why_not_adaptable` lets no other pass"
         assert projects is not None, "nor one without"
-        choice = Choice("platt", len(given.names), parent.ridge, ())
-        return _Made(choice, moved(parent, projects, given.x, given.y), None, "")
-    choice = choose(given.x, given.y, given.groups, given.names, given.wanted, given.seed)
+        choice = Selection("platt", len(given.names), parent.ridge, ())
+        return _Made(choice, adapt(parent, projects, given.x, given.y), None, "")
+    choice = select_map(given.x, given.y, given.groups, given.names, given.wanted, given.seed)
     tree, said = _tree(given, choice) if given.paths else (None, "")
     return _Made(choice, tree.root if tree else fit_map(choice, given.x, given.y, given.names, given.groups), tree, said)
 
@@ -271,7 +271,7 @@ def _held_out(given: _Given, fold: NDArray[np.intp]) -> Floats:
     return p
 
 
-def _tree(given: _Given, choice: Choice) -> tuple[Tree | None, str]:
+def _tree(given: _Given, choice: Selection) -> tuple[Tree | None, str]:
     """The tree where it beats one map for all, on files that neither saw, by more than one standard error; and by how much it does.
 
     A group whose own map would point the other way than its only measure has its parent's.
@@ -279,8 +279,8 @@ def _tree(given: _Given, choice: Choice) -> tuple[Tree | None, str]:
     x, y, paths = given.x[:, : choice.features], given.y, given.paths
     if are_too_few(y):
         return None, "there are too few samples"
-    if len(set(paths)) * LEAST_IN_A_GROUP > len(y):
-        return None, f"there are {len(set(paths))} groups for {len(y)} samples, fewer than {LEAST_IN_A_GROUP} in each"
+    if len(set(paths)) * MIN_PER_GROUP > len(y):
+        return None, f"there are {len(set(paths))} groups for {len(y)} samples, fewer than {MIN_PER_GROUP} in each"
     fold = folds_of(given.files, given.seed)
     gains = np.empty(len(y))
     for f in range(int(fold.max()) + 1):
@@ -290,7 +290,7 @@ def _tree(given: _Given, choice: Choice) -> tuple[Tree | None, str]:
         shrunk = log_odds_of(fit_tree(x[rest], y[rest], _those(paths, rest), ridge=choice.ridge), x[out], _those(paths, out))
         n = int(rest.sum())
         gains[out] = log_losses(alone, y[out], n) - log_losses(shrunk, y[out], n)
-    gain, error = mean_and_error(gains, given.files)
+    gain, error = mean_and_standard_error(gains, given.files)
     said = (
         f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, on files held out"
     )

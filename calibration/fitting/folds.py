@@ -13,7 +13,7 @@ from ..samples import Sample
 
 Grouping = Literal["project", "file", "sample"]
 FOLDS = 5
-LEAST_GROUPS = 5
+MIN_GROUPS = 5
 
 _GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
     "project": attrgetter("project"),
@@ -22,7 +22,7 @@ _GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
 }
 
 
-def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = LEAST_GROUPS) -> tuple[Grouping, NDArray[np.intp], tuple[str, ...]]:
+def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = MIN_GROUPS) -> tuple[Grouping, NDArray[np.intp], tuple[str, ...]]:
     """The coarsest grouping, from the wanted one on, that has at least so many groups: its name, the group of each sample from 0, notes."""
     kinds: list[Grouping] = ["project", "file", "sample"]
     few = []
@@ -34,7 +34,7 @@ def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = LEAST_GROU
         few.append(f"{count} {kind}{'s' if count > 1 else ''}")
     if not few:
         return kind, index, ()
-    short = f"only {' and '.join(few)}, of which {least} are needed" if least > LEAST_GROUPS else f"only {' and '.join(few)}"
+    short = f"only {' and '.join(few)}, of which {least} are needed" if least > MIN_GROUPS else f"only {' and '.join(few)}"
     missed = " or ".join(kinds[kinds.index(wanted) : kinds.index(kind)])
     return kind, index, (f"{short}: held out and resampled by {kind}; how well it does in another {missed} is not known",)
 

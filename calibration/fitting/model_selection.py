@@ -20,7 +20,7 @@ from ..maps.base_rate import fit_base_rate
 from ..maps.beta import fit_beta
 from ..maps.histogram import fit_histogram
 from ..maps.isotonic import fit_isotonic
-from ..maps.kinds import Kind, Map, Rung
+from ..maps.kinds import Candidate, Kind, Map
 from ..maps.linear import sigmoid
 from ..maps.platt import PlattMap, fit_platt
 from ..maps.temperature import fit_temperature
@@ -35,27 +35,27 @@ _CHOOSE_ON = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Selection:
     """What to fit: the kind of map, how many of the features it takes, the ridge; and what was tried to find it."""
 
     kind: Kind
     features: int
     ridge: float
-    tried: tuple[Rung, ...]
+    tried: tuple[Candidate, ...]
 
 
-def choose(
+def select_map(
     x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], names: Sequence[str], wanted: Kind | Literal["auto"] = "auto", seed: int = 0
-) -> Choice:
+) -> Selection:
     """The map to fit to features x (n, k) with these names, labels y (n,) and groups (n,): the wanted kind, or the ladder's choice.
 
     Several measures and the kind "platt": all of them, with the ridge that cross-validation likes best.
     """
     k = x.shape[1]
     if are_too_few(y):
-        return Choice("base_rate" if wanted == "auto" else wanted, k if wanted == "platt" else 1, 0.0, ())
+        return Selection("base_rate" if wanted == "auto" else wanted, k if wanted == "platt" else 1, 0.0, ())
     if wanted != "auto" and (wanted != "platt" or k == 1):
-        return Choice(wanted, 1, 0.0, ())
+        return Selection(wanted, 1, 0.0, ())
     if len(y) > _CHOOSE_ON:
         some = np.random.default_rng(seed).choice(len(y), _CHOOSE_ON, replace=False)
         x, y, groups = x[some], y[some], renumbered(groups[some])
@@ -67,11 +67,11 @@ def choose(
     if k > 1:
         richer += [("platt", k, ridge) for ridge in RIDGES]
     base = _losses(x, y, fold, names, "platt", 1, 0.0)
-    tried = [Rung("platt", 1, 0.0, float(base.mean()), 0.0, 0.0)]
+    tried = [Candidate("platt", 1, 0.0, float(base.mean()), 0.0, 0.0)]
     for kind, features, ridge in richer:
         losses = _losses(x, y, fold, names, kind, features, ridge)
-        gain, error = mean_and_error(base - losses, groups)
-        tried.append(Rung(kind, features, ridge, float(losses.mean()), gain, error))
+        gain, error = mean_and_standard_error(base - losses, groups)
+        tried.append(Candidate(kind, features, ridge, float(losses.mean()), gain, error))
     if wanted == "platt":
         best = min(tried[1:], key=lambda rung: rung.log_loss)
     else:
@@ -79,10 +79,10 @@ def choose(
         several = min((rung for rung in tried if rung.features > 1), key=lambda rung: rung.log_loss, default=None)
         rungs = [rung for rung in tried if rung.features == 1 or rung is several]
         best = max(rungs, key=lambda rung: rung.gain if rung.gain > rung.gain_error else 0.0)
-    return Choice(best.kind, best.features, best.ridge, tuple(tried))
+    return Selection(best.kind, best.features, best.ridge, tuple(tried))
 
 
-def fit_map(choice: Choice, x: Floats, y: NDArray[np.bool_], names: Sequence[str], groups: NDArray[np.intp] | None = None) -> Map:
+def fit_map(choice: Selection, x: Floats, y: NDArray[np.bool_], names: Sequence[str], groups: NDArray[np.intp] | None = None) -> Map:
     """The map of the chosen kind, fitted to features x (n, k) with these names and labels y (n,); groups as in `fit_linear`."""
     return _fit(choice.kind, x[:, : choice.features], y, names, choice.ridge, groups)
 
@@ -92,7 +92,7 @@ def enters_as_log_odds(name: str) -> bool:
     return MEASURES[name].transform.startswith("logit")
 
 
-def mean_and_error(values: Floats, groups: NDArray[np.intp]) -> tuple[float, float]:
+def mean_and_standard_error(values: Floats, groups: NDArray[np.intp]) -> tuple[float, float]:
     """The mean of values (n,) and its standard error, only groups (n,) taken as independent: √(Σ_g (Σ_{i in g} v_i - v̄)² G/(G - 1)) / n."""
     mean = float(values.mean())
     off = np.bincount(groups, values - mean)

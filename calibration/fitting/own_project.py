@@ -13,9 +13,9 @@ from ..measures.table import MEASURES
 from ..metrics.intervals import RESAMPLES, student_t
 from ..registry import Registry, folders
 from ..samples import Sample
-from .checks import why_not_toward
+from .checks import why_not_adaptable
 from .fit import DEFAULT_FEATURES, Fit, fit
-from .model_selection import mean_and_error
+from .model_selection import mean_and_standard_error
 
 # Calibrators that were passed over and are told of.
 _NAMED = 3
@@ -60,7 +60,7 @@ def parent_for(registry: Registry, samples: Sequence[Sample], event: str) -> tup
         made = entry.calibrator
         if made.event != event or made.task != samples[0].task:
             continue
-        why = why_not_toward(made, samples, event) if made.status == "informative" else f"calibrator {made.id} is {made.status}"
+        why = why_not_adaptable(made, samples, event) if made.status == "informative" else f"calibrator {made.id} is {made.status}"
         if entry.origin != "project":
             if not why:
                 return made, ""
@@ -100,6 +100,6 @@ def _gain(made: Fit, parent: Calibrator) -> Gain | None:
     y = made.labels[known]
     before = np.array([p for p in said if p is not None])
     losses = [-np.log(np.where(y, p, 1 - p)) for p in (before, made.held_out[known])]
-    gain, error = mean_and_error(losses[0] - losses[1], groups)
+    gain, error = mean_and_standard_error(losses[0] - losses[1], groups)
     half = student_t(len(set(groups.tolist())) - 1) * error
     return Gain(int(known.sum()), float(losses[0].mean()), float(losses[1].mean()), gain, gain - half, gain + half)

@@ -28,11 +28,11 @@ LEVELS: tuple[Level, ...] = ("language", "project", "user")
 _ROUNDS = 6
 _VARIANCE_STEPS = 50
 _NEWTON_STEPS = 6
-_LONGEST_STEP = 2.0
+_MAX_STEP = 2.0
 # In units of a feature's spread: below, groups do not differ in any way that a percentage shows.
-_LEAST_VARIANCE = 1e-6
+_MIN_VARIANCE = 1e-6
 # Groups that differ by more than a standard deviation of 10 log odds differ as much as can be.
-_MOST_VARIANCE = 100.0
+_MAX_VARIANCE = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _posterior(
         # where nothing is known of a parameter (a constant feature) both are 0
         known = (variance - error).sum(axis=0)
         step = np.divide((move**2).sum(axis=0), known, out=np.ones_like(known), where=known > 1e-9 * variance * len(parent))
-        variance = np.clip(variance * step, _LEAST_VARIANCE, _MOST_VARIANCE)
+        variance = np.clip(variance * step, _MIN_VARIANCE, _MAX_VARIANCE)
         levels.append(_Level(centre + move, inverse + rest @ of_centre @ np.swapaxes(rest, 1, 2), variance))
     return levels
 
@@ -218,6 +218,6 @@ def _quadratic(
                 information[:, i, j] = information[:, j, i] = np.bincount(group, weight * design[:, i] * design[:, j], count)
         step = np.linalg.solve(information + np.diag(1 / variance), (score + (centre - theta) / variance)[..., None])[..., 0]
         # a group of one class is far from its mode: a whole step would leave it where nothing pulls any more
-        step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _LONGEST_STEP)
+        step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _MAX_STEP)
         theta = theta + step
     return information, np.einsum("gij,gj->gi", information, theta - step) + score

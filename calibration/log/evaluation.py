@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import Evidence, evidence_of
-from ..fitting.folds import LEAST_GROUPS, numbered
-from ..guards import LEAST_OF_A_CLASS, LEAST_SAMPLES, are_too_few
+from ..fitting.folds import MIN_GROUPS, numbered
+from ..guards import MIN_PER_CLASS, MIN_SAMPLES, are_too_few
 from ..metrics.intervals import Interval, intervals, rate_interval
 from ..metrics.null_tests import NullTest, spiegelhalter_by_group
-from .events import Request
+from .events import RequestEnded
 from .samples import AT_S, Showing, was_kept
 
 LABEL = "kept"
@@ -54,7 +54,7 @@ def evaluations_of(showings: Iterable[Showing], at_s: int = AT_S) -> tuple[Evalu
 
     at_s: as `was_kept`. A probability is the one of the showing's first request.
     """
-    parts: dict[tuple[str, str, str, str], list[tuple[Request, float, bool | None]]] = {}
+    parts: dict[tuple[str, str, str, str], list[tuple[RequestEnded, float, bool | None]]] = {}
     for showing in showings:
         request, said = showing.request, showing.request.confidence or {}
         probability = said.get("probability")
@@ -66,25 +66,25 @@ def evaluations_of(showings: Iterable[Showing], at_s: int = AT_S) -> tuple[Evalu
     return tuple(sorted(found, key=lambda one: (-one.labelled, -one.shown, one.event, one.task, one.calibrator)))
 
 
-def groups_of(requests: Sequence[Request]) -> tuple[str | None, NDArray[np.intp]]:
+def groups_of(requests: Sequence[RequestEnded]) -> tuple[str | None, NDArray[np.intp]]:
     """What is independent: the coarser of project and document of which there are at least five; None, and documents, where neither is."""
     projects = [request.project or request.document for request in requests]
     documents = [request.document for request in requests]
-    if len(set(projects)) >= LEAST_GROUPS:
+    if len(set(projects)) >= MIN_GROUPS:
         return "project", numbered(projects)
-    return "document" if len(set(documents)) >= LEAST_GROUPS else None, numbered(documents)
+    return "document" if len(set(documents)) >= MIN_GROUPS else None, numbered(documents)
 
 
-def _evaluated(calibrator: str, event: str, task: str, model: str, part: Sequence[tuple[Request, float, bool | None]]) -> Evaluation:
+def _evaluated(calibrator: str, event: str, task: str, model: str, part: Sequence[tuple[RequestEnded, float, bool | None]]) -> Evaluation:
     known = [(request, probability, label) for request, probability, label in part if label is not None]
     p = np.array([probability for _, probability, _ in known])
     y = np.array([label for _, _, label in known], dtype=np.bool_)
     grouped_by, groups = groups_of([request for request, _, _ in known])
     because = ""
     if are_too_few(y):
-        because = f"at least {LEAST_SAMPLES} labels with {LEAST_OF_A_CLASS} of each kind are needed"
+        because = f"at least {MIN_SAMPLES} labels with {MIN_PER_CLASS} of each kind are needed"
     elif grouped_by is None:
-        because = f"they are of fewer than {LEAST_GROUPS} documents, and how much those are alike is not known"
+        because = f"they are of fewer than {MIN_GROUPS} documents, and how much those are alike is not known"
     judged = not because
     of_kept = judged and event == LABEL
     return Evaluation(

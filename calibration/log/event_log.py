@@ -22,7 +22,7 @@ from typing import NamedTuple, Self, get_args
 import msgspec
 
 from ..files import data_folder
-from .events import SCHEMA, Event, Request, Row
+from .events import SCHEMA, Event, RequestEnded, Row
 
 FILE_NAME = "events.sqlite3"
 # What a log is kept to unless the user says otherwise: half a year, and about half a million events.
@@ -215,7 +215,7 @@ class EventLog:
                     if not isinstance(row, Row):
                         continue
                     names = [row.showing] if row.showing else []
-                    if isinstance(row.event, Request):
+                    if isinstance(row.event, RequestEnded):
                         names += [row.event.id, *(other.id for other in row.event.others)]
                     showings.update(name.encode() for name in names)
             found = self._db.execute("SELECT number, showing FROM events WHERE showing IS NOT NULL")

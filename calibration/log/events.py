@@ -1,7 +1,9 @@
-"""Events: what became of suggestions in an editor, one row each in the log of events (docs/formats.md). No code is in them but in `Text`.
+"""The events of the log: what became of suggestions in an editor. One row each; the format is in docs/formats.md.
 
-A *showing* is one generation on a screen: it begins when a suggestion of it is first given to the editor, goes on through what the user
-types along it, and ends in exactly one `Ending`. Its id is the id of the first suggestion that the editor got of it.
+The name of an event in the log is its `tag`. Only `TextLogged` holds code.
+
+A *showing* is one generation on a screen. It begins when a suggestion of it is first given to the editor, goes on while the user types
+along it, and ends in exactly one `ShowingEnding`. Its id is the id of the first suggestion that the editor got of it.
 """
 
 from __future__ import annotations
@@ -13,38 +15,38 @@ from typing import Literal
 import msgspec
 
 SCHEMA = 1
-# Seconds after the end of a showing at which it is looked how much of its text stands there.
-LOOKED_AFTER_S = (15, 30, 120, 300, 600)
+# Seconds after the end of a showing at which it is measured how much of its text stands in the document.
+RETENTION_CHECKED_AFTER_S = (15, 30, 120, 300, 600)
 
-# Who says so: the editor, or the server, which concludes it from requests and edits.
+# Who reported it: the editor, or the server, which infers it from requests and edits.
 By = Literal["client", "inferred"]
 
 
-class Ending(StrEnum):
-    """How a showing ended; the closed set."""
+class ShowingEnding(StrEnum):
+    """How a showing ended. Every showing ends in exactly one of these ways."""
 
-    ACCEPTED = "accepted"  # all of it was put in at once
-    PARTLY_ACCEPTED = "partly_accepted"  # a word or a line of it was put in, the rest not
+    ACCEPTED = "accepted"  # all of it was inserted at once
+    PARTLY_ACCEPTED = "partly_accepted"  # a word or a line of it was inserted, the rest was not
     TYPED_THROUGH = "typed_through"  # the user typed all of it
     REJECTED = "rejected"  # the user dismissed it
-    IGNORED = "ignored"  # the user typed something else, or went elsewhere: unknown, not negative
-    SUPERSEDED = "superseded"  # another suggestion took its place, or the server ended, before the user had a say
+    IGNORED = "ignored"  # the user typed something else or went elsewhere: an unknown label, not a negative one
+    SUPERSEDED = "superseded"  # another suggestion took its place, or the server ended, before the user reacted
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="event"):
-    """Fields that a later version adds have defaults; what this version does not know of is passed over when it reads."""
+    """Base of all events. A field that a later version adds has a default. Unknown fields are ignored when an event is read."""
 
 
-class Began(_Event, frozen=True, tag="began"):
-    """A server was started. client: the editor's name."""
+class ServerStarted(_Event, frozen=True, tag="began"):
+    """A server started. client: the editor's name."""
 
     version: str
     client: str = ""
     client_version: str = ""
 
 
-class Other(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """An alternative that was given to the editor with a suggestion; the fields are those of `Request`."""
+class OtherSuggestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """An alternative that was given to the editor with a suggestion. Its fields are those of `RequestEnded`."""
 
     id: str
     confidence: dict[str, str | float | None] | None = None
@@ -54,12 +56,15 @@ class Other(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     characters: int = 0
 
 
-class Request(_Event, frozen=True, tag="request"):
-    """A request ended: what `server/requests/outcomes.py` writes, of which these are what readers need.
+class RequestEnded(_Event, frozen=True, tag="request"):
+    """A request ended. `server/requests/outcomes.py` writes it; the fields here are those that readers need.
 
-    id: the suggestion's, if there is one; document, project: hashes; probability and the rest of `confidence` as in a suggestion; rank: of
-    the generation among the alternatives that were drawn with it; text_sha256, characters: of the suggestion's text; others: the
-    suggestions that came with it, each of which may be a showing.
+    id: the suggestion's, if there is one.
+    document, project: hashes.
+    confidence: as in a suggestion.
+    rank: the generation's among the alternatives that were drawn with it.
+    text_sha256, characters: of the suggestion's text.
+    others: the suggestions that came with it. Each may become a showing.
     """
 
     id: str
@@ -80,12 +85,12 @@ class Request(_Event, frozen=True, tag="request"):
     rank: int = 1
     text_sha256: str = ""
     characters: int = 0
-    others: tuple[Other, ...] = ()
+    others: tuple[OtherSuggestion, ...] = ()
     tokens: int = 0
     timings_ms: dict[str, float] = {}
 
-    def of(self, other: Other) -> Request:
-        """The same request, as it would be logged had another of its suggestions come first."""
+    def of(self, other: OtherSuggestion) -> RequestEnded:
+        """This request as it would have been logged if that suggestion had come first."""
         return msgspec.structs.replace(
             self,
             id=other.id,
@@ -98,16 +103,19 @@ class Request(_Event, frozen=True, tag="request"):
         )
 
 
-class Shown(_Event, frozen=True, tag="shown"):
-    """A showing was on the screen long enough to be seen."""
+class ShowingSeen(_Event, frozen=True, tag="shown"):
+    """A showing was on the screen long enough to be read."""
 
     by: By
 
 
-class Ended(_Event, frozen=True, tag="ended"):
-    """A showing ended. characters: of its whole text; so many were accepted, so many typed; visible_ms: how long it was seen."""
+class ShowingEnded(_Event, frozen=True, tag="ended"):
+    """A showing ended.
 
-    ending: Ending
+    characters: the length of its whole text. accepted, typed: how many of them were. visible_ms: how long it was visible.
+    """
+
+    ending: ShowingEnding
     by: By
     characters: int
     accepted: int = 0
@@ -115,10 +123,11 @@ class Ended(_Event, frozen=True, tag="ended"):
     visible_ms: float = 0.0
 
 
-class Kept(_Event, frozen=True, tag="kept"):
-    """How much of a showing's text stands in the document, whether it was accepted, or typed by the user later, or would have been.
+class RetentionChecked(_Event, frozen=True, tag="kept"):
+    """How much of a showing's text stands in the document, whether it was accepted or typed by the user later.
 
-    after_s: seconds since it ended, None at a save. share: 0 to 1, of its tokens; None where that can't be known: why says what happened.
+    after_s: seconds since the showing ended, None at a save.
+    share: of its tokens, 0 to 1. None where that is unknown; `why` then says what happened.
     """
 
     after_s: int | None
@@ -126,17 +135,19 @@ class Kept(_Event, frozen=True, tag="kept"):
     why: Literal["", "undone", "closed", "asleep", "lost"] = ""
 
 
-class Text(_Event, frozen=True, tag="text"):
-    """Code, only where the user wants it logged. what: the suggestion's text, or what stands in its place at a `Kept`; document: as in
-    `Request`."""
+class TextLogged(_Event, frozen=True, tag="text"):
+    """Code. It is logged only where the user asked for it.
+
+    what: the text of the suggestion, or the text found in its place at a `RetentionChecked`. document: as in `RequestEnded`.
+    """
 
     what: Literal["suggested", "found"]
     text: str
     document: str = ""
 
 
-class Drifted(_Event, frozen=True, tag="drifted"):
-    """A calibrator was found not to hold any more, and the user was told."""
+class DriftFound(_Event, frozen=True, tag="drifted"):
+    """The drift alarm was raised for a calibrator, and the user was told."""
 
     calibrator: str
     direction: str
@@ -144,17 +155,17 @@ class Drifted(_Event, frozen=True, tag="drifted"):
     n: int
 
 
-class Dropped(_Event, frozen=True, tag="dropped"):
-    """So many events were not written, because they came faster than the disk took them."""
+class EventsDropped(_Event, frozen=True, tag="dropped"):
+    """`count` events were not written because they came faster than the disk took them."""
 
     count: int
 
 
-Event = Began | Request | Shown | Ended | Kept | Text | Drifted | Dropped
+Event = ServerStarted | RequestEnded | ShowingSeen | ShowingEnded | RetentionChecked | TextLogged | DriftFound | EventsDropped
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One event as it stands in the log. number: grows; time_ms: since 1970; server: 12 hex digits, one for each start of a server."""
+    """One event in the log. number: ascending. time_ms: since 1970. server: 12 hex digits, new at each start of a server."""
 
     number: int
     time_ms: int
@@ -164,5 +175,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
 
 def hash_of(uri: str) -> str:
-    """16 hex digits for the URI of a document or a folder: the same is recognised, its path is not told (who knows it can check it)."""
+    """16 hex digits for the URI of a document or folder.
+
+    Two events about one document can be told to be so, and the path can't be read from the hash. Whoever knows a path can check it.
+    """
     return hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]

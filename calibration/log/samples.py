@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..samples import Sample
-from .events import Ended, Ending, Kept, Request, Row, Shown
-from .retention import KEPT_FROM
+from .events import RequestEnded, RetentionChecked, Row, ShowingEnded, ShowingEnding, ShowingSeen
+from .retention import MIN_KEPT_SHARE
 
 # Long enough for a second thought, and short enough that the file is still open.
 AT_S = 300
@@ -17,9 +17,9 @@ AT_S = 300
 NOT_SEEN = "not seen"
 
 # What became of these says nothing of whether they were right.
-_WITHOUT_A_SAY = (Ending.IGNORED, Ending.SUPERSEDED)
+_WITHOUT_A_SAY = (ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED)
 # Who did this has seen it, however short it was there.
-_SEEN_BY_WHAT_WAS_DONE = (Ending.ACCEPTED, Ending.PARTLY_ACCEPTED, Ending.REJECTED)
+_SEEN_BY_WHAT_WAS_DONE = (ShowingEnding.ACCEPTED, ShowingEnding.PARTLY_ACCEPTED, ShowingEnding.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Showing:
     id: str
     time_ms: int
     server: str
-    request: Request
+    request: RequestEnded
     shown: bool
-    ended: Ended | None
-    kept: tuple[Kept, ...]
+    ended: ShowingEnded | None
+    kept: tuple[RetentionChecked, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +50,25 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
     went on to has the request that it came with. Of requests only the first of each showing is held, and alternatives: most are of
     somebody who types along what is shown.
     """
-    first: dict[str, tuple[Row, Request]] = {}
-    alternatives: dict[str, tuple[Row, Request]] = {}
+    first: dict[str, tuple[Row, RequestEnded]] = {}
+    alternatives: dict[str, tuple[Row, RequestEnded]] = {}
     shown: set[str] = set()
-    ended: dict[str, Ended] = {}
-    kept: dict[str, list[Kept]] = {}
+    ended: dict[str, ShowingEnded] = {}
+    kept: dict[str, list[RetentionChecked]] = {}
     for row in rows:
         event, name = row.event, row.showing
-        if isinstance(event, Request):
+        if isinstance(event, RequestEnded):
             if event.outcome == "produced" and name in (None, event.id):
                 first.setdefault(event.id, (row, event))
             for other in event.others:
                 alternatives.setdefault(other.id, (row, event.of(other)))
         elif name is None:
             continue
-        elif isinstance(event, Shown):
+        elif isinstance(event, ShowingSeen):
             shown.add(name)
-        elif isinstance(event, Ended):
+        elif isinstance(event, ShowingEnded):
             ended.setdefault(name, event)
-        elif isinstance(event, Kept):
+        elif isinstance(event, RetentionChecked):
             kept.setdefault(name, []).append(event)
     found = []
     for name, (row, request) in sorted((first | (alternatives | first)).items(), key=lambda item: item[1][0].number):
@@ -79,7 +79,7 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
     return tuple(found)
 
 
-def was_kept(ended: Ended | None, kept: Iterable[Kept], at_s: int = AT_S) -> bool | None:
+def was_kept(ended: ShowingEnded | None, kept: Iterable[RetentionChecked], at_s: int = AT_S) -> bool | None:
     """The label `kept`: whether enough of a showing's text stood in the document so many seconds after it ended; None where unknown.
 
     Unknown is what was ignored or superseded, and what could not be looked at then: the file was closed, the machine asleep. What was
@@ -95,9 +95,9 @@ def was_kept(ended: Ended | None, kept: Iterable[Kept], at_s: int = AT_S) -> boo
             undone = True
         elif look.share is not None:
             if look.after_s == at_s:
-                return look.share >= KEPT_FROM
+                return look.share >= MIN_KEPT_SHARE
             # what is done again is as unknown as all else, until it is looked at
-            undone = undone and look.share < KEPT_FROM
+            undone = undone and look.share < MIN_KEPT_SHARE
     return False if undone else None
 
 

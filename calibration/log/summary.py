@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..metrics.bins import Bin, reliability, wilson
-from .events import Dropped, Request, Row
+from .events import EventsDropped, RequestEnded, Row
 from .samples import AT_S, Showing, showings_of, was_kept
 
 # Who was shown a suggestion and has not answered yet, or whose answer is not in the log.
@@ -64,9 +64,9 @@ def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
             events += 1
             servers.add(row.server)
             since, until = row.time_ms if since is None else since, row.time_ms
-            if isinstance(row.event, Request):
+            if isinstance(row.event, RequestEnded):
                 requests[row.event.outcome] += 1
-            elif isinstance(row.event, Dropped):
+            elif isinstance(row.event, EventsDropped):
                 dropped += row.event.count
             yield row
 

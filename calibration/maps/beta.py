@@ -15,7 +15,7 @@ from ..measures.table import Floats
 from .linear import Linear, fit_linear, standard_errors, total_loss
 
 # of a log, in nats: below, a slope that changes a probability is in the thousands
-_LEAST_SPREAD = 1e-4
+_MIN_SPREAD = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def fit_beta(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = 
     A log that hardly moves, log(1 - p) where all p are near 0, has the slope 0: it would be in the millions, and say nothing.
     """
     logs = _logs(x)
-    moves = logs.std(axis=0) > _LEAST_SPREAD
+    moves = logs.std(axis=0) > _MIN_SPREAD
     best: tuple[float, BetaMap] | None = None
     for used in ([0, 1], [0], [1], []):
         if not moves[used].all():

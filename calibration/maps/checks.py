@@ -15,7 +15,7 @@ from .temperature import TemperatureMap
 from .venn_abers import VennAbersMap
 
 # Far above any fit to real measures, far below what overflows on the way to a probability.
-LARGEST = 1e12
+MAX_PARAMETER = 1e12
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -84,8 +84,8 @@ def _venn_abers(found: VennAbersMap) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(place: str, values: list[float]) -> Iterator[tuple[str, str]]:
-    if any(abs(v) > LARGEST for v in values):
-        yield place, f"a parameter is larger than {LARGEST:g}"
+    if any(abs(v) > MAX_PARAMETER for v in values):
+        yield place, f"a parameter is larger than {MAX_PARAMETER:g}"
 
 
 def _errors(place: str, values: list[float] | tuple[float, ...]) -> Iterator[tuple[str, str]]:

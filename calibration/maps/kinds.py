@@ -18,7 +18,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class Candidate:
     """One map that was tried: its cross-validated log loss in nats, its gain over Platt on the first measure with its standard error.
 
     features: how many of the measures, from the first on, it takes.

@@ -25,7 +25,7 @@ from ..measures.table import Floats
 _MAX_STEPS = 100
 _MAX_HALVINGS = 40
 # of what the gradient promises, the least part that a step must bring (Armijo's rule)
-_LEAST_GAIN = 1e-4
+_MIN_GAIN = 1e-4
 # Rows at a time: all that is computed of them stays in the cache, and the products are too small for BLAS to share out among threads, which
 # costs more than it saves and many times more on a busy machine.
 _CHUNK = 8_192
@@ -147,7 +147,7 @@ def _newton(classes: list[Floats], targets: tuple[float, float], theta: Floats, 
         for halving in range(_MAX_HALVINGS):
             candidate = theta - move * 0.5**halving
             at_candidate = _derivatives(classes, targets, candidate, penalty)
-            if at_candidate[0] <= loss - _LEAST_GAIN * decrement * 0.5**halving:
+            if at_candidate[0] <= loss - _MIN_GAIN * decrement * 0.5**halving:
                 break
         else:
             break

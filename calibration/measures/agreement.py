@@ -35,7 +35,7 @@ class Drawn:
         return {} if self.agreement is None else {"agreement": self.agreement}
 
 
-ALONE = Drawn()
+SINGLE_DRAW = Drawn()
 
 
 def distinct(generations: Sequence[Generation], count: int) -> list[tuple[Generation, Drawn]]:
@@ -46,7 +46,7 @@ def distinct(generations: Sequence[Generation], count: int) -> list[tuple[Genera
     Where a single one is left of several it is alone: nothing is known any more of what else it could have been.
     """
     if len(generations) < 2:
-        return [(generation, ALONE) for generation in generations]
+        return [(generation, SINGLE_DRAW) for generation in generations]
     logprobs = _logprobs(generations)
     by_text: dict[str, list[int]] = {}
     for index, generation in enumerate(generations):

@@ -27,7 +27,7 @@ LOGIT_CEILING = 53 * math.log(2)
 HALF_A_PERCENT = 0.005
 # the least p alone is one draw of noise; half of the lines that the embedded model writes have at most 6 tokens, so that more than these
 # would be the mean over again for most of them
-LOWEST = 3
+LOWEST_COUNT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ MEASURES: dict[str, Measure] = {
         Measure("mean_logprob", "intrinsic", 0, "logit_of_exp", 1, "exp", "nats per token", "s / n, log of the geometric mean of p"),
         Measure("mean_probability", "intrinsic", 0, "logit", 1, "itself", "probability", "p_avg = sum of p / n, the arithmetic mean"),
         Measure("min_logprob", "intrinsic", 0, "logit_of_exp", 1, "exp", "nats", "smallest log p of a token"),
-        Measure("lowest_logprob", "intrinsic", 0, "logit_of_exp", 1, "exp", "nats per token", f"mean of the {LOWEST} smallest log p"),
+        Measure("lowest_logprob", "intrinsic", 0, "logit_of_exp", 1, "exp", "nats per token", f"mean of the {LOWEST_COUNT} smallest log p"),
         Measure("mean_entropy", "intrinsic", 0, "identity", -1, None, "nats per token", "mean entropy of what tokens were drawn from"),
         Measure("mean_margin", "intrinsic", 0, "identity", 1, None, "nats per token", "mean of log p - log p of the best other token"),
         Measure("length", "baseline", 0, "log1p", 0, "scaled", "characters", "number of characters of the text"),
@@ -86,7 +86,7 @@ def measures_of(generation: Generation) -> dict[str, float]:
     ascending = sorted([t.logprob for t in tokens])
     if any(map(math.isnan, ascending)):
         return {"length": float(len(generation.text))}
-    total, lowest = math.fsum(ascending), ascending[:LOWEST]
+    total, lowest = math.fsum(ascending), ascending[:LOWEST_COUNT]
     measures = {
         "total_logprob": total,
         "token_count": float(len(tokens)),

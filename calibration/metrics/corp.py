@@ -21,7 +21,7 @@ from .scores import log_loss, pooled
 Score = Literal["brier", "log_loss"]
 
 _STANDARD_ERROR = 0.02
-_LEAST_SIMULATIONS, _MOST_SIMULATIONS = 5, 1000
+_MIN_SIMULATIONS, _MAX_SIMULATIONS = 5, 1000
 _CELLS, _BAND_POINTS = 4096, 256
 
 
@@ -90,9 +90,9 @@ def miscalibration_noise_floor(p: ArrayLike, score: Score = "brier", seed: int =
     runs = pooled(p, np.zeros(np.shape(p)))
     losses = _losses(runs.p, score)
     values: list[float] = []
-    for positives in _redrawn(runs.p, runs.n, _MOST_SIMULATIONS, seed):
+    for positives in _redrawn(runs.p, runs.n, _MAX_SIMULATIONS, seed):
         values.append(_decomposed(runs.n, positives, losses, score).miscalibration)
-        if len(values) >= _LEAST_SIMULATIONS and np.std(values, ddof=1) <= _STANDARD_ERROR * np.mean(values) * math.sqrt(len(values)):
+        if len(values) >= _MIN_SIMULATIONS and np.std(values, ddof=1) <= _STANDARD_ERROR * np.mean(values) * math.sqrt(len(values)):
             break
     return float(np.mean(values))
 

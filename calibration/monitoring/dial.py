@@ -9,7 +9,7 @@ that. With `each` they carry none: the threshold is at least the target, and wha
 How: Learn then Test (Angelopoulos et al. 2022, arXiv 2110.01052) along a fixed sequence. Precision is a ratio and need not grow with the
 threshold, so at t = 1.00, 0.99, … 0.00 the hypothesis E[Σ (y - (x - ε)) 1{p ≥ t}] ≤ 0, the sum over a group, is tested, each at the level
 that the one before was refuted at, until one is not. There are two beginnings (the fallback procedure, Wiens 2003): with 3/4 of δ at the
-strictest t that shows LEAST_SHOWN samples, for with fewer, one wrong sample ends the sequence; with 1/4 at the strictest that shows a fifth
+strictest t that shows MIN_SHOWN samples, for with fewer, one wrong sample ends the sequence; with 1/4 at the strictest that shows a fifth
 of all, lest a few sure mistakes hide everything. Where the first sequence comes so far, the levels add up to δ. The threshold is the lowest
 t that is refuted. Neither the order nor the beginnings look at y, and the steps are not read from p, so that ties in p are nothing special.
 
@@ -30,7 +30,7 @@ from ..metrics.intervals import Interval
 from ..metrics.scores import checked
 
 RISK = 0.1
-LEAST_SHOWN = 40
+MIN_SHOWN = 40
 TARGETS = tuple(k / 20 for k in range(1, 20))
 
 LEVELS = np.arange(101) / 100
@@ -116,7 +116,7 @@ def _lowest(p_values: Floats, shown: Floats, risk: float) -> list[int | None]:
     """
     added = np.zeros(len(shown))
     for part, least in ((_FIRST_PART, 0.0), (1 - _FIRST_PART, _SECOND_BEGINNING * shown[0])):
-        if len(enough := np.flatnonzero(shown >= max(least, LEAST_SHOWN))):
+        if len(enough := np.flatnonzero(shown >= max(least, MIN_SHOWN))):
             added[enough[-1]] += part * risk
     carried, lowest = np.zeros(len(p_values)), np.full(len(p_values), -1)
     for level in reversed(range(len(shown))):

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..calibrator import Calibrator
-from ..fitting.folds import LEAST_GROUPS, renumbered
-from ..guards import LEAST_SAMPLES
+from ..fitting.folds import MIN_GROUPS, renumbered
+from ..guards import MIN_SAMPLES
 from ..measures.table import Floats
 from ..metrics.bins import Bin
 from ..metrics.intervals import rate_interval
@@ -91,10 +91,10 @@ def levels_of_evidence(calibrator: Calibrator) -> tuple[Level, ...]:
 
 
 def _right(label: NDArray[np.bool_], propensities: Floats, groups: NDArray[np.intp]) -> Right | None:
-    if len(label) < LEAST_SAMPLES:
+    if len(label) < MIN_SAMPLES:
         return None
     groups = renumbered(groups)
-    if int(groups.max()) + 1 < LEAST_GROUPS:
+    if int(groups.max()) + 1 < MIN_GROUPS:
         return None
     found = rate_interval(label, groups, 1 / propensities)
     return None if found is None else Right(len(label), int(label.sum()), found.value, found.low, found.high)
@@ -104,7 +104,7 @@ def _of_row(position: float, row: DialRow) -> Level:
     precision = row.precision
     assert precision is not None
     right = Right(row.shown, round(precision.value * row.shown), precision.value, precision.low, precision.high)
-    return Level(position, row.shown, row.share.value, right if row.shown >= LEAST_SAMPLES else None)
+    return Level(position, row.shown, row.share.value, right if row.shown >= MIN_SAMPLES else None)
 
 
 def _of_bins(position: float, bins: Sequence[Bin], n: int) -> Level:
@@ -112,5 +112,5 @@ def _of_bins(position: float, bins: Sequence[Bin], n: int) -> Level:
         return Level(position, None, None, None)
     above = [one for one in bins if one.low >= position]
     shown, positives = sum(one.n for one in above), sum(one.positives for one in above)
-    right = Right(shown, positives, positives / shown, None, None) if shown >= LEAST_SAMPLES else None
+    right = Right(shown, positives, positives / shown, None, None) if shown >= MIN_SAMPLES else None
     return Level(position, shown, shown / n, right)

@@ -34,7 +34,7 @@ from ..measures.table import Floats
 
 ALPHA = 0.01
 TOLERANCE = 0.25
-LEAST_TOLERANCE = 0.02
+MIN_TOLERANCE = 0.02
 Direction = Literal["too_low", "too_high", "too_extreme", "too_timid"]
 DIRECTION_WORDS: dict[Direction, str] = {
     "too_low": "too low: {size} should be added to their log odds",
@@ -46,7 +46,7 @@ DIRECTION_WORDS: dict[Direction, str] = {
 # how far beyond the tolerance the bets on a shift are, log odds, and the slopes that are bet on
 _BEYOND = (0.25, 0.75, 1.75)
 _SLOPES = (0.5, 0.5**0.5, 2**0.5, 2.0)
-_FARTHEST = 30.0
+_MAX_LOG_ODDS = 30.0
 _CHUNK = 50_000
 _Z95 = 1.959963984540054
 
@@ -209,10 +209,10 @@ def _outcomes(state: Watch, p: Floats, y: NDArray[np.bool_]) -> tuple[Floats, Fl
     """(n, bets) each: log of the factor that multiplies a stake; the alternative r; the direction d in which its parameter moves it."""
     shift, slope = np.array([bet.shift for bet in state.bets]), np.array([bet.slope for bet in state.bets])
     z = np.log(p / (1 - p))[:, None]
-    low = np.minimum(sigmoid(z - state.tolerance), p[:, None] - LEAST_TOLERANCE)
-    high = np.maximum(sigmoid(z + state.tolerance), p[:, None] + LEAST_TOLERANCE)
+    low = np.minimum(sigmoid(z - state.tolerance), p[:, None] - MIN_TOLERANCE)
+    high = np.maximum(sigmoid(z + state.tolerance), p[:, None] + MIN_TOLERANCE)
     # an alternative that is nearly certain would stake everything on one sample
-    r = sigmoid(np.clip(shift + slope * z, -_FARTHEST, _FARTHEST))
+    r = sigmoid(np.clip(shift + slope * z, -_MAX_LOG_ODDS, _MAX_LOG_ODDS))
     claimed = np.clip(r, low, high)
     factors = np.where(y[:, None], r / claimed, (1 - r) / (1 - claimed))
     return np.log(factors), r, np.where(slope == 1, 1.0, z)

@@ -13,7 +13,7 @@ from ..fitting.folds import Grouping
 from ..fitting.shrinkage import Child
 from ..maps.base_rate import BaseRateMap
 from ..maps.beta import BetaMap
-from ..maps.kinds import Rung
+from ..maps.kinds import Candidate
 from ..maps.platt import PlattMap
 from ..maps.steps import StepsMap
 from ..maps.temperature import TemperatureMap
@@ -302,7 +302,7 @@ def _map(calibrator: Calibrator) -> list[Block]:
     return blocks
 
 
-def _rung(rung: Rung, calibrator: Calibrator) -> tuple[str, ...]:
+def _rung(rung: Candidate, calibrator: Calibrator) -> tuple[str, ...]:
     made = calibrator.map
     ridge = made.ridge if isinstance(made, PlattMap) else 0.0
     # what has children is fitted with them, and with no ridge

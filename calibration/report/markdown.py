@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..control_characters import harmless
+from ..control_characters import strip_control_characters
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .plots import Picture
 
@@ -38,4 +38,4 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", " ".join(harmless(text).split()))
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(strip_control_characters(text).split()))

@@ -29,7 +29,7 @@ QUANTILES = 5
 _COLUMNS = 350
 # The wild bootstrap of Kuiper's test costs by the number of groups, and its size is known for up to so many.
 _BLOCKS = 100
-_LEAST, _MOST = 5e-324, 1 - 2**-53
+_MIN_PROBABILITY, _MAX_PROBABILITY = 5e-324, 1 - 2**-53
 
 _T = TypeVar("_T")
 
@@ -160,7 +160,7 @@ def _forecast(
 
 def _inside(p: Floats) -> Floats:
     """0 and 1 moved to the next float inside: the log loss becomes finite, and nothing else changes, not even the order."""
-    return np.clip(p, _LEAST, _MOST)
+    return np.clip(p, _MIN_PROBABILITY, _MAX_PROBABILITY)
 
 
 def _dealt(groups: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from ..control_characters import harmless
+from ..control_characters import strip_control_characters
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .plots import DARK, GRID, INK, PAPER, Picture
 
@@ -91,4 +91,4 @@ def _inline(picture: Picture, number: int) -> str:
 
 def _escape(text: str) -> str:
     """The text as it may stand in HTML, control characters taken out."""
-    return html.escape(harmless(text))
+    return html.escape(strip_control_characters(text))

@@ -230,7 +230,7 @@ def _add_calibrate_show(actions: Subparsers) -> None:
     add_json_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
-        from ...calibration.control_characters import harmless
+        from ...calibration.control_characters import strip_control_characters
         from ...calibration.registry import project_of
         from ...inference.completion.completion import Settings, kind_of
         from ...inference.opening import ModelChoice
@@ -251,7 +251,7 @@ def _add_calibrate_show(actions: Subparsers) -> None:
         if arguments.json:
             print_json(shown.document)
         else:
-            print(harmless(shown.text))
+            print(strip_control_characters(shown.text))
         return 0
 
     parser.set_defaults(run=run)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ...calibration.calibrator import Calibrator, CalibratorError, load
 from ...calibration.confidence import confidence
-from ...calibration.control_characters import harmless
+from ...calibration.control_characters import strip_control_characters
 from ...calibration.monitoring.drift import ALPHA, DIRECTION_WORDS, Alarm, Watch, alarm, start, tolerance_of, watch
 from ...calibration.samples import Sample, SampleError, read_samples, samples_sha256
 
@@ -189,4 +189,4 @@ def _e(log_e: float) -> str:
 
 
 def _say(text: str) -> None:
-    print(harmless(text), file=sys.stderr)
+    print(strip_control_characters(text), file=sys.stderr)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...calibration.calibrator import Calibrator, CalibratorError, as_json, load, save
-from ...calibration.control_characters import harmless
+from ...calibration.control_characters import strip_control_characters
 from ...calibration.fitting.fit import DEFAULT_FEATURES, Fit, FitError, fit
 from ...calibration.fitting.shrinkage import Level
 from ...calibration.maps.kinds import Kind
@@ -189,7 +189,7 @@ def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str],
 
 
 def _say(text: str) -> None:
-    print(harmless(text), file=sys.stderr)
+    print(strip_control_characters(text), file=sys.stderr)
 
 
 def _document(document: dict[str, object]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ...calibration.calibrator import Calibrator, save
-from ...calibration.control_characters import harmless
+from ...calibration.control_characters import strip_control_characters
 from ...calibration.fitting.fit import FitError, fit
 from ...calibration.log.evaluation import evaluations_of
 from ...calibration.log.event_log import EventLog, EventLogError, EventLogUnavailable, default_path
@@ -58,7 +58,7 @@ def logs_summary(log: Path | None, as_json: bool, *, days: float | None = None, 
             more = {"path": str(opened.path), "bytes": size, "at_s": at_s, "passed_over": dict(passed_over)}
             print(json.dumps(more | asdict(found), indent=1, allow_nan=False))
         else:
-            print(harmless("\n".join(summary_told(found, opened.path, size, at_s))))
+            print(strip_control_characters("\n".join(summary_told(found, opened.path, size, at_s))))
             _tell_passed_over(passed_over)
         return 0
 
@@ -78,7 +78,7 @@ def logs_evaluate(log: Path | None, as_json: bool, *, days: float | None = None,
             print(json.dumps(more | {"evaluations": list(map(asdict, found))}, indent=1, allow_nan=False))
             return 0
         for one in found:
-            print(harmless("\n  ".join(evaluation_told(one, at_s))))
+            print(strip_control_characters("\n  ".join(evaluation_told(one, at_s))))
         if not found:
             _say("nothing to evaluate: no suggestion that was seen had a probability")
         _tell_passed_over(passed_over)
@@ -280,7 +280,7 @@ def _agreed(question: str, ask: Callable[[str], str]) -> bool:
     if ask is input and not (sys.stdin and sys.stdin.isatty()):
         _say(f"{question} Say so with --yes.")
         return False
-    print(harmless(question), end=" ", file=sys.stderr, flush=True)
+    print(strip_control_characters(question), end=" ", file=sys.stderr, flush=True)
     try:
         return ask("[y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
@@ -332,4 +332,4 @@ def _now_ms() -> int:
 
 
 def _say(text: str) -> None:
-    print(harmless(text), file=sys.stderr)
+    print(strip_control_characters(text), file=sys.stderr)

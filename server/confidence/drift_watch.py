@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from ...calibration.log.events import Drifted
+from ...calibration.log.events import DriftFound
 from ...calibration.monitoring.drift import DIRECTION_WORDS, tolerance_of
 from ...calibration.registry import Entry, Registry, choose
 from .dial_report import LABEL
@@ -98,7 +98,7 @@ async def _look(ls: AssayServer) -> None:
     if calibrator in ls.drifts_told or calibrator in answer["told"]:
         return
     ls.drifts_told.add(calibrator)
-    ls.events.add(Drifted(calibrator=calibrator, direction=told["direction"], size=told["size"], n=told["n"]))
+    ls.events.add(DriftFound(calibrator=calibrator, direction=told["direction"], size=told["size"], n=told["n"]))
     ls.show(types.MessageType.Warning, f"Assay: {ls.drift.message}")
 
 

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...calibration.confidence import Confidence
-from ...calibration.control_characters import harmless
-from ...calibration.measures.table import LOWEST
+from ...calibration.control_characters import strip_control_characters
+from ...calibration.measures.table import LOWEST_COUNT
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry, Origin
 from ...inference.model import Generation, Token
@@ -123,7 +123,7 @@ def explanation(suggestion: Suggestion, generation: Generation, choice: Choice |
     )
 
 
-def least_certain(tokens: Sequence[Token], count: int = LOWEST) -> tuple[Uncertain, ...]:
+def least_certain(tokens: Sequence[Token], count: int = LOWEST_COUNT) -> tuple[Uncertain, ...]:
     """The `count` tokens with the lowest log-probabilities, the lowest first; those whose log-probability is not known are left out."""
     known = [(token.logprob, index, token) for index, token in enumerate(tokens) if not math.isnan(token.logprob)]
     return tuple(
@@ -153,7 +153,7 @@ def hover_markdown(explanation: Explanation) -> str:
 
 def code_span(text: str) -> str:
     """The text as code within a line of markdown, whatever it holds; line ends and tabs as ↵ and ⇥."""
-    shown = harmless(_LINE_END.sub("↵", text).replace("\t", "⇥"))
+    shown = strip_control_characters(_LINE_END.sub("↵", text).replace("\t", "⇥"))
     ticks = "`" * (_longest(shown) + 1)
     # A space at each end is taken off again, but for a text of spaces only.
     pad = " " if shown.strip(" ") and (shown[0] in " `" or shown[-1] in " `") else ""
@@ -163,7 +163,7 @@ def code_span(text: str) -> str:
 def fenced(code: str, language: str = "") -> str:
     """The code as a block of markdown, whatever it holds; language: as the editor names it."""
     fence = "`" * max(3, _longest(code) + 1)
-    return f"{fence}{_NO_LANGUAGE.sub('', language)}\n{harmless(_LINE_END.sub(chr(10), code))}\n{fence}"
+    return f"{fence}{_NO_LANGUAGE.sub('', language)}\n{strip_control_characters(_LINE_END.sub(chr(10), code))}\n{fence}"
 
 
 def _judge(entry: Entry) -> Judge:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...calibration.log.event_log import EventLog
-from ...calibration.log.events import Drifted, Dropped, Request, Row
+from ...calibration.log.events import DriftFound, EventsDropped, RequestEnded, Row
 from ...calibration.log.samples import Showing, showings_of, was_kept
 
 
@@ -17,7 +17,7 @@ class Decided:
     """A generation that the policy decided on, by the first request for it. kept: the label, None where it is not known."""
 
     time_ms: int
-    request: Request
+    request: RequestEnded
     shown: bool
     kept: bool | None
 
@@ -91,11 +91,11 @@ class _Aside:
         for row in rows:
             event = row.event
             self.since_ms = row.time_ms if self.since_ms is None else min(self.since_ms, row.time_ms)
-            if isinstance(event, Dropped):
+            if isinstance(event, EventsDropped):
                 self.dropped += event.count
-            elif isinstance(event, Drifted):
+            elif isinstance(event, DriftFound):
                 self.drifted.add(event.calibrator)
-            elif not isinstance(event, Request):
+            elif not isinstance(event, RequestEnded):
                 yield row
             elif event.outcome == "hidden":
                 self.hidden.setdefault(row.showing or event.id, Decided(row.time_ms, event, shown=False, kept=None))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...calibration.guards import LEAST_OF_A_CLASS, LEAST_SAMPLES, are_too_few
+from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES, are_too_few
 from ...calibration.metrics.bins import Bin, reliability
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry
@@ -77,7 +77,7 @@ def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozen
     """
 
     def answer(reason: str, labelled: int = 0, *, possible: bool = False) -> dict[str, Any]:
-        return {"possible": possible, "labelled": labelled, "needed": LEAST_SAMPLES, "reason": reason}
+        return {"possible": possible, "labelled": labelled, "needed": MIN_SAMPLES, "reason": reason}
 
     if trouble is not None:
         return answer(f"The log can't be read: {trouble}.")
@@ -97,7 +97,7 @@ def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozen
     said = f"{task} has {len(best)} labels, {sum(best)} of them kept"
     if enough:
         return answer(f"{said}.", len(best), possible=True)
-    return answer(f"{said}; at least {LEAST_SAMPLES} with {LEAST_OF_A_CLASS} of each are needed for one task.", len(best))
+    return answer(f"{said}; at least {MIN_SAMPLES} with {MIN_PER_CLASS} of each are needed for one task.", len(best))
 
 
 def _is_sample(one: Decided) -> bool:

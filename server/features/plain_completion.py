@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from ...calibration.control_characters import harmless
+from ...calibration.control_characters import strip_control_characters
 from ...suggestion.positions import Encoding, Position, column_at, content, index_at, split_lines
 from ...suggestion.suggestion import Suggestion
 from ..confidence.explanation import fenced
@@ -110,7 +110,7 @@ def _width(text: str, encoding: Encoding) -> int:
 def _label(text: str) -> str:
     """The first line that is not blank, on one line and not too long; an ellipsis where that is not all."""
     first, *more = [line for line in map(str.strip, map(content, split_lines(text))) if line] or [""]
-    shown = harmless(_SPACES.sub(" ", first))
+    shown = strip_control_characters(_SPACES.sub(" ", first))
     return shown if len(shown) <= _LABEL and not more else f"{shown[: _LABEL - 2].rstrip()} …"
 
 

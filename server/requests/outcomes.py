@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from ...calibration.confidence import Confidence
-from ...calibration.log.events import Other, Request
+from ...calibration.log.events import OtherSuggestion, RequestEnded
 
 Trigger = Literal["automatic", "invoked"]
 # Where the text came from: what was suggested before, a generation of its own, or one that ran already and still fitted.
@@ -75,7 +75,7 @@ class Outcome:
     rank: int = 1
     text_sha256: str = ""
     characters: int = 0
-    others: tuple[Other, ...] = ()
+    others: tuple[OtherSuggestion, ...] = ()
     showing: str | None = None
     tokens: int = 0
 
@@ -91,9 +91,9 @@ class Outcome:
         if not possible:
             raise ValueError(f"{self.ending}: can't be with a propensity of {self.propensity}")
 
-    def as_event(self) -> Request:
+    def as_event(self) -> RequestEnded:
         """What is logged: see `logged_confidence` and `logged_measures`."""
-        return Request(
+        return RequestEnded(
             id=self.id,
             outcome=self.ending.value,
             reason=self.reason,

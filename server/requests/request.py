@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...calibration.log.events import Other, hash_of
+from ...calibration.log.events import OtherSuggestion, hash_of
 from ...inference.completion.completion import Surroundings, task_of
 from ...suggestion.engine import Place
 from ...suggestion.suggestion import Suggestion
@@ -120,8 +120,8 @@ class Record:
         return ()
 
 
-def _other(suggestion: Suggestion, rank: int) -> Other:
-    return Other(
+def _other(suggestion: Suggestion, rank: int) -> OtherSuggestion:
+    return OtherSuggestion(
         id=suggestion.id,
         confidence=logged_confidence(suggestion.confidence),
         measures=logged_measures(suggestion.measures),

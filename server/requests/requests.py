@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ...calibration.measures.agreement import ALONE, Drawn, distinct
+from ...calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
 from ...calibration.registry import Registry, choose
 from ...inference.completion.completion import Kind, Surroundings, task_of
 from ...inference.model import Generation
@@ -234,7 +234,7 @@ class Requests:
         record.prompt = self._live.settings.fingerprint(loaded.layout, loaded.context_length, made.kind)
         asked = replace(ask, place=replace(place, kind=made.kind))
         # What comes by itself is the model's first choice, and was not drawn among others, though the memory may have such, too.
-        drawn_here = distinct(made.generations, made.drawn) if ask.invoked else [(first, ALONE) for first in made.generations[:1]]
+        drawn_here = distinct(made.generations, made.drawn) if ask.invoked else [(first, SINGLE_DRAW) for first in made.generations[:1]]
         possible = (
             Shown(suggestion, generation, asked, self.want(ask), _asked_of_calibrators(asked.place, loaded, self._live, drawn))
             for generation, drawn in drawn_here
@@ -379,7 +379,7 @@ def _differing(possible: Iterator[Shown]) -> Iterator[Shown]:
             yield each
 
 
-def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel, drawn: Drawn = ALONE) -> dict[str, Any]:
+def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel, drawn: Drawn = SINGLE_DRAW) -> dict[str, Any]:
     return {
         "model_id": loaded.fingerprint.id,
         "prompt_id": live.settings.fingerprint(loaded.layout, loaded.context_length, place.kind),

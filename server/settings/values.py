@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...calibration.control_characters import harmless
+from ...calibration.control_characters import strip_control_characters
 
 # A value or a name is shown to the user up to here: enough to find it again.
 SHOWN = 60
@@ -131,7 +131,7 @@ def _cut(words: str) -> str:
 
 
 def _bearable(words: str) -> str:
-    return harmless(_SPACE.sub(" ", words)).encode("utf-8", "replace").decode()
+    return strip_control_characters(_SPACE.sub(" ", words)).encode("utf-8", "replace").decode()
 
 
 def _shown(value: Any, as_list: str) -> str:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...calibration.log.retention import KEPT_FROM, share
+from ...calibration.log.retention import MIN_KEPT_SHARE, retained_share
 from ...suggestion.positions import Position
 from ..confidence.explanation import Explanation
 from ..documents.documents import Document, Splice
@@ -58,7 +58,7 @@ class Accepted:
         for place in reversed(self._places):
             region = place.region
             there = place.uri == document.uri and region.start < end and region.end > start
-            if there and share(place.text, document.between(region.start, region.end)) >= KEPT_FROM:
+            if there and retained_share(place.text, document.between(region.start, region.end)) >= MIN_KEPT_SHARE:
                 return place.explanation
         return None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Condition, Thread
 
 from ...calibration.log.event_log import DAYS, MEGABYTES, EventLog, EventLogError, New, default_path
-from ...calibration.log.events import Dropped, Event, Text
+from ...calibration.log.events import Event, EventsDropped, TextLogged
 
 # Events that wait to be written: minutes of fast typing. A disk that is slower than that loses events, not keystrokes.
 _MOST_WAITING = 10_000
@@ -97,7 +97,7 @@ class EventWriter:
         """Note that something happened just now. showing: the id of the one it is about."""
         now_ms = time.time_ns() // 1_000_000
         with self._news:
-            if self._target is None or (isinstance(event, Text) and not self._target.text):
+            if self._target is None or (isinstance(event, TextLogged) and not self._target.text):
                 return
             if self._closed or len(self._waiting) >= _MOST_WAITING:
                 self._dropped += 1
@@ -157,13 +157,13 @@ class EventWriter:
                 self._taken, self._waiting = self._waiting, []
             if self._target is not None and not self._target.text:
                 # also what came while code was still wanted, and had to wait
-                self._taken = [new for new in self._taken if not isinstance(new.event, Text)]
+                self._taken = [new for new in self._taken if not isinstance(new.event, TextLogged)]
             untold = self._untold
         # asked only now: what was added after the log had been removed must not go where nobody reads it
         if not self._log.in_place:
             self._release()
         log = self._log = self._log or _opened(target)
-        dropped = [New(time.time_ns() // 1_000_000, self.server, None, Dropped(count=untold))] if untold else []
+        dropped = [New(time.time_ns() // 1_000_000, self.server, None, EventsDropped(count=untold))] if untold else []
         if self._taken or dropped:
             log.append([*self._taken, *dropped])
             self._taken = []

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from ...calibration.log.events import Event, Text, hash_of
+from ...calibration.log.events import Event, TextLogged, hash_of
 from ...suggestion.suggestion import Suggestion
 from ..documents.documents import Document, Documents, Splice
 from ..requests.request import Ask
@@ -110,7 +110,7 @@ class FollowUp:
     def _take(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
             if isinstance(fact, Left):
-                self._add(Text(what="suggested", text=fact.text, document=hash_of(fact.uri)), fact.showing)
+                self._add(TextLogged(what="suggested", text=fact.text, document=hash_of(fact.uri)), fact.showing)
                 self._say(self._watch.follow(fact, time.monotonic(), time.time()))
             else:
                 self._add(fact.event, fact.showing)
@@ -120,7 +120,7 @@ class FollowUp:
         for look in looks:
             self._add(look.kept, look.showing)
             if look.found is not None:
-                self._add(Text(what="found", text=look.found, document=hash_of(look.uri)), look.showing)
+                self._add(TextLogged(what="found", text=look.found, document=hash_of(look.uri)), look.showing)
 
     def _arm(self) -> None:
         """See to it that the timer comes when there is something to do."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal
 
-from ...calibration.log.events import LOOKED_AFTER_S, Kept
-from ...calibration.log.retention import share, within_reach
+from ...calibration.log.events import RETENTION_CHECKED_AFTER_S, RetentionChecked
+from ...calibration.log.retention import retained_share, text_to_search
 from ..documents.documents import Document, Splice
 from .anchors import Region, follow
 from .showings import Left
@@ -53,7 +53,7 @@ class Look:
 
     showing: str
     uri: str
-    kept: Kept
+    kept: RetentionChecked
     found: str | None
 
 
@@ -103,7 +103,7 @@ class KeptWatch:
         watched = _Watched(left.showing, left.uri, left.region, left.text, now, left.put_in)
         self._all[id(watched)] = watched
         self._by_uri.setdefault(left.uri, []).append(watched)
-        heappush(self._due, (now + LOOKED_AFTER_S[0], self._count, watched))
+        heappush(self._due, (now + RETENTION_CHECKED_AFTER_S[0], self._count, watched))
         if left.put_in:
             self._undoable[left.uri] = watched
         return [self._let_go(next(iter(self._all.values())), "lost")] if len(self._all) > MOST_WATCHED else []
@@ -115,7 +115,7 @@ class KeptWatch:
             return []
         looks = []
         if (last := self._undoable.pop(uri, None)) is not None and _takes_back(last, splice):
-            looks.append(Look(last.showing, uri, Kept(after_s=None, share=0.0, why="undone"), None))  # and it may be done again
+            looks.append(Look(last.showing, uri, RetentionChecked(after_s=None, share=0.0, why="undone"), None))  # and it may be done again
         lost = follow([each.region for each in watched], splice)
         return looks + [self._let_go(each, "lost") for each in list(watched) if each.region in lost]
 
@@ -176,12 +176,12 @@ class KeptWatch:
             if asleep or now - due > LATE_S:
                 looks.append(self._let_go(watched, "asleep"))
                 continue
-            looks.append(self._looked(watched, after_s=LOOKED_AFTER_S[watched.looks]))
+            looks.append(self._looked(watched, after_s=RETENTION_CHECKED_AFTER_S[watched.looks]))
             watched.looks += 1
-            if watched.looks == len(LOOKED_AFTER_S):
+            if watched.looks == len(RETENTION_CHECKED_AFTER_S):
                 self._forget(watched)
             elif not watched.gone:
-                heappush(self._due, (watched.ended_s + LOOKED_AFTER_S[watched.looks], number, watched))
+                heappush(self._due, (watched.ended_s + RETENTION_CHECKED_AFTER_S[watched.looks], number, watched))
         if asleep:
             looks += [self._let_go(each, "asleep") for each in list(self._all.values())]
         return looks
@@ -198,14 +198,14 @@ class KeptWatch:
         found = self._found(watched)
         if found is None:
             return self._let_go(watched, "lost") if watched.uri not in self._closed else self._let_go(watched, "closed")
-        return Look(watched.showing, watched.uri, Kept(after_s=after_s, share=share(watched.text, found)), found)
+        return Look(watched.showing, watched.uri, RetentionChecked(after_s=after_s, share=retained_share(watched.text, found)), found)
 
     def _at_save(self, watched: _Watched) -> Look | None:
         """A look at a save; None where it says what the one before said."""
         found = self._found(watched)
         if found is None:
             return None
-        kept = Kept(after_s=None, share=share(watched.text, found))
+        kept = RetentionChecked(after_s=None, share=retained_share(watched.text, found))
         before, watched.at_save = watched.at_save, kept.share
         return None if before == kept.share else Look(watched.showing, watched.uri, kept, found)
 
@@ -215,13 +215,13 @@ class KeptWatch:
         if document is None or watched.uri in self._closed or region.end - region.start > MOST_LOOKED_AT:
             return None
         behind = document.between(region.end, min(region.reach, region.end + MOST_LOOKED_AT))
-        return within_reach(watched.text, document.between(region.start, region.end), behind)
+        return text_to_search(watched.text, document.between(region.start, region.end), behind)
 
     def _let_go(self, watched: _Watched, why: Why) -> Look:
         """Say for the last time something of a showing, that was to be looked at later."""
         self._forget(watched)
-        after_s = LOOKED_AFTER_S[min(watched.looks, len(LOOKED_AFTER_S) - 1)]
-        return Look(watched.showing, watched.uri, Kept(after_s=after_s, share=None, why=why), None)
+        after_s = RETENTION_CHECKED_AFTER_S[min(watched.looks, len(RETENTION_CHECKED_AFTER_S) - 1)]
+        return Look(watched.showing, watched.uri, RetentionChecked(after_s=after_s, share=None, why=why), None)
 
     def _forget(self, watched: _Watched) -> None:
         watched.gone = True

@@ -1,8 +1,8 @@
 """What is on the screen, and what becomes of it: a state that is told what happened and when, and says which events follow.
 
 One showing is on the screen at a time, for only the editor with the cursor shows a suggestion. It begins when a suggestion is given to the
-editor, goes on while the user types along it or takes some of that back, and ends in exactly one `Ending`. Two suggestions are one showing
-where the user sees the same: the text that is left of the one, closing brackets aside, is the text of the other.
+editor, goes on while the user types along it or takes some of that back, and ends in exactly one `ShowingEnding`. Two suggestions are one
+showing where the user sees the same: the text that is left of the one, closing brackets aside, is the text of the other.
 
 Most editors tell nothing but edits and requests, so the rest is concluded from these. An edit that puts in more than one character of the
 suggestion at once is the editor's doing: a word, a line, all of it. (A paste or a menu's item that is the same can't be told apart.) One
@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ...calibration.log.events import By, Ended, Ending, Shown
+from ...calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from ..documents.documents import Splice
 from .anchors import Region, trimmed
 from .on_screen import OnScreen, along, at_cursor, grown, is_at_once, is_same, plain
@@ -34,7 +34,7 @@ class Said:
     """An event of a showing."""
 
     showing: str
-    event: Shown | Ended
+    event: ShowingSeen | ShowingEnded
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class _Over:
     nothing of it was left then."""
 
     id: str
-    ended: Ended
+    ended: ShowingEnded
     at_s: float
     last: int
     whole: bool
@@ -103,9 +103,9 @@ class Showings:
                     self._know(same, live.id)
                 live.others = fresh or live.others
                 return live.id if same == name else name, facts
-            facts += self._end(Ending.SUPERSEDED, now)
+            facts += self._end(ShowingEnding.SUPERSEDED, now)
         else:
-            facts += self._end(Ending.IGNORED, now)
+            facts += self._end(ShowingEnding.IGNORED, now)
         if done is None:
             return None, facts
         others = {other: plain(text) for other, text in items[1:]}
@@ -117,14 +117,14 @@ class Showings:
         """The editor asks for suggestions at a cursor: what it shows elsewhere is gone. between: the document's text between offsets."""
         facts, live = self.tick(now), self._live
         if live is not None and not (live.uri == uri and live.passes(cursor, between)):
-            facts += self._end(Ending.IGNORED, now)
+            facts += self._end(ShowingEnding.IGNORED, now)
         return facts
 
     def nothing(self, uri: str, cursor: int, now: float) -> list[Fact]:
         """There is nothing to show at a cursor: an editor takes away what it shows there."""
         facts, live = self.tick(now), self._live
         if live is not None and live.uri == uri and live.cursor == cursor:
-            facts += self._end(Ending.SUPERSEDED, now)
+            facts += self._end(ShowingEnding.SUPERSEDED, now)
         return facts
 
     def edited(self, uri: str, splice: Splice, between: Callable[[int, int], str], now: float) -> list[Fact]:
@@ -139,11 +139,11 @@ class Showings:
         splice = at_cursor(live, splice, between)
         live.since_s = now
         if not live.is_at(splice.start, splice.end):
-            return facts + self._end(Ending.IGNORED, now, splice)
+            return facts + self._end(ShowingEnding.IGNORED, now, splice)
         if (done := grown(live, live.text, splice)) is None:
             switched = self._accepted_other(live, splice, now)
             if switched is None:
-                return facts + self._end(Ending.IGNORED, now, splice)
+                return facts + self._end(ShowingEnding.IGNORED, now, splice)
             facts += switched
             assert self._live is not None
             live = self._live
@@ -158,7 +158,7 @@ class Showings:
         live = self._live
         if live is not None and not live.seen and self._showing_of.get(name) == live.id:
             live.seen = True
-            facts.append(Said(live.id, Shown(by="client")))
+            facts.append(Said(live.id, ShowingSeen(by="client")))
         return facts
 
     def told_accepted(self, name: str, now: float) -> list[Fact]:
@@ -168,7 +168,11 @@ class Showings:
         if live is not None and live.id == showing:
             live.accepting_s = now
             return facts
-        self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH, Ending.PARTLY_ACCEPTED, Ending.IGNORED))
+        self._correct(
+            showing,
+            ShowingEnding.ACCEPTED,
+            (ShowingEnding.ACCEPTED, ShowingEnding.TYPED_THROUGH, ShowingEnding.PARTLY_ACCEPTED, ShowingEnding.IGNORED),
+        )
         return facts
 
     def told_part(self, name: str, now: float) -> list[Fact]:
@@ -184,9 +188,11 @@ class Showings:
             return facts
         over = next((over for over in self._over if over.id == showing), None)
         if over is not None and over.whole:
-            self._correct(showing, Ending.ACCEPTED, (Ending.ACCEPTED, Ending.TYPED_THROUGH, Ending.PARTLY_ACCEPTED))
+            self._correct(
+                showing, ShowingEnding.ACCEPTED, (ShowingEnding.ACCEPTED, ShowingEnding.TYPED_THROUGH, ShowingEnding.PARTLY_ACCEPTED)
+            )
         else:
-            self._correct(showing, Ending.PARTLY_ACCEPTED, (Ending.PARTLY_ACCEPTED,))
+            self._correct(showing, ShowingEnding.PARTLY_ACCEPTED, (ShowingEnding.PARTLY_ACCEPTED,))
         return facts
 
     def told_rejected(self, name: str, now: float) -> list[Fact]:
@@ -194,18 +200,18 @@ class Showings:
         facts = self.tick(now) + self._switch(name, now)
         live, showing = self._live, self._showing_of.get(name)
         if live is not None and live.id == showing:
-            return facts + self._end(Ending.REJECTED, now, by="client")
-        self._correct(showing, Ending.REJECTED, (Ending.IGNORED, Ending.SUPERSEDED))
+            return facts + self._end(ShowingEnding.REJECTED, now, by="client")
+        self._correct(showing, ShowingEnding.REJECTED, (ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED))
         return facts
 
     def closed(self, uri: str, now: float) -> list[Fact]:
         """A document is closed, or can't be followed any more."""
         facts = self.tick(now)
-        return facts + self._end(Ending.SUPERSEDED, now) if self._live is not None and self._live.uri == uri else facts
+        return facts + self._end(ShowingEnding.SUPERSEDED, now) if self._live is not None and self._live.uri == uri else facts
 
     def shut(self, now: float) -> list[Fact]:
         """The server ends: so does what is on the screen."""
-        facts = self.tick(now) + self._end(Ending.SUPERSEDED, now)
+        facts = self.tick(now) + self._end(ShowingEnding.SUPERSEDED, now)
         facts += [Said(over.id, over.ended) for over in self._over]
         self._over = []
         return facts
@@ -227,7 +233,7 @@ class Showings:
         if done <= before:  # some of it was taken back
             live.parts = [(start, min(end, done)) for start, end in live.parts if start < done]
             live.last = None
-            return [] if done >= live.given else self._end(Ending.IGNORED, now)
+            return [] if done >= live.given else self._end(ShowingEnding.IGNORED, now)
         live.last = before, done, now
         if live.part_told or is_at_once(added):
             live.parts.append((before, done))
@@ -237,8 +243,8 @@ class Showings:
         if live.accepting_s is not None:
             return self._finish(live, now)
         if live.parts and live.parts[-1] == (before, done):
-            return self._end(Ending.ACCEPTED, now, by=live.by)
-        return self._end(Ending.TYPED_THROUGH, now)
+            return self._end(ShowingEnding.ACCEPTED, now, by=live.by)
+        return self._end(ShowingEnding.TYPED_THROUGH, now)
 
     def _finish(self, live: OnScreen, now: float, splice: Splice | None = None) -> list[Fact]:
         """End what a client said it put in, also where its edit did not come or was another one."""
@@ -246,7 +252,7 @@ class Showings:
             live.parts.append(live.last[:2])
         if live.left:
             live.parts.append((live.done, len(live.text)))
-        return self._end(Ending.ACCEPTED, now, splice, by="client")
+        return self._end(ShowingEnding.ACCEPTED, now, splice, by="client")
 
     def _accepted_other(self, live: OnScreen, splice: Splice, now: float) -> list[Fact] | None:
         """Go on with the alternative that an edit puts in, or a part of it; None where it puts in none."""
@@ -270,7 +276,7 @@ class Showings:
         others = {other: text for other, text in live.others.items() if other != name}
         if live.parts or live.accepting_s is not None:
             live.aside = {}
-            facts += self._end(Ending.SUPERSEDED, now)
+            facts += self._end(ShowingEnding.SUPERSEDED, now)
         else:
             self._see(live, now, facts)
             aside[live.id] = replace(live, seen_s=live.seen_s + now - live.began_s, aside={}, others={})
@@ -288,29 +294,29 @@ class Showings:
     def _see(self, live: OnScreen, now: float, facts: list[Fact]) -> None:
         if not live.seen and not self._client_tells_shown and now - live.since_s >= SEEN_S:
             live.seen = True
-            facts.append(Said(live.id, Shown(by="inferred")))
+            facts.append(Said(live.id, ShowingSeen(by="inferred")))
 
-    def _end(self, ending: Ending, now: float, splice: Splice | None = None, *, by: By = "inferred") -> list[Fact]:
+    def _end(self, ending: ShowingEnding, now: float, splice: Splice | None = None, *, by: By = "inferred") -> list[Fact]:
         """End what is on the screen, by an edit perhaps that is not along it."""
         live, self._live = self._live, None
         if live is None:
             return []
         facts: list[Fact] = []
-        if live.accepting_s is not None and ending is not Ending.ACCEPTED:
+        if live.accepting_s is not None and ending is not ShowingEnding.ACCEPTED:
             self._live = live
             return self._finish(live, now, splice)
-        if live.parts and ending is not Ending.ACCEPTED:
-            ending, by = Ending.PARTLY_ACCEPTED, live.by
+        if live.parts and ending is not ShowingEnding.ACCEPTED:
+            ending, by = ShowingEnding.PARTLY_ACCEPTED, live.by
         for each in live.aside.values():
             place = Region(live.start, live.start + min(len(each.stood), len(live.stood)), live.cursor)
-            facts += self._close(replace(each, began_s=now), place, Ending.SUPERSEDED, "inferred", now, splice)
+            facts += self._close(replace(each, began_s=now), place, ShowingEnding.SUPERSEDED, "inferred", now, splice)
         self._see(live, now, facts)
         if live.parts and not live.seen:
             live.seen = True
-            facts.append(Said(live.id, Shown(by="inferred")))
+            facts.append(Said(live.id, ShowingSeen(by="inferred")))
         return facts + self._close(live, Region(live.start, live.cursor), ending, by, now, splice)
 
-    def _close(self, live: OnScreen, region: Region, ending: Ending, by: By, now: float, splice: Splice | None) -> list[Fact]:
+    def _close(self, live: OnScreen, region: Region, ending: ShowingEnding, by: By, now: float, splice: Splice | None) -> list[Fact]:
         """What is said of a showing that has ended. region: where its text stands, or would, before the edit that ended it."""
         facts: list[Fact] = []
         if live.seen:
@@ -320,7 +326,7 @@ class Showings:
             # white space at lines' ends.
             put_in = min(live.done - live.parts[0][0], len(live.stood)) if live.parts else 0
             facts.append(Left(live.id, live.uri, region, live.text, put_in))
-        ended = Ended(
+        ended = ShowingEnded(
             ending=ending,
             by=by,
             characters=len(live.text),
@@ -332,17 +338,17 @@ class Showings:
         self._over.append(_Over(live.id, ended, now, last, not live.left))
         return facts
 
-    def _correct(self, showing: str | None, ending: Ending, of: tuple[Ending, ...]) -> None:
+    def _correct(self, showing: str | None, ending: ShowingEnding, of: tuple[ShowingEnding, ...]) -> None:
         """A client says how a showing ended that has just ended."""
         for index, over in enumerate(self._over):
             if over.id == showing and over.ended.ending in of:
                 ended, last = over.ended, over.last
                 accepted, typed = ended.accepted, ended.typed
-                if ending is Ending.ACCEPTED and over.whole:
+                if ending is ShowingEnding.ACCEPTED and over.whole:
                     accepted, typed = accepted + last, typed - last
-                elif ending is Ending.ACCEPTED and ended.ending is not Ending.ACCEPTED:
+                elif ending is ShowingEnding.ACCEPTED and ended.ending is not ShowingEnding.ACCEPTED:
                     accepted = ended.characters - typed
-                told = Ended(
+                told = ShowingEnded(
                     ending=ending, by="client", characters=ended.characters, accepted=accepted, typed=typed, visible_ms=ended.visible_ms
                 )
                 self._over[index] = replace(over, ended=told, last=0)

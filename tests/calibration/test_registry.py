@@ -12,9 +12,9 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.measures.agreement import ALONE, Drawn
+from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn
 from assay.calibration.registry import (
-    LARGEST_FILE,
+    MAX_FILE_BYTES,
     Choice,
     Entry,
     Origin,
@@ -204,7 +204,7 @@ def a_link_to_nothing(path: Path) -> None:
 
 def a_large_file(path: Path) -> None:
     with path.open("wb") as file:
-        file.truncate(LARGEST_FILE + 1)
+        file.truncate(MAX_FILE_BYTES + 1)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
@@ -306,7 +306,7 @@ def test_one_for_all_alternatives_is_taken_only_where_as_many_were_drawn_and_the
         "first.json": "it matches, but one for all alternatives goes before one for first choices"
     }
     for drawn, reason in (
-        (ALONE, "is for one of 4 alternatives, and here one was drawn"),
+        (SINGLE_DRAW, "is for one of 4 alternatives, and here one was drawn"),
         (Drawn(1, 3, -0.5), "is for one of 4 alternatives, and here 3 were drawn"),
         (Drawn(1, 4), "needs agreement, and log-probabilities are not known"),
     ):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.calibration.control_characters import harmless
+from assay.calibration.control_characters import strip_control_characters
 from assay.cli.terminal import Paint, clip, wants_colour
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
@@ -55,6 +55,6 @@ def test_a_clipped_text_is_never_wider_and_a_short_one_is_left_alone(text: str, 
 
 @given(st.text())
 def test_what_a_model_writes_can_not_drive_the_terminal(text: str) -> None:
-    made = harmless(text + "\x1b]0;title\x07\r\x9b2J")
+    made = strip_control_characters(text + "\x1b]0;title\x07\r\x9b2J")
     assert not [c for c in made if (ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160]
     assert len(made) == len(text) + len("\x1b]0;title\x07\r\x9b2J")

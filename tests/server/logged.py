@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import Event, Request
+from assay.calibration.log.events import Event, RequestEnded
 
 
 def events_of(path: Path) -> list[Event]:
@@ -20,8 +20,8 @@ def events_of(path: Path) -> list[Event]:
 
 
 def requests_of(path: Path) -> list[dict[str, Any]]:
-    """How requests ended, as `Request` has it."""
-    return [msgspec.structs.asdict(event) for event in events_of(path) if isinstance(event, Request)]
+    """How requests ended, as `RequestEnded` has it."""
+    return [msgspec.structs.asdict(event) for event in events_of(path) if isinstance(event, RequestEnded)]
 
 
 def bytes_of(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.calibration.log.event_log import EventLog, New
-from assay.calibration.log.events import Ended, Ending, Event, Kept, Request, Shown
+from assay.calibration.log.events import Event, RequestEnded, RetentionChecked, ShowingEnded, ShowingEnding, ShowingSeen
 
 SERVER = "5" * 12
 
@@ -46,19 +46,19 @@ def write_log(path: Path, fates: Iterable[Fate], *, model: str = "a" * 16, promp
             for key in range(fate.keystrokes):
                 add(name, _request(name if key == 0 else f"{name[:-2]}{key:02}", fate, model, prompt), key / 10)
             if not fate.hidden:
-                ending = Ending.IGNORED if fate.kept is None else Ending.ACCEPTED
-                add(name, Shown(by="inferred"), 1)
-                add(name, Ended(ending=ending, by="client", characters=7), 2)
+                ending = ShowingEnding.IGNORED if fate.kept is None else ShowingEnding.ACCEPTED
+                add(name, ShowingSeen(by="inferred"), 1)
+                add(name, ShowingEnded(ending=ending, by="client", characters=7), 2)
                 if fate.kept is not None:
                     for after_s in (15, 300):
-                        add(name, Kept(after_s=after_s, share=1.0 if fate.kept else 0.2), 2 + after_s)
+                        add(name, RetentionChecked(after_s=after_s, share=1.0 if fate.kept else 0.2), 2 + after_s)
             now_ms += 60_000
         log.append(new)
 
 
-def _request(name: str, fate: Fate, model: str, prompt: str) -> Request:
+def _request(name: str, fate: Fate, model: str, prompt: str) -> RequestEnded:
     said = fate.probability
-    return Request(
+    return RequestEnded(
         id=name,
         outcome="hidden" if fate.hidden else "produced",
         document=fate.document,

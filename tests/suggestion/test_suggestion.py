@@ -14,7 +14,7 @@ from tiny_gguf import END, scripted, write_tiny_gguf
 from assay.calibration.bands import BAND_OF_WORD, percents
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
-from assay.calibration.measures.agreement import ALONE, Drawn
+from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn
 from assay.calibration.registry import Entry, Registry
 from assay.inference.completion.completion import Kind, Settings, prompt_at
 from assay.inference.llamacpp.model import LlamaModel
@@ -42,7 +42,7 @@ def generation(text: str = "x = 1", *logprobs: float) -> Generation:
     return Generation(text, tokens, StopReason.LINE, Timings(3.0, 4.0, 10, 0))
 
 
-def suggested(made: Generation, registry: Registry = NOTHING, *, language: str = "python", drawn: Drawn = ALONE) -> Suggestion | None:
+def suggested(made: Generation, registry: Registry = NOTHING, *, language: str = "python", drawn: Drawn = SINGLE_DRAW) -> Suggestion | None:
     ids = {"model_id": MODEL, "prompt_id": PROMPT}
     return suggest(made, task="line", kind="line", range=HERE, language=language, registry=registry, drawn=drawn, **ids)
 

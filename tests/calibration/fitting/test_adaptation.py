@@ -14,7 +14,7 @@ from synthetic_samples import world
 from assay.calibration import calibrator
 from assay.calibration.calibrator import CalibratorError, load, save
 from assay.calibration.confidence import confidence
-from assay.calibration.fitting.adaptation import Projects, moved, projects_around
+from assay.calibration.fitting.adaptation import Projects, adapt, projects_around
 from assay.calibration.fitting.fit import FitError, fit
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import PlattMap, fit_platt
@@ -45,7 +45,7 @@ def parent_and_projects(sd: float = 0.8, seed: int = 0) -> tuple[PlattMap, Proje
 
 def test_without_samples_the_map_stays_and_its_error_is_that_of_a_project_that_was_not_seen() -> None:
     parent, projects = parent_and_projects()
-    none = moved(parent, projects, np.zeros((0, 1)), np.zeros(0, dtype=np.bool_))
+    none = adapt(parent, projects, np.zeros((0, 1)), np.zeros(0, dtype=np.bool_))
     assert (none.intercept, *none.slopes) == pytest.approx((parent.intercept, *parent.slopes))
     x = np.array([[-1.0]])
     assert none.standard_error(x)[0] > projects.offset_sd > parent.standard_error(x)[0]
@@ -54,7 +54,7 @@ def test_without_samples_the_map_stays_and_its_error_is_that_of_a_project_that_w
 def test_very_many_samples_bring_the_projects_own_map() -> None:
     parent, projects = parent_and_projects()
     x, y = of_one(60_000, 1, offset=1.1)
-    own, found = fit_platt(x, y), moved(parent, projects, x, y)
+    own, found = fit_platt(x, y), adapt(parent, projects, x, y)
     assert found.intercept == pytest.approx(own.intercept, abs=0.03)
     assert found.slopes == pytest.approx(own.slopes, abs=0.03)
     assert found.standard_error(x[:1])[0] < 0.03
@@ -64,7 +64,7 @@ def test_where_projects_do_not_differ_own_samples_move_nothing() -> None:
     parent, projects = parent_and_projects(sd=0.0)
     x, y = of_one(100, 2, offset=0.0)
     new = np.linspace(-4, 4, 50)[:, None]
-    assert np.abs(sigmoid(moved(parent, projects, x, y).log_odds(new)) - sigmoid(parent.log_odds(new))).max() < 0.06
+    assert np.abs(sigmoid(adapt(parent, projects, x, y).log_odds(new)) - sigmoid(parent.log_odds(new))).max() < 0.06
 
 
 @pytest.mark.parametrize("n", [20, 50, 100, 200])
@@ -76,7 +76,7 @@ def test_a_moved_map_is_nearer_to_the_truth_than_the_parent_and_than_the_project
         offset = float(np.random.default_rng(seed).normal(0, 0.8))
         truth = sigmoid(-0.6 + offset + SLOPE * new[:, 0])
         x, y = of_one(n, seed + 100, offset)
-        maps = parent, fit_platt(x, y), moved(parent, projects, x, y)
+        maps = parent, fit_platt(x, y), adapt(parent, projects, x, y)
         errors.append([float(np.abs(sigmoid(each.log_odds(new)) - truth).mean()) for each in maps])
     of_parent, of_own, of_moved = np.mean(errors, axis=0)
     assert of_moved < of_parent
@@ -90,7 +90,7 @@ def test_the_stated_error_of_a_moved_map_is_its_true_one() -> None:
     for seed in range(150):
         offset = float(np.random.default_rng(seed + 7).normal(0, 0.8))
         x, y = of_one(60, seed + 1000, offset)
-        found = moved(parent, projects, x, y)
+        found = adapt(parent, projects, x, y)
         z.append((found.log_odds(at) - (-0.6 + offset + SLOPE * at[:, 0])) / found.standard_error(at))
     assert np.mean(np.abs(z) < 1.96) == pytest.approx(0.95, abs=0.04)
 
@@ -100,7 +100,7 @@ def test_the_stated_error_of_a_moved_map_is_its_true_one() -> None:
 def test_one_class_and_measures_that_do_not_vary_give_a_finite_map(n: int, seed: int, share: float, constant: bool) -> None:
     parent, projects = parent_and_projects()
     x = np.full((n, 1), -1.0) if constant else np.random.default_rng(seed).normal(-1, 2, (n, 1))
-    found = moved(parent, projects, x, np.full(n, share == 1.0))
+    found = adapt(parent, projects, x, np.full(n, share == 1.0))
     assert np.isfinite(found.log_odds(x)).all()
     assert np.isfinite(found.standard_error(x)).all()
     assert (found.log_odds(x).mean() - parent.log_odds(x).mean()) * (1 if share else -1) >= -1e-9
@@ -111,7 +111,7 @@ def test_a_constant_measure_of_the_parent_stays_without_a_slope() -> None:
     x = np.column_stack([rng.normal(0, 1, 500), np.full(500, 3.0)])
     y = rng.random(500) < sigmoid(x[:, 0])
     parent = fit_platt(x, y)
-    assert moved(parent, Projects(10, 0.0, 1.0, 0.5, 0.2), x[:50], y[:50]).slopes[1] == pytest.approx(0.0, abs=1e-6)
+    assert adapt(parent, Projects(10, 0.0, 1.0, 0.5, 0.2), x[:50], y[:50]).slopes[1] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_a_calibrator_of_several_projects_says_how_they_differ_and_one_of_a_single_project_does_not(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from assay.calibration.fitting.folds import folds_of, numbered
-from assay.calibration.fitting.model_selection import RIDGES, choose, fit_map, log_losses, mean_and_error
+from assay.calibration.fitting.model_selection import RIDGES, fit_map, log_losses, mean_and_standard_error, select_map
 from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import PlattMap
 from assay.calibration.measures.table import Floats
@@ -24,22 +24,22 @@ def world(n: int, seed: int, bend: float = 0.0, groups: int = 30) -> tuple[Float
 
 @pytest.mark.parametrize(("n", "positives"), [(24, 12), (200, 4), (200, 196)])
 def test_below_25_samples_or_5_of_a_class_it_is_the_base_rate(n: int, positives: int) -> None:
-    choice = choose(np.arange(float(n))[:, None], np.arange(n) < positives, np.arange(n) % 8, NAMES)
+    choice = select_map(np.arange(float(n))[:, None], np.arange(n) < positives, np.arange(n) % 8, NAMES)
     assert (choice.kind, choice.tried) == ("base_rate", ())
 
 
 def test_where_platt_is_the_truth_it_stays_platt_nearly_always() -> None:
-    chosen = [choose(*world(300, seed)[:3], NAMES).kind for seed in range(40)]
+    chosen = [select_map(*world(300, seed)[:3], NAMES).kind for seed in range(40)]
     assert chosen.count("platt") >= 34
 
 
 def test_where_platt_can_not_bend_a_richer_map_is_taken_and_is_nearer_to_the_truth() -> None:
     for seed in range(5):
         x, y, groups, truth = world(6000, seed, bend=1.4)
-        choice = choose(x, y, groups, NAMES)
+        choice = select_map(x, y, groups, NAMES)
         assert choice.kind in ("beta", "isotonic", "venn_abers")
         errors = [
-            np.abs(sigmoid(fit_map(c, x, y, NAMES).log_odds(x)) - truth).mean() for c in (choice, choose(x, y, groups, NAMES, "platt"))
+            np.abs(sigmoid(fit_map(c, x, y, NAMES).log_odds(x)) - truth).mean() for c in (choice, select_map(x, y, groups, NAMES, "platt"))
         ]
         assert errors[0] < 0.7 * errors[1]
 
@@ -47,8 +47,8 @@ def test_where_platt_can_not_bend_a_richer_map_is_taken_and_is_nearer_to_the_tru
 def test_a_gain_is_counted_in_standard_errors_of_groups_not_of_samples() -> None:
     groups = np.repeat(np.arange(10), 100)
     values = np.repeat(np.random.default_rng(0).normal(0.1, 1, 10), 100)
-    assert mean_and_error(values, groups)[1] == pytest.approx(np.std(values[::100], ddof=1) / np.sqrt(10))
-    assert mean_and_error(values, np.arange(1000))[1] < mean_and_error(values, groups)[1] / 5
+    assert mean_and_standard_error(values, groups)[1] == pytest.approx(np.std(values[::100], ddof=1) / np.sqrt(10))
+    assert mean_and_standard_error(values, np.arange(1000))[1] < mean_and_standard_error(values, groups)[1] / 5
 
 
 def test_what_only_tells_groups_apart_wins_nothing() -> None:
@@ -58,7 +58,7 @@ def test_what_only_tells_groups_apart_wins_nothing() -> None:
         groups = np.repeat(np.arange(40), 15)
         x = rng.permutation(40).astype(float)[groups, None] / 5 - 4
         y = (rng.random(40) < 0.4)[groups]
-        assert all(rung.gain <= 0.1 for rung in choose(x, y, groups, NAMES).tried)
+        assert all(rung.gain <= 0.1 for rung in select_map(x, y, groups, NAMES).tried)
 
 
 def test_a_loss_is_bounded_as_the_probability_is() -> None:
@@ -67,9 +67,9 @@ def test_a_loss_is_bounded_as_the_probability_is() -> None:
 
 def test_of_very_many_samples_the_choice_is_made_on_10_000_that_the_seed_draws() -> None:
     x, y, groups, _ = world(12_000, 0)
-    first, again, other = (choose(x, y, groups, NAMES, seed=seed).tried[0].log_loss for seed in (0, 0, 1))
+    first, again, other = (select_map(x, y, groups, NAMES, seed=seed).tried[0].log_loss for seed in (0, 0, 1))
     some = np.random.default_rng(0).choice(12_000, 10_000, replace=False)
-    assert first == again == choose(x[some], y[some], np.unique(groups[some], return_inverse=True)[1], NAMES).tried[0].log_loss != other
+    assert first == again == select_map(x[some], y[some], np.unique(groups[some], return_inverse=True)[1], NAMES).tried[0].log_loss != other
 
 
 def test_of_several_measures_the_useful_one_is_taken_up_and_the_noise_is_not() -> None:
@@ -79,8 +79,8 @@ def test_of_several_measures_the_useful_one_is_taken_up_and_the_noise_is_not() -
         rng = np.random.default_rng(seed)
         x, extra = rng.normal(0, 2, 800), rng.normal(0, 1, 800)
         groups = rng.integers(0, 20, 800)
-        useful = choose(np.column_stack([x, extra]), rng.random(800) < sigmoid(0.7 * x + 1.0 * extra), groups, names)
-        useless = choose(np.column_stack([x, extra]), rng.random(800) < sigmoid(0.7 * x), groups, names)
+        useful = select_map(np.column_stack([x, extra]), rng.random(800) < sigmoid(0.7 * x + 1.0 * extra), groups, names)
+        useless = select_map(np.column_stack([x, extra]), rng.random(800) < sigmoid(0.7 * x), groups, names)
         assert (useful.kind, useful.features) == ("platt", 2)
         kept.append(useless.features)
     assert kept.count(1) >= 8
@@ -91,7 +91,7 @@ def test_the_ridge_is_on_the_further_measures_only_and_the_best_of_those_tried()
     x = rng.normal(0, 1, (60, 6))
     y = rng.random(60) < sigmoid(1.0 * x[:, 0])
     names = ["total_logprob", "min_logprob", "mean_logprob", "mean_entropy", "mean_margin", "length"]
-    choice = choose(x, y, np.arange(60), names, "platt")
+    choice = select_map(x, y, np.arange(60), names, "platt")
     several = [rung for rung in choice.tried if rung.features == 6]
     assert [rung.ridge for rung in several] == list(RIDGES)
     assert choice.ridge == min(several, key=lambda rung: rung.log_loss).ridge > 0
@@ -110,7 +110,7 @@ def test_a_ridge_that_was_chosen_by_cross_validation_is_no_worse_than_none_on_ne
         rng = np.random.default_rng(seed)
         x = rng.normal(0, 1, (2060, 6))
         y = rng.random(2060) < sigmoid(x[:, 0] + 0.3 * x[:, 1])
-        choice = choose(x[:60], y[:60], np.arange(60), names, "platt", seed)
+        choice = select_map(x[:60], y[:60], np.arange(60), names, "platt", seed)
         plain = type(choice)("platt", 6, 0.0, ())
         losses.append(
             [log_loss(sigmoid(fit_map(c, x[:60], y[:60], names).log_odds(x[60:])).clip(0.01, 0.99), y[60:]) for c in (choice, plain)]
@@ -124,7 +124,7 @@ def test_a_measure_that_speaks_against_the_event_makes_a_falling_map() -> None:
     x = rng.normal(0, 2, (3000, 1))
     y = rng.random(3000) < sigmoid(-x[:, 0])
     for kind in ("isotonic", "venn_abers"):
-        made = fit_map(choose(x, y, np.arange(3000), ["mean_entropy"], kind), x, y, ["mean_entropy"])  # type: ignore[arg-type]
+        made = fit_map(select_map(x, y, np.arange(3000), ["mean_entropy"], kind), x, y, ["mean_entropy"])  # type: ignore[arg-type]
         assert np.abs(sigmoid(made.log_odds(x)) - sigmoid(-x[:, 0])).mean() < 0.03
 
 

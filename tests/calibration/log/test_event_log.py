@@ -18,7 +18,20 @@ from hypothesis import strategies as st
 from synthetic_events import BEGAN_MS, SERVER, new, request
 
 from assay.calibration.log.event_log import EventLog, EventLogError, EventLogUnavailable
-from assay.calibration.log.events import Began, Drifted, Dropped, Ended, Ending, Event, Kept, Other, Row, Shown, Text, hash_of
+from assay.calibration.log.events import (
+    DriftFound,
+    Event,
+    EventsDropped,
+    OtherSuggestion,
+    RetentionChecked,
+    Row,
+    ServerStarted,
+    ShowingEnded,
+    ShowingEnding,
+    ShowingSeen,
+    TextLogged,
+    hash_of,
+)
 
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".typing"), str(ROOT / "tests")))}
@@ -29,10 +42,10 @@ import sys
 from pathlib import Path
 from typing import get_args
 from assay.calibration.log.event_log import EventLog, New
-from assay.calibration.log.events import Shown
+from assay.calibration.log.events import ShowingSeen
 with EventLog(Path(sys.argv[1]), create=True) as log:
     for n in range(0, int(sys.argv[3]), 5):
-        log.append([New(n + i, sys.argv[2], None, Shown(by="client")) for i in range(5)])
+        log.append([New(n + i, sys.argv[2], None, ShowingSeen(by="client")) for i in range(5)])
 """
 # Appends for ever, prunes now and then, and says what is committed.
 KILLED = """
@@ -77,14 +90,16 @@ print(written + 1)
 names = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 EVENTS: st.SearchStrategy[Event] = st.one_of(
-    st.builds(Began, version=names, client=names, client_version=names),
+    st.builds(ServerStarted, version=names, client=names, client_version=names),
     st.builds(request, names, reason=names, measures=st.dictionaries(names, numbers), propensity=st.none() | numbers),
-    st.builds(Shown, by=st.sampled_from(("client", "inferred"))),
-    st.builds(Ended, ending=st.sampled_from(Ending), by=st.just("client"), characters=st.integers(0, 9), visible_ms=numbers),
-    st.builds(Kept, after_s=st.none() | st.integers(0, 600), share=st.none() | numbers, why=st.sampled_from(("", "undone", "lost"))),
-    st.builds(Text, what=st.just("found"), text=names),
-    st.builds(Drifted, calibrator=names, direction=names, size=numbers, n=st.integers(0, 9)),
-    st.builds(Dropped, count=st.integers(0, 9)),
+    st.builds(ShowingSeen, by=st.sampled_from(("client", "inferred"))),
+    st.builds(ShowingEnded, ending=st.sampled_from(ShowingEnding), by=st.just("client"), characters=st.integers(0, 9), visible_ms=numbers),
+    st.builds(
+        RetentionChecked, after_s=st.none() | st.integers(0, 600), share=st.none() | numbers, why=st.sampled_from(("", "undone", "lost"))
+    ),
+    st.builds(TextLogged, what=st.just("found"), text=names),
+    st.builds(DriftFound, calibrator=names, direction=names, size=numbers, n=st.integers(0, 9)),
+    st.builds(EventsDropped, count=st.integers(0, 9)),
 )
 
 
@@ -123,7 +138,7 @@ def test_what_is_read_is_what_was_written_in_its_order(
 
 def test_more_events_than_are_read_at_once_come_in_order_from_a_number_and_a_time_on(path: Path) -> None:
     with EventLog(path, create=True) as log:
-        assert log.append([new(Dropped(count=n), time_ms=n) for n in range(1700)]) == 1700
+        assert log.append([new(EventsDropped(count=n), time_ms=n) for n in range(1700)]) == 1700
         assert [row.time_ms for row in log.rows(after=100, since_ms=400)] == list(range(400, 1700))
 
 
@@ -131,7 +146,7 @@ def test_the_file_and_those_beside_it_are_the_owners_alone(path: Path) -> None:
     before = os.umask(0)
     try:
         with EventLog(path, create=True) as log:
-            log.append([new(Shown(by="client"))])
+            log.append([new(ShowingSeen(by="client"))])
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     finally:
         os.umask(before)
@@ -198,7 +213,7 @@ def test_a_page_that_is_damaged_is_an_error_with_the_file_and_the_reason(path: P
 
 def test_what_is_not_known_and_what_is_damaged_is_passed_over_and_counted(path: Path) -> None:
     with EventLog(path, create=True) as log:
-        log.append([new(Shown(by="client"), "a")])
+        log.append([new(ShowingSeen(by="client"), "a")])
     insert = "INSERT INTO events (time_ms, server, showing, kind, body) VALUES (?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT))"
     good = (BEGAN_MS, SERVER, None, "shown", '{"event":"shown","by":"client"}')
     for place, value in (
@@ -219,24 +234,24 @@ def test_what_is_not_known_and_what_is_damaged_is_passed_over_and_counted(path: 
     changed(path, insert, *good[:4], '{"event":"shown","by":"client","invented_later":[1]}')
     passed_over = Counter[str]()
     with EventLog(path) as log:
-        assert [row.event for row in log.rows(passed_over)] == [Shown(by="client")] * 2
+        assert [row.event for row in log.rows(passed_over)] == [ShowingSeen(by="client")] * 2
     assert passed_over == {"damaged": 11, "unknown": 1}
 
 
 def test_half_a_character_from_an_editor_does_not_stop_an_event(path: Path) -> None:
     with EventLog(path, create=True) as log:
-        log.append([new(Began(version="1", client="a\ud800")), new(request("b", measures={"\udfff": 1.0}))])
+        log.append([new(ServerStarted(version="1", client="a\ud800")), new(request("b", measures={"\udfff": 1.0}))])
     began, asked = (row.event for row in rows_of(path))
-    assert began == Began(version="1", client="a?")
+    assert began == ServerStarted(version="1", client="a?")
     assert asked == request("b", measures={"?": 1.0})
 
 
 def test_pruning_by_age_deletes_what_is_older_whatever_stands_before_it(path: Path) -> None:
     day = 86_400_000
     with EventLog(path, create=True) as log:
-        log.append([new(Dropped(count=age), time_ms=BEGAN_MS - age * day) for age in (-400, 10, 200, 179, 181, 0)])
+        log.append([new(EventsDropped(count=age), time_ms=BEGAN_MS - age * day) for age in (-400, 10, 200, 179, 181, 0)])
         assert sum(log.prune(180, 256, now_ms=BEGAN_MS)) == 2
-        assert [row.event for row in log.rows()] == [Dropped(count=age) for age in (-400, 10, 179, 0)]
+        assert [row.event for row in log.rows()] == [EventsDropped(count=age) for age in (-400, 10, 179, 0)]
         assert sum(log.prune(180, 256, now_ms=BEGAN_MS)) == 0
 
 
@@ -252,7 +267,7 @@ def test_pruning_by_size_deletes_the_oldest_and_gives_the_space_back_to_the_disk
         assert kept == list(range(deleted, 6000))
         assert log.size > 1.5 * 2**20
         assert sum(file.stat().st_size for file in path.parent.iterdir()) < 2 * 2**20 + 100_000
-        assert log.append([new(Shown(by="client"))]) == 6001
+        assert log.append([new(ShowingSeen(by="client"))]) == 6001
 
 
 def test_what_is_forgotten_of_a_document_is_gone_from_the_disk_with_all_that_became_of_it_and_nothing_else(path: Path) -> None:
@@ -261,7 +276,9 @@ def test_what_is_forgotten_of_a_document_is_gone_from_the_disk_with_all_that_bec
         for n in range(300):
             name, along = f"showing-{n:04}", f"along-{n:04}"
             document = wanted if n % 3 == 0 else hash_of("file:///other.py")
-            log.append([new(request(name, document=document)), new(request(along, document=document), name), new(Shown(by="client"), name)])
+            log.append(
+                [new(request(name, document=document)), new(request(along, document=document), name), new(ShowingSeen(by="client"), name)]
+            )
         changed(path, "INSERT INTO events (time_ms, server, kind, body) VALUES (1, '', 'request', ?)", f'{{"document":"{wanted}"')
         assert log.forget_documents([wanted]) == 301
         assert log.overwritten()
@@ -275,34 +292,39 @@ def test_with_a_document_is_forgotten_what_the_user_went_on_to_there_and_what_is
     wanted, other = hash_of("file:///secret.py"), hash_of("file:///other.py")
     with EventLog(path, create=True) as log:
         log.append(
-            [new(request("first", document=wanted, others=(Other(id="second"), Other(id="third")))), new(request("fourth", document=other))]
+            [
+                new(request("first", document=wanted, others=(OtherSuggestion(id="second"), OtherSuggestion(id="third")))),
+                new(request("fourth", document=other)),
+            ]
         )
-        log.append([new(Shown(by="client"), name) for name in ("second", "third", "fourth")])
+        log.append([new(ShowingSeen(by="client"), name) for name in ("second", "third", "fourth")])
         assert log.forget_documents([wanted]) == 3
-        log.append([new(Text(what="found", text="SECRET", document=wanted), "second"), new(Shown(by="client"), "second")])
+        log.append([new(TextLogged(what="found", text="SECRET", document=wanted), "second"), new(ShowingSeen(by="client"), "second")])
         assert log.forget_documents([wanted]) == 2
         assert [row.showing for row in log.rows()] == [None, "fourth"]
 
 
 def test_code_is_forgotten_and_all_else_stays(path: Path) -> None:
     with EventLog(path, create=True) as log:
-        log.append([new(Shown(by="client"), "a"), new(Text(what="suggested", text="SECRET" * 2000), "a"), new(Dropped(count=1))])
+        log.append(
+            [new(ShowingSeen(by="client"), "a"), new(TextLogged(what="suggested", text="SECRET" * 2000), "a"), new(EventsDropped(count=1))]
+        )
         assert b"SECRET" in bytes_of(path)
         assert log.forget_texts() == 1
         assert log.overwritten()
         assert b"SECRET" not in bytes_of(path)
-        assert [type(row.event) for row in log.rows()] == [Shown, Dropped]
+        assert [type(row.event) for row in log.rows()] == [ShowingSeen, EventsDropped]
 
 
 def test_all_and_all_from_before_a_time_is_forgotten_and_numbers_are_not_used_twice(path: Path) -> None:
     with EventLog(path, create=True) as log:
-        log.append([new(Text(what="found", text=f"code {n}"), time_ms=n) for n in range(10)])
+        log.append([new(TextLogged(what="found", text=f"code {n}"), time_ms=n) for n in range(10)])
         assert log.forget_before(4) == 4
         assert [row.time_ms for row in log.rows()] == list(range(4, 10))
         assert log.forget_all() == 6
         assert log.overwritten()
         assert b"code" not in bytes_of(path)
-        assert log.append([new(Shown(by="client"))]) == 11
+        assert log.append([new(ShowingSeen(by="client"))]) == 11
 
 
 def test_while_another_process_reads_what_is_forgotten_it_is_said_that_remains_are_there(
@@ -310,7 +332,7 @@ def test_while_another_process_reads_what_is_forgotten_it_is_said_that_remains_a
 ) -> None:
     monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.2)
     with EventLog(path, create=True) as log:
-        log.append([new(Text(what="found", text="SECRET"))])
+        log.append([new(TextLogged(what="found", text="SECRET"))])
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM events").fetchone()
@@ -345,23 +367,23 @@ def test_pruning_while_another_process_writes_deletes_nothing_of_what_is_new(pat
 
 def test_a_log_that_is_removed_while_it_is_open_is_seen_and_the_next_begins_empty(path: Path) -> None:
     removed = EventLog(path, create=True)
-    removed.append([new(Dropped(count=1))])
+    removed.append([new(EventsDropped(count=1))])
     assert removed.in_place
     path.unlink()  # what stood in the WAL file beside it stays, and must not be taken for the new one's
     assert not removed.in_place
     with EventLog(path, create=True) as log:
-        log.append([new(Dropped(count=2))])
+        log.append([new(EventsDropped(count=2))])
         removed.close()
-        log.append([new(Dropped(count=3))])
+        log.append([new(EventsDropped(count=3))])
         assert log.in_place
-    assert [row.event for row in rows_of(path)] == [Dropped(count=2), Dropped(count=3)]
+    assert [row.event for row in rows_of(path)] == [EventsDropped(count=2), EventsDropped(count=3)]
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_log_that_is_moved_away_while_it_is_open_is_whole_where_it_is_now(path: Path, tmp_path: Path) -> None:
     moved = EventLog(path, create=True)
-    moved.append([new(Dropped(count=n)) for n in range(3)])
+    moved.append([new(EventsDropped(count=n)) for n in range(3)])
     (tmp_path / "kept").mkdir()
     path.rename(tmp_path / "kept" / "log")
     moved.close()
@@ -374,9 +396,9 @@ def test_another_processs_long_write_is_waited_for_and_then_said(path: Path, mon
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(EventLogUnavailable, match="can't be written: database is locked"):
-            log.append([new(Shown(by="client"))])
+            log.append([new(ShowingSeen(by="client"))])
         other.close()
-        log.append([new(Shown(by="client"))])
+        log.append([new(ShowingSeen(by="client"))])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")
@@ -413,4 +435,4 @@ def test_every_kind_field_and_ending_is_documented() -> None:
     assert section
     names = [name for kind in get_args(Event) for name in (kind.__struct_config__.tag, *kind.__struct_fields__)]
     columns = [field for field in Row.__struct_fields__ if field != "event"]
-    assert [name for name in (*names, *columns, *Ending) if f"`{name}`" not in section] == []
+    assert [name for name in (*names, *columns, *ShowingEnding) if f"`{name}`" not in section] == []

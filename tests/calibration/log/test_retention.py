@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.calibration.log.retention import common, share, tokens_of
+from assay.calibration.log.retention import common_length, retained_share, tokens_of
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "(", ")", "=", "12", "é"]), max_size=40)
 TEXTS = st.text(st.sampled_from("ab1_é𝕏(=. \n\t"), max_size=40)
@@ -24,27 +24,31 @@ def naive(one: list[str], other: list[str]) -> int:
 
 @given(WORDS, WORDS)
 def test_the_common_subsequence_is_as_long_as_that_of_the_textbook(one: list[str], other: list[str]) -> None:
-    assert common(one, other) == naive(one, other) == common(other, one)
+    assert common_length(one, other) == naive(one, other) == common_length(other, one)
 
 
 @given(WORDS, st.lists(SPACES, min_size=41, max_size=41))
 def test_all_of_a_text_is_in_itself_whatever_its_white_space(words: list[str], spaces: list[str]) -> None:
     spread = "".join(space + word for space, word in zip(spaces, words, strict=False)) + spaces[-1]
-    assert share(" ".join(words), spread) == share(spread, " ".join(words)) == 1
+    assert retained_share(" ".join(words), spread) == retained_share(spread, " ".join(words)) == 1
 
 
 @given(TEXTS, TEXTS)
 def test_a_share_is_a_share_and_of_nothing_nothing(inserted: str, current: str) -> None:
-    assert 0 <= share(inserted, current) <= 1
-    assert share(inserted, "") == (0 if tokens_of(inserted) else 1)
-    assert share(inserted, current) * len(tokens_of(inserted)) == pytest.approx(share(current, inserted) * len(tokens_of(current)))
+    assert 0 <= retained_share(inserted, current) <= 1
+    assert retained_share(inserted, "") == (0 if tokens_of(inserted) else 1)
+    assert retained_share(inserted, current) * len(tokens_of(inserted)) == pytest.approx(
+        retained_share(current, inserted) * len(tokens_of(current))
+    )
 
 
 @given(WORDS, WORDS, st.data())
 def test_what_is_deleted_never_raises_the_share(inserted: list[str], current: list[str], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(current)))
     end = data.draw(st.integers(start, len(current)))
-    assert share(" ".join(inserted), " ".join(current[:start] + current[end:])) <= share(" ".join(inserted), " ".join(current))
+    assert retained_share(" ".join(inserted), " ".join(current[:start] + current[end:])) <= retained_share(
+        " ".join(inserted), " ".join(current)
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,10 +67,10 @@ def test_what_is_deleted_never_raises_the_share(inserted: list[str], current: li
     ],
 )
 def test_shares(inserted: str, current: str, expected: float) -> None:
-    assert share(inserted, current) == expected
+    assert retained_share(inserted, current) == expected
 
 
 def test_long_texts_are_compared_exactly() -> None:
     one = [f"w{index * index % 997}" for index in range(3_000)]
     other = [f"w{index * index * index % 997}" for index in range(3_000)]
-    assert common(one, other) == naive(one, other)
+    assert common_length(one, other) == naive(one, other)

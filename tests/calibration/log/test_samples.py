@@ -8,17 +8,28 @@ from hypothesis import strategies as st
 from synthetic_events import SERVER, life, lives, request
 from synthetic_samples import MODEL, PROMPT
 
-from assay.calibration.log.events import LOOKED_AFTER_S, Ended, Ending, Event, Kept, Other, Request, Row, Shown, hash_of
-from assay.calibration.log.retention import KEPT_FROM
+from assay.calibration.log.events import (
+    RETENTION_CHECKED_AFTER_S,
+    Event,
+    OtherSuggestion,
+    RequestEnded,
+    RetentionChecked,
+    Row,
+    ShowingEnded,
+    ShowingEnding,
+    ShowingSeen,
+    hash_of,
+)
+from assay.calibration.log.retention import MIN_KEPT_SHARE
 from assay.calibration.log.samples import LoggedSamples, samples_of, showings_of, was_kept
 from assay.calibration.log.summary import summary_of
 from assay.calibration.samples import Sample
 
-ENDINGS_WITH_A_SAY = [Ending.ACCEPTED, Ending.PARTLY_ACCEPTED, Ending.TYPED_THROUGH, Ending.REJECTED]
+ENDINGS_WITH_A_SAY = [ShowingEnding.ACCEPTED, ShowingEnding.PARTLY_ACCEPTED, ShowingEnding.TYPED_THROUGH, ShowingEnding.REJECTED]
 LOOKS = st.lists(
     st.builds(
-        Kept,
-        after_s=st.none() | st.sampled_from(LOOKED_AFTER_S),
+        RetentionChecked,
+        after_s=st.none() | st.sampled_from(RETENTION_CHECKED_AFTER_S),
         share=st.none() | st.floats(0, 1),
         why=st.sampled_from(("", "undone", "closed", "asleep", "lost")),
     ),
@@ -26,8 +37,8 @@ LOOKS = st.lists(
 )
 
 
-def ended(ending: Ending) -> Ended:
-    return Ended(ending=ending, by="client", characters=9)
+def ended(ending: ShowingEnding) -> ShowingEnded:
+    return ShowingEnded(ending=ending, by="client", characters=9)
 
 
 def rows(*events: tuple[str | None, Event]) -> list[Row]:
@@ -67,37 +78,61 @@ def test_a_showing_becomes_a_sample_with_the_measures_of_its_first_request() -> 
 @pytest.mark.parametrize(
     ("looks", "label"),
     [
-        ([Kept(after_s=300, share=KEPT_FROM)], True),
-        ([Kept(after_s=300, share=KEPT_FROM - 1e-9)], False),
-        ([Kept(after_s=15, share=1.0), Kept(after_s=120, share=1.0), Kept(after_s=300, share=0.0)], False),
-        ([Kept(after_s=15, share=0.0), Kept(after_s=300, share=1.0), Kept(after_s=600, share=0.0)], True),
-        ([Kept(after_s=15, share=1.0), Kept(after_s=None, share=1.0)], None),
-        ([Kept(after_s=300, share=None, why="closed")], None),
-        ([Kept(after_s=300, share=None, why="asleep")], None),
-        ([Kept(after_s=15, share=1.0), Kept(after_s=30, share=None, why="lost")], None),
-        ([Kept(after_s=30, share=None, why="undone")], False),
-        ([Kept(after_s=None, share=None, why="undone")], False),
-        ([Kept(after_s=300, share=0.0, why="undone")], False),
-        ([Kept(after_s=600, share=None, why="undone")], None),
-        ([Kept(after_s=30, share=None, why="undone"), Kept(after_s=300, share=None, why="closed")], False),
-        ([Kept(after_s=30, share=None, why="undone"), Kept(after_s=300, share=1.0)], True),
-        ([Kept(after_s=None, share=0.0, why="undone"), Kept(after_s=15, share=1.0), Kept(after_s=30, share=None, why="closed")], None),
-        ([Kept(after_s=None, share=0.0, why="undone"), Kept(after_s=15, share=0.5), Kept(after_s=30, share=None, why="closed")], False),
+        ([RetentionChecked(after_s=300, share=MIN_KEPT_SHARE)], True),
+        ([RetentionChecked(after_s=300, share=MIN_KEPT_SHARE - 1e-9)], False),
+        (
+            [RetentionChecked(after_s=15, share=1.0), RetentionChecked(after_s=120, share=1.0), RetentionChecked(after_s=300, share=0.0)],
+            False,
+        ),
+        (
+            [RetentionChecked(after_s=15, share=0.0), RetentionChecked(after_s=300, share=1.0), RetentionChecked(after_s=600, share=0.0)],
+            True,
+        ),
+        ([RetentionChecked(after_s=15, share=1.0), RetentionChecked(after_s=None, share=1.0)], None),
+        ([RetentionChecked(after_s=300, share=None, why="closed")], None),
+        ([RetentionChecked(after_s=300, share=None, why="asleep")], None),
+        ([RetentionChecked(after_s=15, share=1.0), RetentionChecked(after_s=30, share=None, why="lost")], None),
+        ([RetentionChecked(after_s=30, share=None, why="undone")], False),
+        ([RetentionChecked(after_s=None, share=None, why="undone")], False),
+        ([RetentionChecked(after_s=300, share=0.0, why="undone")], False),
+        ([RetentionChecked(after_s=600, share=None, why="undone")], None),
+        ([RetentionChecked(after_s=30, share=None, why="undone"), RetentionChecked(after_s=300, share=None, why="closed")], False),
+        ([RetentionChecked(after_s=30, share=None, why="undone"), RetentionChecked(after_s=300, share=1.0)], True),
+        (
+            [
+                RetentionChecked(after_s=None, share=0.0, why="undone"),
+                RetentionChecked(after_s=15, share=1.0),
+                RetentionChecked(after_s=30, share=None, why="closed"),
+            ],
+            None,
+        ),
+        (
+            [
+                RetentionChecked(after_s=None, share=0.0, why="undone"),
+                RetentionChecked(after_s=15, share=0.5),
+                RetentionChecked(after_s=30, share=None, why="closed"),
+            ],
+            False,
+        ),
         ([], None),
     ],
 )
-def test_whoever_had_a_say_the_label_is_what_stands_there_five_minutes_later(ending: Ending, looks: list[Kept], label: bool | None) -> None:
+def test_whoever_had_a_say_the_label_is_what_stands_there_five_minutes_later(
+    ending: ShowingEnding, looks: list[RetentionChecked], label: bool | None
+) -> None:
     assert was_kept(ended(ending), looks) is label
 
 
-@given(st.sampled_from([None, Ending.IGNORED, Ending.SUPERSEDED]), LOOKS)
-def test_without_a_say_of_the_user_nothing_is_known_whatever_stands_there(ending: Ending | None, looks: list[Kept]) -> None:
+@given(st.sampled_from([None, ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED]), LOOKS)
+def test_without_a_say_of_the_user_nothing_is_known_whatever_stands_there(
+    ending: ShowingEnding | None, looks: list[RetentionChecked]
+) -> None:
     assert was_kept(None if ending is None else ended(ending), looks) is None
 
 
-@given(st.sampled_from(ENDINGS_WITH_A_SAY), LOOKS, st.sampled_from(LOOKED_AFTER_S))
+@given(st.sampled_from(ENDINGS_WITH_A_SAY), LOOKS, st.sampled_from(RETENTION_CHECKED_AFTER_S))
 def test_nothing_that_is_seen_later_changes_a_label_and_no_false_one_comes_of_ignorance(
-    ending: Ending, looks: list[Kept], at_s: int
+    ending: ShowingEnding, looks: list[RetentionChecked], at_s: int
 ) -> None:
     label = was_kept(ended(ending), looks, at_s)
     assert label is was_kept(ended(ending), [look for look in looks if look.after_s is None or look.after_s <= at_s], at_s)
@@ -114,15 +149,15 @@ def test_the_order_of_a_showings_events_does_not_matter(order: Sequence[int]) ->
 def test_what_is_no_sample_is_left_out_and_said() -> None:
     logged = made(
         *life("seen", kept=False),
-        *((showing, event) for showing, event in life("too short", kept=None) if not isinstance(event, Shown)),
-        *((showing, event) for showing, event in life("accepted at once", kept=True) if not isinstance(event, Shown)),
+        *((showing, event) for showing, event in life("too short", kept=None) if not isinstance(event, ShowingSeen)),
+        *((showing, event) for showing, event in life("accepted at once", kept=True) if not isinstance(event, ShowingSeen)),
         *life("second choice", kept=True, rank=2),
         *life("a server without log-probabilities", kept=True, measures={}),
         *life("no model", kept=True, model=None),
         *life("pruned", kept=True)[1:],
         (None, request("never on a screen")),
         (None, request("hidden", outcome="hidden", propensity=0.0)),
-        ("hidden", Shown(by="client")),
+        ("hidden", ShowingSeen(by="client")),
     )
     assert [sample.id for sample in logged.samples] == ["seen", "accepted at once"]
     assert logged.left_out == {"not seen": 1, "not the model's first choice": 1, "without measures": 2}
@@ -130,8 +165,8 @@ def test_what_is_no_sample_is_left_out_and_said() -> None:
 
 def test_an_alternative_that_the_user_went_on_to_has_the_request_that_it_came_with_and_numbers_of_its_own() -> None:
     of_its_own: dict[str, str | float | None] = {"status": "informative", "event": "kept", "probability": 0.1, "band": "unlikely"}
-    other = Other(id="b", confidence=of_its_own, measures={"total_logprob": -9.0}, rank=2, text_sha256="00", characters=3)
-    first = request("a", trigger="invoked", others=(other, Other(id="never gone on to")))
+    other = OtherSuggestion(id="b", confidence=of_its_own, measures={"total_logprob": -9.0}, rank=2, text_sha256="00", characters=3)
+    first = request("a", trigger="invoked", others=(other, OtherSuggestion(id="never gone on to")))
     found = rows(("of one before", first), *life("b", kept=True)[1:])
     (showing,) = showings_of(found)
     assert (showing.id, showing.shown, showing.time_ms) == ("b", True, 1000)
@@ -150,14 +185,14 @@ def test_of_two_ends_and_two_requests_of_one_showing_the_first_counts() -> None:
 
 
 def ended_of(name: str, *, kept: bool | None) -> Event:
-    return next(event for _, event in life(name, kept=kept) if isinstance(event, Ended))
+    return next(event for _, event in life(name, kept=kept) if isinstance(event, ShowingEnded))
 
 
 def test_the_summary_counts_showings_by_what_became_of_them_and_what_was_kept_with_its_interval() -> None:
     events = [event for each in lives(400) for event in each]
     found = rows(*events, (None, request("typed along")), (None, request("x", outcome="cancelled", propensity=None)))
     summary = summary_of(found)
-    kept = sum(isinstance(event, Kept) and event.after_s == 300 and event.share == 0.9 for _, event in events)
+    kept = sum(isinstance(event, RetentionChecked) and event.after_s == 300 and event.share == 0.9 for _, event in events)
     assert (summary.events, summary.servers, summary.since_ms, summary.until_ms) == (3202, 1, 1000, 3_202_000)
     assert summary.requests == {"produced": 401, "cancelled": 1}
     assert summary.endings == {"accepted": 300, "ignored": 100}
@@ -175,4 +210,4 @@ def test_a_probability_of_another_event_is_not_compared_with_what_was_kept() -> 
     assert asked.confidence is not None
     found = rows(*life("a", kept=True, confidence=asked.confidence | {"event": "exact_match"}))
     assert summary_of(found).reliability == ()
-    assert isinstance(found[0].event, Request)
+    assert isinstance(found[0].event, RequestEnded)

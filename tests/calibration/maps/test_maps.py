@@ -12,7 +12,7 @@ from scipy.optimize import isotonic_regression, minimize
 from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from venn_abers import VennAbers  # type: ignore[import-untyped]
 
-from assay.calibration.fitting.model_selection import Choice, fit_map
+from assay.calibration.fitting.model_selection import Selection, fit_map
 from assay.calibration.maps.base_rate import fit_base_rate
 from assay.calibration.maps.beta import BetaMap, fit_beta
 from assay.calibration.maps.checks import wrong_with
@@ -38,7 +38,7 @@ def world(n: int, seed: int = 0) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def fitted(kind: Kind, x: Floats, y: NDArray[np.bool_]) -> Map:
-    return fit_map(Choice(kind, 1, 0.0, ()), x, y, ["total_logprob"])
+    return fit_map(Selection(kind, 1, 0.0, ()), x, y, ["total_logprob"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,7 +86,7 @@ def test_standard_errors_are_the_spread_of_the_log_odds_over_samples(kind: Kind)
 def test_standard_errors_grow_when_samples_come_in_groups_of_copies(kind: Kind) -> None:
     x, y = world(400)
     groups = np.tile(np.arange(400), 9)
-    choice, where = Choice(kind, 1, 0.0, ()), np.array([[-1.0]])
+    choice, where = Selection(kind, 1, 0.0, ()), np.array([[-1.0]])
     alone = fit_map(choice, np.tile(x, (9, 1)), np.tile(y, 9), ["total_logprob"])
     together = fit_map(choice, np.tile(x, (9, 1)), np.tile(y, 9), ["total_logprob"], groups)
     assert together.log_odds(where) == alone.log_odds(where)

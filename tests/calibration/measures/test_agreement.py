@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.calibration.measures.agreement import ALONE, Drawn, distinct
+from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
 from assay.calibration.measures.table import LOGIT_CEILING, enter_one
 from assay.inference.model import Generation, StopReason, Timings, Token
 
@@ -38,9 +38,9 @@ def test_of_one_text_the_first_is_given_and_all_count() -> None:
 
 def test_one_alone_has_no_agreement_whether_it_was_drawn_alone_or_is_left_of_several() -> None:
     made = generation("a", -1.0)
-    assert distinct([made], 1) == distinct([made], 4) == [(made, ALONE)]
-    assert Drawn(1, 1, None) == ALONE
-    assert ALONE.measures == {}
+    assert distinct([made], 1) == distinct([made], 4) == [(made, SINGLE_DRAW)]
+    assert Drawn(1, 1, None) == SINGLE_DRAW
+    assert SINGLE_DRAW.measures == {}
     assert distinct([], 4) == []
 
 

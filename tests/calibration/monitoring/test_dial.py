@@ -16,7 +16,7 @@ from scipy.stats import beta, binomtest, norm  # type: ignore[import-untyped]
 from scipy.stats import t as student
 
 from assay.calibration.measures.table import Floats
-from assay.calibration.monitoring.dial import LEAST_SHOWN, TARGETS, DialRow, Rate, dial, threshold_for
+from assay.calibration.monitoring.dial import MIN_SHOWN, TARGETS, DialRow, Rate, dial, threshold_for
 from assay.calibration.strict_json import build
 from benchmarks.dial import BASE, outcomes, sizes
 
@@ -47,7 +47,7 @@ def p_value_by_hand(p: Floats, y: NDArray[np.bool_], group: NDArray[np.intp], t:
 
 def threshold_by_hand(p: Floats, y: NDArray[np.bool_], group: NDArray[np.intp], x: float, risk: float) -> float | None:
     shown = {t: int((p >= t / 100).sum()) for t in range(101)}
-    starts = [max((t for t in shown if shown[t] >= max(LEAST_SHOWN, least)), default=None) for least in (0, len(p) / 5)]
+    starts = [max((t for t in shown if shown[t] >= max(MIN_SHOWN, least)), default=None) for least in (0, len(p) / 5)]
     level, lowest = 0.0, None
     for t in range(100, -1, -1):
         level += (0.75 * risk if t == starts[0] else 0) + (0.25 * risk if t == starts[1] else 0)

@@ -18,7 +18,7 @@ from synthetic_samples import sample, world
 from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.measures.table import Floats, enter
-from assay.calibration.monitoring.drift import LEAST_TOLERANCE, Alarm, Watch, alarm, log_e_value, start, watch
+from assay.calibration.monitoring.drift import MIN_TOLERANCE, Alarm, Watch, alarm, log_e_value, start, watch
 from assay.calibration.samples import Sample, write_samples
 from assay.calibration.strict_json import build
 from assay.cli.calibrate.drift import calibrate_drift
@@ -55,8 +55,8 @@ def test_while_the_claim_holds_the_e_value_never_grows_in_the_mean(
 ) -> None:
     before = watched(past, start(0.01, tolerance))
     z = math.log(p / (1 - p))
-    low = max(0.0, min(1 / (1 + math.exp(tolerance - z)), p - LEAST_TOLERANCE))
-    high = min(1.0, max(1 / (1 + math.exp(-z - tolerance)), p + LEAST_TOLERANCE))
+    low = max(0.0, min(1 / (1 + math.exp(tolerance - z)), p - MIN_TOLERANCE))
+    high = min(1.0, max(1 / (1 + math.exp(-z - tolerance)), p + MIN_TOLERANCE))
     q = low + where * (high - low)
     happens, does_not = (math.exp(log_e_value(watch(before, p, y)) - log_e_value(before)) for y in (True, False))
     assert q * happens + (1 - q) * does_not <= 1 + 1e-9

@@ -14,7 +14,7 @@ from synthetic_samples import MODEL, PROMPT
 
 from assay.calibration.calibrator import load
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import Dropped, Shown, Text, hash_of
+from assay.calibration.log.events import EventsDropped, ShowingSeen, TextLogged, hash_of
 from assay.calibration.registry import choose, load_registry
 from assay.calibration.samples import read_samples
 from assay.cli import main as cli
@@ -161,7 +161,7 @@ def test_the_summary_says_what_became_of_suggestions_and_what_it_passed_over(log
 def test_the_summary_of_an_empty_log_and_of_old_events(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with EventLog(path, create=True) as log:
         assert run("summary", "--log", path) == 0
-        log.append([new(Dropped(count=3), time_ms=BEGAN_MS)])
+        log.append([new(EventsDropped(count=3), time_ms=BEGAN_MS)])
     assert run("summary", "--log", path) == 0
     assert "dropped: 3 events" in capsys.readouterr().out
     assert run("summary", "--log", path, "--days", "1", "--json") == 0
@@ -204,7 +204,7 @@ def test_the_path_is_that_of_the_users_own_log_or_the_one_that_is_named(home: Pa
 
 def test_prune_keeps_to_the_days_and_the_size(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with EventLog(path, create=True) as log:
-        log.append([new(Dropped(count=1), time_ms=0)] + [new(request(f"{n}"), time_ms=2**42) for n in range(3000)])
+        log.append([new(EventsDropped(count=1), time_ms=0)] + [new(request(f"{n}"), time_ms=2**42) for n in range(3000)])
         assert run("prune", "--log", path, "--days", "100") == 0
         assert "1 events deleted" in capsys.readouterr().err
         assert run("prune", "--log", path, "--megabytes", "1") == 0
@@ -234,7 +234,7 @@ def test_all_about_a_document_is_forgotten_by_its_path_however_an_editor_writes_
 
 def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with EventLog(path, create=True) as log:
-        log.append([new(Text(what="suggested", text=CODE), "a"), new(Shown(by="client"), "a", 2 * BEGAN_MS)])
+        log.append([new(TextLogged(what="suggested", text=CODE), "a"), new(ShowingSeen(by="client"), "a", 2 * BEGAN_MS)])
 
     def answers(answer: str) -> int:
         return logs_forget(path, text=True, ask=lambda _: answer)
@@ -247,7 +247,7 @@ def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(path: Path, 
     assert CODE.encode() not in path.read_bytes()
     assert run("forget", "--log", path, "--before", datetime.fromtimestamp(BEGAN_MS / 500).isoformat(), "--yes") == 0
     with EventLog(path) as log:
-        assert [row.event for row in log.rows()] == [Shown(by="client")]
+        assert [row.event for row in log.rows()] == [ShowingSeen(by="client")]
         assert run("forget", "--log", path, "--all", "--yes") == 0
         assert list(log.rows()) == []
 
@@ -258,7 +258,7 @@ def test_what_a_reader_kept_from_going_goes_when_it_is_forgotten_again(
     monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.2)
     with EventLog(path, create=True) as log:  # a server that runs
         log.append([new(event, name) for name, event in life("a", kept=True, document=hash_of("file:///a.py"))])
-        log.append([new(Text(what="suggested", text=CODE), "a")])
+        log.append([new(TextLogged(what="suggested", text=CODE), "a")])
         with closing(sqlite3.connect(path, isolation_level=None)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM events").fetchone()

@@ -18,7 +18,7 @@ from synthetic_samples import world
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import Drifted
+from assay.calibration.log.events import DriftFound
 from assay.inference.completion.completion import Settings
 from assay.inference.opening import open_model
 
@@ -311,7 +311,7 @@ async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_
         assert sum("no longer hold" in json.dumps(each) for each in client.notifications) == 1
         await client.leave()
     with EventLog(log) as opened:
-        (said,) = [row.event for row in opened.rows() if isinstance(row.event, Drifted)]
+        (said,) = [row.event for row in opened.rows() if isinstance(row.event, DriftFound)]
     assert (said.calibrator, said.direction, said.n) == (keeping.id, "too_high", 700)
     async with editing(answering_gguf, tmp_path) as client:
         assert (await drifted(client))["calibrator"] == keeping.id

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import Request
+from assay.calibration.log.events import RequestEnded
 
 from ..client import Client, RpcError, client_of, span
 
@@ -92,7 +92,9 @@ async def test_each_hidden_generation_is_counted_once_in_the_status_and_in_the_l
         assert await status(client, "hidden") == 2
         await client.leave()
     with EventLog(tmp_path / "log") as log:
-        hidden = [(row.showing, row.event.id) for row in log.rows() if isinstance(row.event, Request) and row.event.outcome == "hidden"]
+        hidden = [
+            (row.showing, row.event.id) for row in log.rows() if isinstance(row.event, RequestEnded) and row.event.outcome == "hidden"
+        ]
     first, along, other = hidden
     assert first == (first[1], first[1]) == (along[0], first[1])
     assert other[0] == other[1] != first[1]

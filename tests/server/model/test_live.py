@@ -16,7 +16,7 @@ import pytest
 from tiny_gguf import scripted, write_tiny_gguf
 
 from assay import __version__
-from assay.calibration.log.events import Began, Request, hash_of
+from assay.calibration.log.events import RequestEnded, ServerStarted, hash_of
 from assay.inference.completion.completion import Settings, complete_several
 from assay.inference.opening import ModelChoice, open_model
 from assay.server.model import file_watch as model_watch
@@ -606,8 +606,8 @@ async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_wit
         assert (await client.request("assay/status"))["log"] == {"path": str(log), "dropped": 0, "trouble": None}
         await client.leave()
     began, *events = events_of(log)
-    assert began == Began(version=__version__, client="an editor")
-    first, second = (event for event in events if isinstance(event, Request))
+    assert began == ServerStarted(version=__version__, client="an editor")
+    first, second = (event for event in events if isinstance(event, RequestEnded))
     assert first.id == item["command"]["arguments"][0]["id"]
     assert (first.document, first.project, first.rank) == (hash_of(document), hash_of(project.as_uri()), 1)
     assert (first.text_sha256, first.characters) == (hashlib.sha256(b" answer").hexdigest(), len(" answer"))

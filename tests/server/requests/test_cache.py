@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.calibration.measures.agreement import ALONE, distinct
+from assay.calibration.measures.agreement import SINGLE_DRAW, distinct
 from assay.calibration.measures.table import measures_of
 from assay.inference.completion.completion import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
@@ -84,7 +84,7 @@ def test_agreement_is_that_among_what_is_left_by_its_remaining_tokens_and_one_al
     assert [drawn.agreement for _, drawn in left] == pytest.approx([total - whole for total in totals])
     alone = memory.find(URI, ABOVE + "ve", BELOW, "line")
     assert alone is not None
-    assert [drawn for _, drawn in distinct(alone.generations, alone.drawn)] == [ALONE]
+    assert [drawn for _, drawn in distinct(alone.generations, alone.drawn)] == [SINGLE_DRAW]
 
 
 def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed() -> None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from assay.calibration.confidence import Confidence, uncalibrated
-from assay.calibration.log.events import Other, hash_of
+from assay.calibration.log.events import OtherSuggestion, hash_of
 from assay.server.requests.outcomes import Ending, Outcome, Spent
 
 URI = "file:///projects/secret-one/plan.py"
@@ -25,7 +25,7 @@ def test_an_event_has_all_that_is_known_of_the_request() -> None:
         "text_sha256": "d" * 64,
         "characters": 3,
         "rank": 2,
-        "others": (Other(id="1" * 12),),
+        "others": (OtherSuggestion(id="1" * 12),),
         "project": hash_of("file:///projects/secret-one"),
     }
     event = shown(task="line", model="a" * 16, prompt="b" * 16, tokens=4, spent=Spent(9.0, 1, 2, 3, 2.5), **text).as_event()
@@ -56,7 +56,7 @@ def test_an_event_has_all_that_is_known_of_the_request() -> None:
         "rank": 2,
         "text_sha256": "d" * 64,
         "characters": 3,
-        "others": (Other(id="1" * 12),),
+        "others": (OtherSuggestion(id="1" * 12),),
         "tokens": 4,
         "timings_ms": {"total": 9.0, "waited": 1, "queued": 2, "prompt": 3, "generate": 2.5},
     }

@@ -12,7 +12,7 @@ import pytest
 from synthetic_events import new
 
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import Dropped, Kept, Shown, Text
+from assay.calibration.log.events import EventsDropped, RetentionChecked, ShowingSeen, TextLogged
 from assay.server.tracking import event_writer
 from assay.server.tracking.event_writer import EventWriter, Target
 
@@ -45,12 +45,12 @@ def test_every_event_becomes_a_row_in_order_with_the_server_the_time_and_what_it
     before = time.time_ns() // 1_000_000
     writer = EventWriter(Target(path), server="0123456789ab")
     for n in range(500):
-        writer.add(Kept(after_s=n, share=None), f"showing {n}")
+        writer.add(RetentionChecked(after_s=n, share=None), f"showing {n}")
     writer.close()
     writer.close()
     with EventLog(path) as log:
         rows = list(log.rows())
-    assert [(row.showing, row.event) for row in rows] == [(f"showing {n}", Kept(after_s=n, share=None)) for n in range(500)]
+    assert [(row.showing, row.event) for row in rows] == [(f"showing {n}", RetentionChecked(after_s=n, share=None)) for n in range(500)]
     assert {row.server for row in rows} == {"0123456789ab"}
     assert before <= rows[0].time_ms <= rows[-1].time_ms <= time.time_ns() // 1_000_000
     assert (writer.dropped, writer.trouble) == (0, None)
@@ -58,17 +58,17 @@ def test_every_event_becomes_a_row_in_order_with_the_server_the_time_and_what_it
 
 def test_what_was_added_is_committed_soon_without_anything_else_happening(path: Path) -> None:
     writer = EventWriter(Target(path))
-    writer.add(Shown(by="client"), "a")
-    assert wait_for(path, 1) == [Shown(by="client")]
-    writer.add(Shown(by="inferred"), "a")
-    assert wait_for(path, 2)[1] == Shown(by="inferred")
+    writer.add(ShowingSeen(by="client"), "a")
+    assert wait_for(path, 1) == [ShowingSeen(by="client")]
+    writer.add(ShowingSeen(by="inferred"), "a")
+    assert wait_for(path, 2)[1] == ShowingSeen(by="inferred")
     writer.close()
 
 
 def test_the_users_own_log_is_made_with_its_folder_for_the_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "share" / "assay"))
     writer = EventWriter(Target())
-    writer.add(Shown(by="client"))
+    writer.add(ShowingSeen(by="client"))
     writer.close()
     assert writer.path == tmp_path / "share" / "assay" / "events.sqlite3"
     assert stat.S_IMODE(writer.path.parent.stat().st_mode) == 0o700
@@ -85,14 +85,14 @@ def test_a_folder_that_the_user_named_is_not_made_that_is_told_once_and_nothing_
         heard.set()
 
     writer = EventWriter(Target(path), on_trouble=tell)
-    writer.add(Shown(by="client"))
+    writer.add(ShowingSeen(by="client"))
     assert heard.wait(10)
     assert told == [f"{path}: there is no folder {path.parent}"] == [writer.trouble]
     assert not path.parent.exists()
-    writer.add(Shown(by="inferred"))
+    writer.add(ShowingSeen(by="inferred"))
     time.sleep(0.1)  # tries again, and does not tell again
     path.parent.mkdir()
-    assert wait_for(path, 2) == [Shown(by="client"), Shown(by="inferred")]
+    assert wait_for(path, 2) == [ShowingSeen(by="client"), ShowingSeen(by="inferred")]
     writer.close()
     assert (len(told), writer.trouble, writer.dropped) == (1, None, 0)
 
@@ -100,22 +100,22 @@ def test_a_folder_that_the_user_named_is_not_made_that_is_told_once_and_nothing_
 def test_code_is_written_only_where_the_user_wants_it(path: Path) -> None:
     for text in (False, True):
         writer = EventWriter(Target(path, text=text))
-        writer.add(Text(what="suggested", text="SECRET"), "a")
-        writer.add(Shown(by="client"), "a")
+        writer.add(TextLogged(what="suggested", text="SECRET"), "a")
+        writer.add(ShowingSeen(by="client"), "a")
         writer.close()
         assert (b"SECRET" in bytes_of(path)) is text
-    assert [type(event) for event in events_of(path)] == [Shown, Text, Shown]
+    assert [type(event) for event in events_of(path)] == [ShowingSeen, TextLogged, ShowingSeen]
 
 
 def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path: Path) -> None:
     path, heard = tmp_path / "folder" / "log", threading.Event()
     writer = EventWriter(Target(path, text=True), on_trouble=lambda _: heard.set())
-    writer.add(Text(what="suggested", text="SECRET"), "a")
-    writer.add(Shown(by="client"), "a")
+    writer.add(TextLogged(what="suggested", text="SECRET"), "a")
+    writer.add(ShowingSeen(by="client"), "a")
     assert heard.wait(10)
     writer.use(Target(path))
     path.parent.mkdir()
-    assert wait_for(path, 1) == [Shown(by="client")]
+    assert wait_for(path, 1) == [ShowingSeen(by="client")]
     writer.close()
     assert b"SECRET" not in bytes_of(path)
 
@@ -123,41 +123,41 @@ def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path
 def test_without_a_target_there_is_no_file_no_thread_and_no_count(path: Path) -> None:
     before = threading.active_count()
     writer = EventWriter()
-    writer.add(Shown(by="client"))
+    writer.add(ShowingSeen(by="client"))
     assert (threading.active_count(), writer.path, writer.dropped) == (before, None, 0)
     writer.close()
 
 
 def test_another_target_is_used_from_then_on_and_with_none_what_waits_is_let_go(path: Path, tmp_path: Path) -> None:
     writer = EventWriter(Target(path))
-    writer.add(Kept(after_s=1, share=None))
+    writer.add(RetentionChecked(after_s=1, share=None))
     wait_for(path, 1)
     writer.use(Target(tmp_path / "other"))
-    writer.add(Kept(after_s=2, share=None))
+    writer.add(RetentionChecked(after_s=2, share=None))
     wait_for(tmp_path / "other", 1)
-    writer.add(Kept(after_s=3, share=None))
+    writer.add(RetentionChecked(after_s=3, share=None))
     writer.use(None)
-    writer.add(Kept(after_s=4, share=None))
+    writer.add(RetentionChecked(after_s=4, share=None))
     writer.use(Target(path))
-    writer.add(Kept(after_s=5, share=None))
+    writer.add(RetentionChecked(after_s=5, share=None))
     writer.close()
-    assert events_of(path) == [Kept(after_s=1, share=None), Kept(after_s=5, share=None)]
-    assert events_of(tmp_path / "other") == [Kept(after_s=2, share=None)]
+    assert events_of(path) == [RetentionChecked(after_s=1, share=None), RetentionChecked(after_s=5, share=None)]
+    assert events_of(tmp_path / "other") == [RetentionChecked(after_s=2, share=None)]
 
 
 def test_a_log_that_is_removed_begins_anew_and_one_that_is_moved_away_is_whole_where_it_is(path: Path, tmp_path: Path) -> None:
     writer = EventWriter(Target(path))
-    writer.add(Kept(after_s=1, share=None))
+    writer.add(RetentionChecked(after_s=1, share=None))
     wait_for(path, 1)
     path.unlink()
-    writer.add(Kept(after_s=2, share=None))
-    assert wait_for(path, 1) == [Kept(after_s=2, share=None)]
+    writer.add(RetentionChecked(after_s=2, share=None))
+    assert wait_for(path, 1) == [RetentionChecked(after_s=2, share=None)]
     (tmp_path / "old").mkdir()
     path.rename(tmp_path / "old" / "log")
-    writer.add(Kept(after_s=3, share=None))
-    assert wait_for(path, 1) == [Kept(after_s=3, share=None)]
+    writer.add(RetentionChecked(after_s=3, share=None))
+    assert wait_for(path, 1) == [RetentionChecked(after_s=3, share=None)]
     writer.close()
-    assert events_of(tmp_path / "old" / "log") == [Kept(after_s=2, share=None)]
+    assert events_of(tmp_path / "old" / "log") == [RetentionChecked(after_s=2, share=None)]
 
 
 def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_next(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,20 +171,20 @@ def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_nex
     monkeypatch.setattr(EventLog, "prune", prune)
     writer = EventWriter(Target(path))
     for n in range(3):
-        writer.add(Kept(after_s=n, share=None))
-        assert wait_for(path, 1) == [Kept(after_s=n, share=None)]
+        writer.add(RetentionChecked(after_s=n, share=None))
+        assert wait_for(path, 1) == [RetentionChecked(after_s=n, share=None)]
         path.unlink()
     goes_on.set()
-    writer.add(Kept(after_s=3, share=None))
+    writer.add(RetentionChecked(after_s=3, share=None))
     writer.close()
-    assert events_of(path) == [Kept(after_s=3, share=None)]
+    assert events_of(path) == [RetentionChecked(after_s=3, share=None)]
 
 
 def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) -> None:
     path.write_text("of somebody else\n" * 100)
     told: list[str] = []
     writer = EventWriter(Target(path), on_trouble=told.append)
-    writer.add(Shown(by="client"))
+    writer.add(ShowingSeen(by="client"))
     writer.close()
     assert told == [f"{path}: it is no log of Assay's, and is left alone"]
     assert path.read_text() == "of somebody else\n" * 100
@@ -195,12 +195,12 @@ def test_while_another_process_holds_the_log_events_wait_and_nobody_else(
 ) -> None:
     monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.02)
     writer, heard = EventWriter(Target(path), on_trouble=lambda _: heard.set()), threading.Event()
-    writer.add(Shown(by="client"))
+    writer.add(ShowingSeen(by="client"))
     wait_for(path, 1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for _ in range(100):
-            writer.add(Shown(by="inferred"))
+            writer.add(ShowingSeen(by="inferred"))
         assert heard.wait(10)
         assert "locked" in (writer.trouble or "")
     assert len(wait_for(path, 101)) == 101
@@ -219,17 +219,17 @@ def test_events_that_come_faster_than_the_disk_takes_them_are_dropped_counted_an
 
     path.mkdir()  # in the way
     writer = EventWriter(Target(path), on_trouble=hang)
-    writer.add(Kept(after_s=0, share=None))
+    writer.add(RetentionChecked(after_s=0, share=None))
     assert hangs.wait(10)
     for n in range(1, 250):
-        writer.add(Kept(after_s=n, share=None))
+        writer.add(RetentionChecked(after_s=n, share=None))
     assert writer.dropped == 150
     writer.close(0.1)  # waits no longer than that
-    writer.add(Kept(after_s=250, share=None))
+    writer.add(RetentionChecked(after_s=250, share=None))
     assert writer.dropped == 151
     path.rmdir()
     goes_on.set()
-    assert wait_for(path, 101) == [*(Kept(after_s=n, share=None) for n in range(100)), Dropped(count=151)]
+    assert wait_for(path, 101) == [*(RetentionChecked(after_s=n, share=None) for n in range(100)), EventsDropped(count=151)]
 
 
 def test_a_callback_whose_loop_is_closed_does_not_end_the_writer(path: Path, impatient: None) -> None:
@@ -239,27 +239,29 @@ def test_a_callback_whose_loop_is_closed_does_not_end_the_writer(path: Path, imp
 
     path.mkdir()
     writer = EventWriter(Target(path), on_trouble=closed)
-    writer.add(Shown(by="client"))
+    writer.add(ShowingSeen(by="client"))
     deadline = time.monotonic() + 30
     while path.is_dir():
         assert time.monotonic() < deadline
-    assert wait_for(path, 1) == [Shown(by="client")]
+    assert wait_for(path, 1) == [ShowingSeen(by="client")]
     writer.close()
 
 
 def test_it_prunes_at_its_start_and_again_while_it_runs(path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     now_ms = time.time_ns() // 1_000_000
     with EventLog(path, create=True) as log:
-        log.append([new(Dropped(count=age), time_ms=now_ms - age * DAY_MS) for age in (100, 29, 31)])
+        log.append([new(EventsDropped(count=age), time_ms=now_ms - age * DAY_MS) for age in (100, 29, 31)])
     monkeypatch.setattr(event_writer, "_PRUNE_S", 0.05)
     writer = EventWriter(Target(path, days=30))
     deadline = time.monotonic() + 30
     for age in (40, 50):
-        while Dropped(count=100) in (found := events_of(path)) or Dropped(count=31) in found or Dropped(count=40) in found:
+        while (
+            EventsDropped(count=100) in (found := events_of(path)) or EventsDropped(count=31) in found or EventsDropped(count=40) in found
+        ):
             assert time.monotonic() < deadline
         with EventLog(path) as log:
-            log.append([new(Dropped(count=age), time_ms=now_ms - age * DAY_MS)])
+            log.append([new(EventsDropped(count=age), time_ms=now_ms - age * DAY_MS)])
     while len(events_of(path)) > 1:
         assert time.monotonic() < deadline
     writer.close()
-    assert events_of(path) == [Dropped(count=29)]
+    assert events_of(path) == [EventsDropped(count=29)]

@@ -9,7 +9,17 @@ import pytest
 
 from assay.calibration.confidence import uncalibrated
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import Ended, Ending, Event, Kept, Request, Row, Shown, Text, hash_of
+from assay.calibration.log.events import (
+    Event,
+    RequestEnded,
+    RetentionChecked,
+    Row,
+    ShowingEnded,
+    ShowingEnding,
+    ShowingSeen,
+    TextLogged,
+    hash_of,
+)
 from assay.server.confidence.log_view import read_log
 from assay.server.documents.documents import Change, Documents
 from assay.server.requests.request import Ask
@@ -57,18 +67,18 @@ async def test_the_life_of_an_accepted_suggestion_is_in_the_log(answering_gguf: 
     showing = item["command"]["arguments"][0]["id"]
     rows = rows_of(tmp_path / "log")
     assert {row.showing for row in rows} == {showing}
-    requests = [row.event for row in rows if isinstance(row.event, Request)]
+    requests = [row.event for row in rows if isinstance(row.event, RequestEnded)]
     assert [(request.outcome, request.id) for request in requests] == [
         ("produced", showing),
         ("produced", rest["command"]["arguments"][0]["id"]),
     ]
-    (shown,) = [row.event for row in rows if isinstance(row.event, Shown)]
+    (shown,) = [row.event for row in rows if isinstance(row.event, ShowingSeen)]
     assert shown.by == "client"
-    (ended,) = [row.event for row in rows if isinstance(row.event, Ended)]
-    assert (ended.ending, ended.by, ended.characters, ended.typed, ended.accepted) == (Ending.ACCEPTED, "client", 7, 1, 6)
-    kept = [row.event for row in rows if isinstance(row.event, Kept)]
+    (ended,) = [row.event for row in rows if isinstance(row.event, ShowingEnded)]
+    assert (ended.ending, ended.by, ended.characters, ended.typed, ended.accepted) == (ShowingEnding.ACCEPTED, "client", 7, 1, 6)
+    kept = [row.event for row in rows if isinstance(row.event, RetentionChecked)]
     assert [(each.after_s, each.share, each.why) for each in kept] == [(None, 1.0, ""), (None, 0.0, ""), (15, None, "closed")]
-    texts = [(row.event.what, row.event.text.strip()) for row in rows if isinstance(row.event, Text)]
+    texts = [(row.event.what, row.event.text.strip()) for row in rows if isinstance(row.event, TextLogged)]
     assert texts == [("suggested", "answer"), ("found", "answer"), ("found", "nothing")]
 
 
@@ -87,12 +97,12 @@ async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Pat
         client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
         assert await client.leave() == 0
     rows = rows_of(tmp_path / "log")
-    ended = {row.showing: row.event.ending for row in rows if isinstance(row.event, Ended)}
+    ended = {row.showing: row.event.ending for row in rows if isinstance(row.event, ShowingEnded)}
     ids = [item["command"]["arguments"][0]["id"] for item in (accepted, ignored, superseded)]
-    assert ended == dict(zip(ids, (Ending.ACCEPTED, Ending.IGNORED, Ending.SUPERSEDED), strict=True))
-    kept = [(row.showing, row.event.share, row.event.why) for row in rows if isinstance(row.event, Kept)]
+    assert ended == dict(zip(ids, (ShowingEnding.ACCEPTED, ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED), strict=True))
+    kept = [(row.showing, row.event.share, row.event.why) for row in rows if isinstance(row.event, RetentionChecked)]
     assert (ids[0], 0.0, "undone") in kept
-    assert not any(isinstance(row.event, Text) for row in rows)
+    assert not any(isinstance(row.event, TextLogged) for row in rows)
 
 
 async def test_an_alternative_that_was_gone_on_to_is_reported_with_its_own_numbers_and_forgotten_with_its_document(
@@ -111,7 +121,7 @@ async def test_an_alternative_that_was_gone_on_to_is_reported_with_its_own_numbe
     showing = suggestion["id"]
     (decided,) = [one for one in read_log(log).decided if one.request.id == showing]
     assert (decided.shown, decided.request.measures) == (True, suggestion["measures"])
-    assert {Shown, Ended, Kept, Text} <= {type(row.event) for row in rows_of(log) if row.showing == showing}
+    assert {ShowingSeen, ShowingEnded, RetentionChecked, TextLogged} <= {type(row.event) for row in rows_of(log) if row.showing == showing}
     with EventLog(log) as opened:
         opened.forget_documents([hash_of(URI)])
     assert rows_of(log) == []
@@ -128,8 +138,8 @@ async def test_a_client_that_names_what_nobody_knows_does_no_harm(answering_gguf
         (item,) = await client.complete(URI, 1, 7)
         await command(client, "rejected", item)
         assert await client.leave() == 0
-    (ended,) = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, Ended)]
-    assert (ended.ending, ended.by) == (Ending.REJECTED, "client")
+    (ended,) = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, ShowingEnded)]
+    assert (ended.ending, ended.by) == (ShowingEnding.REJECTED, "client")
 
 
 async def test_a_file_that_is_renamed_while_it_is_open_is_followed(answering_gguf: Path, tmp_path: Path) -> None:
@@ -142,7 +152,7 @@ async def test_a_file_that_is_renamed_while_it_is_open_is_followed(answering_ggu
         client.notify("textDocument/didSave", {"textDocument": {"uri": "file:///project/b.py"}})
         await client.request("assay/status")
         assert await client.leave() == 0
-    kept = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, Kept)]
+    kept = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, RetentionChecked)]
     assert [(each.share, each.why) for each in kept] == [(1.0, ""), (None, "closed")]
 
 
@@ -166,7 +176,7 @@ async def test_of_two_files_with_one_text_the_renamed_one_is_followed(answering_
         client.open("file:///project/c.py", "a? answer")
         client.notify("textDocument/didSave", {"textDocument": {"uri": "file:///project/c.py"}})
         assert await client.leave() == 0
-    kept = [(row.showing, row.event.share) for row in rows_of(tmp_path / "log") if isinstance(row.event, Kept)]
+    kept = [(row.showing, row.event.share) for row in rows_of(tmp_path / "log") if isinstance(row.event, RetentionChecked)]
     assert (names[0], 1.0) in kept
     assert (names[1], 1.0) not in kept
 
@@ -191,4 +201,4 @@ async def test_what_had_ended_before_an_edit_is_followed_through_it_also_when_th
     follow_up.edited(URI, documents.change(URI, 3, [Change("y = 23456\n", Range(top, top))]))
     follow_up.saved(URI)
     follow_up.close()
-    assert [event.text for event in said if isinstance(event, Text)] == ["one two", "one tw"]
+    assert [event.text for event in said if isinstance(event, TextLogged)] == ["one two", "one tw"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.calibration.log.events import LOOKED_AFTER_S
+from assay.calibration.log.events import RETENTION_CHECKED_AFTER_S
 from assay.server.documents.documents import Change, Document
 from assay.server.tracking import retention_watch as kept_watch
 from assay.server.tracking.anchors import Region
@@ -283,13 +283,13 @@ def test_whatever_happens_each_is_said_in_order_and_nothing_is_held_in_the_end(d
                 made.slept += 100.0
             case "lost":
                 made.looks += made.watch.lost(URI)
-    made.go_on(LOOKED_AFTER_S[-1] + REOPEN_S)
+    made.go_on(RETENTION_CHECKED_AFTER_S[-1] + REOPEN_S)
     assert len(made.watch) == 0
     assert made.watch.next_s is None
     for number in range(1, count + 1):
         said = [look.kept for look in made.looks if look.showing == f"s{number}"]
         timed = [kept.after_s for kept in said if kept.after_s is not None]
-        assert timed == list(LOOKED_AFTER_S[: len(timed)])
+        assert timed == list(RETENTION_CHECKED_AFTER_S[: len(timed)])
         assert {kept.why for kept in said[:-1]} <= {"", "undone"}
-        assert said[-1].why in ("closed", "asleep", "lost") or timed == list(LOOKED_AFTER_S)
+        assert said[-1].why in ("closed", "asleep", "lost") or timed == list(RETENTION_CHECKED_AFTER_S)
         assert all((kept.share is None) == (kept.why in ("closed", "asleep", "lost")) for kept in said)

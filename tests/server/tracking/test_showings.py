@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.calibration.log.events import By, Ended, Ending, Shown
+from assay.calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from assay.server.documents.documents import Splice
 from assay.server.tracking.on_screen import along
 from assay.server.tracking.showings import SEEN_S, SETTLE_S, Fact, Left, Said, Showings
@@ -58,19 +58,19 @@ class Editor:
         self.now += seconds
         self.facts += self.showings.tick(self.now)
 
-    def endings(self) -> list[tuple[str, Ending, By]]:
+    def endings(self) -> list[tuple[str, ShowingEnding, By]]:
         """Of all showings, when all is settled."""
         self.wait(SETTLE_S)
         return [(fact.showing, fact.event.ending, fact.event.by) for fact in self.facts if isinstance(fact, Said) and ended(fact)]
 
-    def ended(self) -> Ended:
+    def ended(self) -> ShowingEnded:
         """The one ending that there is, when all is settled."""
         self.wait(SETTLE_S)
-        (event,) = [fact.event for fact in self.facts if isinstance(fact, Said) and isinstance(fact.event, Ended)]
+        (event,) = [fact.event for fact in self.facts if isinstance(fact, Said) and isinstance(fact.event, ShowingEnded)]
         return event
 
     def shown(self) -> list[tuple[str, By]]:
-        return [(fact.showing, fact.event.by) for fact in self.facts if isinstance(fact, Said) and isinstance(fact.event, Shown)]
+        return [(fact.showing, fact.event.by) for fact in self.facts if isinstance(fact, Said) and isinstance(fact.event, ShowingSeen)]
 
     def left(self) -> list[tuple[str, str]]:
         """The texts that stand, and those within reach, at the places of showings that ended."""
@@ -79,7 +79,7 @@ class Editor:
 
 
 def ended(fact: Said) -> bool:
-    return isinstance(fact.event, Ended)
+    return isinstance(fact.event, ShowingEnded)
 
 
 def test_all_of_it_at_once_is_accepted_and_counts_as_shown() -> None:
@@ -87,7 +87,7 @@ def test_all_of_it_at_once_is_accepted_and_counts_as_shown() -> None:
     name = editor.offer(TEXT)
     editor.put_in(TEXT)
     event = editor.ended()
-    assert (event.ending, event.by, event.characters, event.accepted, event.typed) == (Ending.ACCEPTED, "inferred", 17, 17, 0)
+    assert (event.ending, event.by, event.characters, event.accepted, event.typed) == (ShowingEnding.ACCEPTED, "inferred", 17, 17, 0)
     assert editor.shown() == [(name, "inferred")]
     assert editor.left() == [(TEXT, "")]
 
@@ -102,7 +102,7 @@ def test_a_client_that_says_that_it_put_it_in_is_believed_before_its_edit_and_af
     if not told_first:
         editor.offer("next")
         editor.facts += editor.showings.told_accepted(name, editor.now)
-    assert editor.endings() == [(name, Ending.ACCEPTED, "client")]
+    assert editor.endings() == [(name, ShowingEnding.ACCEPTED, "client")]
     assert editor.left() == [(TEXT, "")]
 
 
@@ -111,7 +111,7 @@ def test_a_client_that_says_so_and_edits_otherwise_has_accepted_too() -> None:
     name = editor.offer("if x:\n  y")
     editor.facts += editor.showings.told_accepted(name, editor.now)
     editor.put_in("if (x) {\n")
-    assert editor.endings() == [(name, Ending.ACCEPTED, "client")]
+    assert editor.endings() == [(name, ShowingEnding.ACCEPTED, "client")]
 
 
 def test_one_character_that_is_put_in_is_accepted_if_the_client_says_so() -> None:
@@ -120,7 +120,7 @@ def test_one_character_that_is_put_in_is_accepted_if_the_client_says_so() -> Non
     editor.put_in(")")
     editor.facts += editor.showings.told_accepted(name, editor.now)
     event = editor.ended()
-    assert (event.ending, event.by, event.accepted, event.typed) == (Ending.ACCEPTED, "client", 1, 0)
+    assert (event.ending, event.by, event.accepted, event.typed) == (ShowingEnding.ACCEPTED, "client", 1, 0)
 
 
 def test_typing_along_is_one_showing_however_it_is_asked_for_again() -> None:
@@ -135,7 +135,7 @@ def test_typing_along_is_one_showing_however_it_is_asked_for_again() -> None:
     assert editor.offer("+ 1"[1:]) == name
     editor.type(" 1")
     event = editor.ended()
-    assert (event.ending, event.accepted, event.typed) == (Ending.TYPED_THROUGH, 0, 17)
+    assert (event.ending, event.accepted, event.typed) == (ShowingEnding.TYPED_THROUGH, 0, 17)
 
 
 def test_a_word_and_then_something_else_is_partly_accepted() -> None:
@@ -147,7 +147,7 @@ def test_a_word_and_then_something_else_is_partly_accepted() -> None:
     editor.type(" ")
     editor.type("+")
     event = editor.ended()
-    assert (event.ending, event.accepted, event.typed) == (Ending.PARTLY_ACCEPTED, 5, 1)
+    assert (event.ending, event.accepted, event.typed) == (ShowingEnding.PARTLY_ACCEPTED, 5, 1)
     assert editor.left() == [("total ", "+")]
 
 
@@ -156,14 +156,14 @@ def test_a_word_and_the_rest_typed_is_partly_accepted_and_word_after_word_is_acc
     typed.offer(TEXT)
     typed.put_in("total")
     typed.type(" = count + 1")
-    assert typed.ended().ending is Ending.PARTLY_ACCEPTED
+    assert typed.ended().ending is ShowingEnding.PARTLY_ACCEPTED
     words.offer(TEXT)
     for word in ("total", " = ", "count", " + ", "1"):
         words.put_in(word)
         if word == "1":
             words.facts += words.showings.told_part("id0", words.now)
     event = words.ended()
-    assert (event.ending, event.accepted) == (Ending.ACCEPTED, 17)
+    assert (event.ending, event.accepted) == (ShowingEnding.ACCEPTED, 17)
 
 
 def test_a_word_of_one_letter_is_a_part_if_the_client_says_so() -> None:
@@ -173,7 +173,7 @@ def test_a_word_of_one_letter_is_a_part_if_the_client_says_so() -> None:
     editor.facts += editor.showings.told_part(name, editor.now)
     editor.ask(0)
     event = editor.ended()
-    assert (event.ending, event.by, event.accepted) == (Ending.PARTLY_ACCEPTED, "client", 1)
+    assert (event.ending, event.by, event.accepted) == (ShowingEnding.PARTLY_ACCEPTED, "client", 1)
 
 
 def test_a_part_that_is_taken_back_is_none() -> None:
@@ -184,7 +184,7 @@ def test_a_part_that_is_taken_back_is_none() -> None:
     editor.ask()
     assert editor.offer(TEXT) == name
     editor.type("q")
-    assert editor.endings() == [(name, Ending.IGNORED, "inferred")]
+    assert editor.endings() == [(name, ShowingEnding.IGNORED, "inferred")]
 
 
 def test_something_else_is_typed_and_the_showing_is_ignored_with_its_place_followed() -> None:
@@ -193,7 +193,7 @@ def test_something_else_is_typed_and_the_showing_is_ignored_with_its_place_follo
     editor.type("to", SEEN_S)
     editor.type("p")
     event = editor.ended()
-    assert (event.ending, event.typed) == (Ending.IGNORED, 2)
+    assert (event.ending, event.typed) == (ShowingEnding.IGNORED, 2)
     assert editor.left() == [("to", "p")]
 
 
@@ -210,7 +210,7 @@ def test_who_goes_elsewhere_ignores_it(away: str) -> None:
             editor.edit(0, 1, "y")
         case "backspace":
             editor.edit(5, 1, "")
-    assert editor.endings() == [(name, Ending.IGNORED, "inferred")]
+    assert editor.endings() == [(name, ShowingEnding.IGNORED, "inferred")]
 
 
 def test_what_is_dismissed_is_rejected_also_where_that_is_told_a_moment_late() -> None:
@@ -220,7 +220,7 @@ def test_what_is_dismissed_is_rejected_also_where_that_is_told_a_moment_late() -
     second = editor.offer("other")
     editor.type("q")
     editor.facts += editor.showings.told_rejected(second, editor.now)
-    assert editor.endings() == [(first, Ending.REJECTED, "client"), (second, Ending.REJECTED, "client")]
+    assert editor.endings() == [(first, ShowingEnding.REJECTED, "client"), (second, ShowingEnding.REJECTED, "client")]
 
 
 def test_another_suggestion_no_suggestion_a_closed_document_and_the_end_supersede_it() -> None:
@@ -233,18 +233,18 @@ def test_another_suggestion_no_suggestion_a_closed_document_and_the_end_supersed
     editor.facts += editor.showings.closed(URI, editor.now)
     fourth = editor.offer("fourth")
     editor.facts += editor.showings.shut(editor.now)
-    assert editor.endings() == [(name, Ending.SUPERSEDED, "inferred") for name in (first, second, third, fourth)]
+    assert editor.endings() == [(name, ShowingEnding.SUPERSEDED, "inferred") for name in (first, second, third, fourth)]
 
 
 def test_of_alternatives_the_first_is_shown_and_another_when_it_is_gone_on_to() -> None:
     editor = Editor()
     editor.offer("one()", "two()", "three()")
     editor.put_in("two()")
-    assert editor.endings() == [("id0", Ending.SUPERSEDED, "inferred"), ("id1", Ending.ACCEPTED, "inferred")]
+    assert editor.endings() == [("id0", ShowingEnding.SUPERSEDED, "inferred"), ("id1", ShowingEnding.ACCEPTED, "inferred")]
     editor.offer("one()", "two()", "three()")
     editor.facts += editor.showings.told_shown("id5", editor.now)
     editor.facts += editor.showings.told_rejected("id5", editor.now)
-    assert editor.endings()[2:] == [("id3", Ending.SUPERSEDED, "inferred"), ("id5", Ending.REJECTED, "client")]
+    assert editor.endings()[2:] == [("id3", ShowingEnding.SUPERSEDED, "inferred"), ("id5", ShowingEnding.REJECTED, "client")]
     assert editor.shown() == [("id1", "inferred"), ("id5", "client")]
 
 
@@ -255,10 +255,12 @@ def test_who_comes_back_to_an_alternative_goes_on_with_its_showing() -> None:
         editor.facts += editor.showings.told_shown(name, editor.now)
         editor.wait(after_s)
     editor.put_in("one()", after_s=4.0)
-    superseded = [(name, Ending.SUPERSEDED, "inferred") for name in ("id1", "id2")]
-    assert editor.endings() == [*superseded, ("id0", Ending.ACCEPTED, "inferred")]
+    superseded = [(name, ShowingEnding.SUPERSEDED, "inferred") for name in ("id1", "id2")]
+    assert editor.endings() == [*superseded, ("id0", ShowingEnding.ACCEPTED, "inferred")]
     assert editor.shown() == [(name, "client") for name in ("id0", "id1", "id2")]
-    seen_ms = {fact.showing: fact.event.visible_ms for fact in editor.facts if isinstance(fact, Said) and isinstance(fact.event, Ended)}
+    seen_ms = {
+        fact.showing: fact.event.visible_ms for fact in editor.facts if isinstance(fact, Said) and isinstance(fact.event, ShowingEnded)
+    }
     assert seen_ms == {"id0": 5_000.0, "id1": 2_000.0, "id2": 3_000.0}
     assert editor.left() == [("", "one()"), ("", "one()"), ("one()", "")]
 
@@ -268,7 +270,7 @@ def test_an_alternative_of_which_a_part_was_accepted_has_ended_when_another_is_g
     editor.offer("a.one()", "a.two()")
     editor.put_in("a.")
     editor.put_in("two()")
-    assert editor.endings() == [("id0", Ending.PARTLY_ACCEPTED, "inferred"), ("id1", Ending.ACCEPTED, "inferred")]
+    assert editor.endings() == [("id0", ShowingEnding.PARTLY_ACCEPTED, "inferred"), ("id1", ShowingEnding.ACCEPTED, "inferred")]
 
 
 def test_alternatives_that_are_invoked_leave_what_is_on_the_screen_there() -> None:
@@ -279,11 +281,11 @@ def test_alternatives_that_are_invoked_leave_what_is_on_the_screen_there() -> No
     editor.type("o")
     assert editor.offer("ne()") == name
     editor.put_in("ne()")
-    assert editor.endings() == [(name, Ending.ACCEPTED, "inferred")]
+    assert editor.endings() == [(name, ShowingEnding.ACCEPTED, "inferred")]
     name = editor.offer("one()")
     assert editor.offer("two()", invoked=True) == "id5"
     editor.put_in("two()")
-    assert editor.endings()[1:] == [(name, Ending.SUPERSEDED, "inferred"), ("id5", Ending.ACCEPTED, "inferred")]
+    assert editor.endings()[1:] == [(name, ShowingEnding.SUPERSEDED, "inferred"), ("id5", ShowingEnding.ACCEPTED, "inferred")]
 
 
 def test_what_stood_long_enough_was_seen_and_what_flashed_by_was_not() -> None:
@@ -316,7 +318,7 @@ def test_brackets_that_the_editor_closes_are_neither_typed_nor_something_else() 
     editor.ask()
     assert editor.offer("a, [b]") == name
     editor.type("a, [b]")
-    assert editor.endings() == [(name, Ending.TYPED_THROUGH, "inferred")]
+    assert editor.endings() == [(name, ShowingEnding.TYPED_THROUGH, "inferred")]
 
 
 def test_what_is_taken_back_may_be_told_behind_what_it_repeats() -> None:
@@ -344,7 +346,7 @@ def test_brackets_that_are_typed_over_are_along(asks: bool) -> None:
         editor.ask()
         assert editor.offer(" + 1") == name
     editor.type(" + 1")
-    assert editor.ended().ending is Ending.TYPED_THROUGH
+    assert editor.ended().ending is ShowingEnding.TYPED_THROUGH
 
 
 def test_what_is_closed_already_need_not_be_typed() -> None:
@@ -353,7 +355,7 @@ def test_what_is_closed_already_need_not_be_typed() -> None:
     editor.edit(editor.cursor, 0, "()")
     editor.cursor -= 1
     editor.type("a")
-    assert editor.ended().ending is Ending.TYPED_THROUGH
+    assert editor.ended().ending is ShowingEnding.TYPED_THROUGH
 
 
 def test_an_indentation_that_the_editor_puts_in_is_typed_whatever_its_width() -> None:
@@ -363,7 +365,7 @@ def test_an_indentation_that_the_editor_puts_in_is_typed_whatever_its_width() ->
     editor.edit(editor.cursor, 0, "\n    ")
     editor.type("b")
     event = editor.ended()
-    assert (event.ending, event.accepted) == (Ending.TYPED_THROUGH, 0)
+    assert (event.ending, event.accepted) == (ShowingEnding.TYPED_THROUGH, 0)
 
 
 def test_windows_line_ends_are_line_ends() -> None:
@@ -371,7 +373,7 @@ def test_windows_line_ends_are_line_ends() -> None:
     editor.offer("if a:\r\n    b\r\n    c")
     editor.put_in("if a:\r\n    b\r\n    c")
     event = editor.ended()
-    assert (event.ending, event.characters, event.accepted) == (Ending.ACCEPTED, 17, 17)
+    assert (event.ending, event.characters, event.accepted) == (ShowingEnding.ACCEPTED, 17, 17)
     assert editor.left() == [("if a:\r\n    b\r\n    c", "")]
 
 
@@ -381,7 +383,7 @@ def test_an_edit_that_is_told_behind_what_it_repeats_is_at_the_cursor() -> None:
     editor.text = "f(bc, b)"
     editor.now += 0.1
     editor.facts += editor.showings.edited(URI, Splice(3, "", "c, b"), editor.between, editor.now)
-    assert editor.ended().ending is Ending.ACCEPTED
+    assert editor.ended().ending is ShowingEnding.ACCEPTED
 
 
 def test_a_menu_in_which_something_is_selected_counts_what_it_replaces_as_there() -> None:
@@ -389,7 +391,7 @@ def test_a_menu_in_which_something_is_selected_counts_what_it_replaces_as_there(
     editor.offer("print(total)", stood="pri")
     editor.edit(4, 3, "print(total)")
     event = editor.ended()
-    assert (event.ending, event.characters, event.accepted) == (Ending.ACCEPTED, 12, 9)
+    assert (event.ending, event.characters, event.accepted) == (ShowingEnding.ACCEPTED, 12, 9)
 
 
 @pytest.mark.parametrize(
@@ -463,8 +465,8 @@ def test_whatever_happens_each_showing_that_began_ends_exactly_once(actions: lis
     assert set(shown.values()) <= {1}
     assert left == shown
     for fact in editor.facts:
-        if isinstance(fact, Said) and isinstance(fact.event, Ended):
+        if isinstance(fact, Said) and isinstance(fact.event, ShowingEnded):
             event = fact.event
             assert 0 <= event.accepted + event.typed <= event.characters
             assert event.visible_ms >= 0
-            assert (event.ending in (Ending.ACCEPTED, Ending.PARTLY_ACCEPTED)) == (event.accepted > 0)
+            assert (event.ending in (ShowingEnding.ACCEPTED, ShowingEnding.PARTLY_ACCEPTED)) == (event.accepted > 0)
