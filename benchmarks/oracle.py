@@ -29,8 +29,9 @@ from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.report import Verdict, Way
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import Isolation, NoIsolation, available
+from assay.analysis.sandbox.isolation.levels import Isolation
 
 HEAD = (
     "project | outcomes | left out | tests | suite, s | lines | at import | tests of a line | warm, s | process, s | whole, s "
@@ -153,7 +154,7 @@ def main() -> None:
     parser.add_argument("--sandbox", choices=[*Isolation], metavar="LEVEL")
     options = parser.parse_args()
     try:
-        jail = Jail(Isolation(options.sandbox) if options.sandbox else available())
+        jail = Jail(Isolation(options.sandbox) if options.sandbox else best_level())
     except NoIsolation as error:
         parser.error(str(error))
     print(HEAD, flush=True)

@@ -29,8 +29,8 @@ from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.analysis.oracle.interpreter import UnusableInterpreter
 from assay.analysis.oracle.oracle import Oracle
 from assay.analysis.python.source_text import UnreadableSource
+from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import available
 from assay.offline_eval.line_completion.projects import measured_projects
 
 # Refusals are told without a verdict: a morphism that nearly always refuses is not asked at every place of a large project.
@@ -98,7 +98,7 @@ def of_project(
     name = folder.name
     try:
         interpreter = make_environment(folder, environments, python=python)
-        with Oracle(folder, interpreter, Jail(available()), cache=platformdirs.user_cache_path("assay") / "oracle") as oracle:
+        with Oracle(folder, interpreter, Jail(best_level()), cache=platformdirs.user_cache_path("assay") / "oracle") as oracle:
             if trouble := oracle.baseline().trouble or oracle.coverage().trouble:
                 return name, {}, [f"{name}: left out: {trouble}"]
             return name, *check(oracle, name, most, seed)

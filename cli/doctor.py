@@ -216,10 +216,10 @@ def _editors() -> Iterator[Check]:
 
 def _sandbox() -> Iterator[Check]:
     """What calibrating to a repository and the studies run programs in."""
-    from ..analysis.sandbox.isolation.levels import NoIsolation, available
+    from ..analysis.sandbox.isolation.best_level import NoIsolation, best_level
 
     try:
-        level = available()
+        level = best_level()
     except NoIsolation as error:
         yield Check("sandbox", "note", "nothing isolates untrusted programs here", str(error))
     else:

@@ -16,7 +16,7 @@ from assay.analysis.python.docstrings import without_docstrings
 from assay.analysis.python.lines import sample_lines
 from assay.analysis.python.regions import candidates, context, deleted, weights
 from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.python.statements import parsed
+from assay.analysis.python.statement_parsing import parse_statements
 
 
 def python_files(stdlib: Path) -> list[Path]:
@@ -47,7 +47,7 @@ def check(path: Path) -> str | None:
     data = path.read_bytes()
     try:
         source, encoding = decoded(data)
-        module = parsed(source)
+        module = parse_statements(source)
     except UnreadableSource as error:
         return str(error)
     assert source.encode(encoding) == data
@@ -72,7 +72,7 @@ def check(path: Path) -> str | None:
 def check_docstrings(source: str, sound: bool) -> None:
     """None are left, what is left compiles, and lines are found again."""
     bare = without_docstrings(source)
-    assert not parsed(bare.text).docstrings
+    assert not parse_statements(bare.text).docstrings
     assert not sound or compiles(bare.text)
     for line in sample_lines(source, "0"):
         same = bare.line(line)

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from .regions import Region
 from .source_text import code_end
-from .statements import Function, is_fully_covered, parsed
+from .statement_parsing import parse_statements
+from .statements import Function, is_fully_covered
 
 
 def bodies(source: str, *, documented: bool = True, covered: Collection[int] | None = None) -> list[Region]:
@@ -17,10 +18,10 @@ def bodies(source: str, *, documented: bool = True, covered: Collection[int] | N
     `lines.documented_functions`. Raises UnreadableSource.
     """
     found = []
-    for function in parsed(source).functions:
+    for function in parse_statements(source).functions:
         if (documented and function.docstring is None) or (covered is not None and not is_fully_covered(function, covered)):
             continue
-        if (region := _body(source, parsed(source).starts, function)) is not None:
+        if (region := _body(source, parse_statements(source).starts, function)) is not None:
             found.append(region)
     return found
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from .lines import Line
 from .source_text import LINE_END
-from .statements import Docstring, Module, begins_line, parsed
+from .statement_parsing import parse_statements
+from .statements import Docstring, Module, begins_line
 
 _SPACE = re.compile(r"(?:[ \t\f]|\\(?:\r\n?|\n))*")
 _LINE_END = re.compile(rf"{LINE_END.pattern}|\Z")
@@ -55,7 +56,7 @@ def without_docstrings(source: str) -> Undocumented:
     A body that has nothing else gets `...`. What would become a docstring in place of one, a string right behind it, goes too: it does
     nothing either. Raises UnreadableSource.
     """
-    module = parsed(source)
+    module = parse_statements(source)
     cuts = tuple(_cut(source, module, docstring) for docstring in module.docstrings)
     return Undocumented("".join(_pieces(source, cuts)), cuts)
 

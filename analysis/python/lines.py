@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .source_text import UnreadableSource as UnreadableSource
-from .statements import is_fully_covered, parsed
+from .statement_parsing import parse_statements
+from .statements import is_fully_covered
 
 MIN_FUNCTION_LINES = 4
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -42,7 +43,7 @@ def documented_functions(source: str, covered: Collection[int] | None = None) ->
 
     covered: numbers of the lines that tests execute; only functions all of whose statements are among them, then. Raises UnreadableSource.
     """
-    for function in parsed(source).functions:
+    for function in parse_statements(source).functions:
         first, last, docstring = function.first_line, function.last_line, function.docstring
         long_enough = last - first + 1 >= MIN_FUNCTION_LINES
         if docstring is not None and long_enough and (covered is None or is_fully_covered(function, covered)):
@@ -51,7 +52,7 @@ def documented_functions(source: str, covered: Collection[int] | None = None) ->
 
 def lines_inside_strings(source: str) -> set[int]:
     """Numbers (from 1) of the lines on which a string that began on an earlier line goes on. Raises UnreadableSource."""
-    module = parsed(source)
+    module = parse_statements(source)
     if module.newer:
         from . import statements_libcst
 
@@ -82,7 +83,7 @@ def sample_lines(source: str, seed: str, *, covered: Collection[int] | None = No
     functions = list(documented_functions(source, covered))
     if not functions:
         return []
-    starts = parsed(source).starts
+    starts = parse_statements(source).starts
     texts = [source[start:end].rstrip("\r\n") for start, end in pairwise(starts)]
     taken = lines_inside_strings(source)
     lines = []

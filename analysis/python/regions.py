@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from .source_text import BOM, code_end
-from .statements import Function, Module, Statement, all_statements, blocks_of, is_covered, parsed
+from .statement_parsing import parse_statements
+from .statements import Function, Module, Statement, all_statements, blocks_of, is_covered
 
 LEAST_CHARACTERS = 32
 MOST_CHARACTERS = 384
@@ -61,7 +62,7 @@ def candidates(
     where it has blocks, of its header's. Raises UnreadableSource.
     """
     found: list[Region] = []
-    for function in parsed(source).functions:
+    for function in parse_statements(source).functions:
         for block in blocks_of(function):
             found.extend(_of_block(source, function, block, eligible_lines, least, most))
     return found
@@ -132,7 +133,7 @@ def context(source: str, region: Region, characters: int = CONTEXT_CHARACTERS) -
 
     The indentation of its first line and the end of its last belong to them, are counted, and are always there.
     """
-    starts = parsed(source).starts
+    starts = parse_statements(source).starts
     before = bisect_left(starts, region.start - characters)
     after = bisect_right(starts, region.end + characters) - 1
     return source[starts[min(before, region.first_line - 1)] : region.start], source[region.end : starts[max(after, region.last_line)]]
@@ -144,7 +145,7 @@ def deleted(source: str, region: Region) -> str:
     `pass` stands in where a block would be empty, and `name: object`, which makes a name the function's and does nothing, where a function
     inside declares one nonlocal that nothing else binds. Raises UnreadableSource, and ValueError for a region that is not of this source.
     """
-    module = parsed(source)
+    module = parse_statements(source)
     function, block = _place(module, region)
     start, end = module.starts[region.first_line - 1], module.starts[region.last_line]
     indentation = source[start : region.start]

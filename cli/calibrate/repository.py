@@ -19,8 +19,9 @@ from ...analysis.oracle.environment import NoEnvironment, kept_environment, make
 from ...analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from ...analysis.oracle.oracle import Oracle
 from ...analysis.oracle.suite import WALL_FACTOR, WALL_LEAST_S
+from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
-from ...analysis.sandbox.isolation.levels import Isolation, NoIsolation, available
+from ...analysis.sandbox.isolation.levels import Isolation
 from ...calibration.report.plots import PlotError
 from ...calibration.samples import SampleError
 from ...inference.completion.completion import Settings
@@ -87,7 +88,7 @@ def _calibrate(asked: Asked) -> None:
     check(asked, project)
     if missing := [name for name in ("libcst", "matplotlib") if find_spec(name) is None]:
         raise _Failure(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: pip install 'assay[studies]'")
-    isolation = Isolation.NONE if asked.unprotected else available()
+    isolation = Isolation.NONE if asked.unprotected else best_level()
     # not resolved: a link to the Python of an environment is what makes it that environment's
     interpreter = asked.python.absolute() if asked.python else interpreter_of(project)
     if asked.dry_run:

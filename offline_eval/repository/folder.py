@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...analysis.oracle.oracle import Oracle
+from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
-from ...analysis.sandbox.isolation.levels import Isolation, NoIsolation, available
+from ...analysis.sandbox.isolation.levels import Isolation
 from ...inference.completion.completion import Settings, Task, kind_of
 from ..run import SCHEMA, Run, RunError
 from .asking import done_of
@@ -103,7 +104,7 @@ def seen(asked: Asked, project: Path, isolation: Isolation, interpreter: Path, c
 
 def _jail() -> Jail | None:
     try:
-        return Jail(available())
+        return Jail(best_level())
     except NoIsolation:
         return None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_the_example_of_a_page_runs_as_it_stands_there(page: str, prints: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     if page == "judging":
         try:
-            available()
+            best_level()
         except NoIsolation as error:
             pytest.skip(str(error))
     examples = re.findall(r"^```python\n(.*?)^```$", (DOCS / f"{page}.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

@@ -1,43 +1,13 @@
-"""Which isolation works on this machine: tried, not guessed."""
+"""The levels of isolation."""
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
-from functools import cache
-
-HOW = (
-    "Debian, Ubuntu:  sudo apt install bubblewrap\n"
-    "  Fedora:          sudo dnf install bubblewrap\n"
-    "  Arch:            sudo pacman -S bubblewrap\n"
-    "On macOS and Windows there is none: use Linux, in a virtual machine or WSL 2. In a container, allow user namespaces, or Landlock.\n"
-    "--sandbox none runs programs with no isolation, with your rights: only for programs that you trust."
-)
 
 
 class Isolation(StrEnum):
-    """How untrusted programs are kept apart, best first. NONE is never chosen, only asked for."""
+    """How untrusted programs are kept apart, best first. NONE is never chosen for the user, only asked for."""
 
     BUBBLEWRAP = "bubblewrap"
     LANDLOCK = "landlock"
     NONE = "none"
-
-
-class NoIsolation(Exception):
-    """Nothing here isolates programs; the message says what was tried, how it failed, and how to get it."""
-
-
-@cache
-def available() -> Isolation:
-    """The best isolation that works here, found by running a program in it; remembered. Raises NoIsolation."""
-    failures = []
-    if sys.platform != "linux":
-        raise NoIsolation(f"Nothing isolates untrusted programs on this system ({sys.platform}).\nHow to get it:\n  {HOW}")
-    from .jail import Jail
-
-    for level in (Isolation.BUBBLEWRAP, Isolation.LANDLOCK):
-        reason = Jail(level).defect()
-        if not reason:
-            return level
-        failures.append(f"  {level}: {reason}")
-    raise NoIsolation("No isolation for untrusted programs works here:\n" + "\n".join(failures) + "\nHow to get it:\n  " + HOW)

@@ -10,8 +10,8 @@ import pytest
 from needs import DATA, needs_data
 
 from assay.analysis.corpora.benchmarks import Item, NotItems, read_items
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import Ending
@@ -64,7 +64,7 @@ def items_of(name: str) -> list[Item]:
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[PythonSandbox]:
     try:
-        level = available()
+        level = best_level()
     except NoIsolation as error:
         pytest.skip(str(error))
     with PythonSandbox(Jail(level)) as made:

@@ -10,8 +10,8 @@ import pytest
 
 from assay.analysis.oracle.environment import NoEnvironment, Wanted, kept_environment, make_environment, wanted_by
 from assay.analysis.oracle.interpreter import UnusableInterpreter, folders_of, interpreter_of, probe
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 
 PYPROJECT = """
 [build-system]
@@ -79,7 +79,7 @@ def test_the_projects_own_environment_goes_before_the_python_that_runs(tmp_path:
 )
 def test_what_is_no_python_is_refused(tmp_path: Path, program: str, reason: str) -> None:
     try:
-        jail = Jail(available())
+        jail = Jail(best_level())
     except NoIsolation as error:
         pytest.skip(f"nothing isolates here: {error}")
     folder = tmp_path / "env" / "bin"

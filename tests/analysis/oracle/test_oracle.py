@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import Isolation, NoIsolation, available
+from assay.analysis.sandbox.isolation.levels import Isolation
 
 SHOP = '''"""A shop."""
 
@@ -154,7 +155,7 @@ class TestMore(unittest.TestCase):
 
 def isolated() -> Jail:
     try:
-        return Jail(available())
+        return Jail(best_level())
     except NoIsolation as reason:
         pytest.skip(f"nothing isolates here: {reason}")
 

@@ -9,7 +9,7 @@ from python_sources import sources
 from assay.analysis.python.bodies import bodies
 from assay.analysis.python.regions import context, deleted
 from assay.analysis.python.source_text import BOM, decoded
-from assay.analysis.python.statements import parsed
+from assay.analysis.python.statement_parsing import parse_statements
 
 SOURCE = '''
 def documented(
@@ -68,7 +68,7 @@ def test_without_its_body_a_function_has_its_docstring_alone(source: str) -> Non
         tree = ast.parse(deleted(source, body).removeprefix(BOM))
         compile(deleted(source, body).removeprefix(BOM), "source", "exec", dont_inherit=True)
         functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-        line = max(f.first_line for f in parsed(source).functions if f.name == body.function and f.first_line < body.first_line)
+        line = max(f.first_line for f in parse_statements(source).functions if f.name == body.function and f.first_line < body.first_line)
         (function,) = (f for f in functions if f.lineno == line)
         assert all(isinstance(s, ast.Pass | ast.Expr | ast.AnnAssign) for s in function.body)
 

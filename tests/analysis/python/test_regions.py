@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from standard_library import compiles
 
 from assay.analysis.python.regions import Region, candidates, context, deleted, drawn, sample_regions, weights
-from assay.analysis.python.statements import parsed
+from assay.analysis.python.statement_parsing import parse_statements
 
 SOURCE = '''
 def total(prices, tax):
@@ -141,7 +141,7 @@ def test_a_sample_is_the_same_for_the_same_seed_has_no_region_twice_and_begins_a
 @settings(max_examples=50, deadline=None)
 @given(sources(), st.integers(0, 200))
 def test_context_is_whole_lines_around_a_region_and_no_more_than_asked(source: str, characters: int) -> None:
-    starts = parsed(source).starts
+    starts = parse_statements(source).starts
     for region in candidates(source, least=8):
         before, after = context(source, region, characters)
         begin, end = region.start - len(before), region.end + len(after)
@@ -166,7 +166,7 @@ def statements_in(text: str) -> int:
 @settings(max_examples=50, deadline=None)
 @given(sources())
 def test_a_region_is_statements_cut_out_where_they_can_be_put_back(source: str) -> None:
-    starts = parsed(source).starts
+    starts = parse_statements(source).starts
     for region in candidates(source, least=8):
         start = starts[region.first_line - 1]
         assert source[start : region.start].strip() == ""
@@ -180,7 +180,7 @@ def test_a_region_is_statements_cut_out_where_they_can_be_put_back(source: str) 
 @given(sources())
 def test_the_file_without_a_region_compiles_and_is_else_what_it_was(source: str) -> None:
     assert compiles(source)
-    starts = parsed(source).starts
+    starts = parse_statements(source).starts
     for region in candidates(source, least=8)[::3]:
         text = deleted(source, region)
         before, after = source[: starts[region.first_line - 1]], source[starts[region.last_line] :]

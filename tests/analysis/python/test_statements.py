@@ -15,7 +15,8 @@ from python_sources import sources
 from standard_library import python_files
 
 from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.python.statements import Statement, all_statements, is_covered, is_fully_covered, parsed
+from assay.analysis.python.statement_parsing import parse_statements
+from assay.analysis.python.statements import Statement, all_statements, is_covered, is_fully_covered
 
 SOURCE = """
 class A:
@@ -52,7 +53,7 @@ def shown(statement: Statement, source: str) -> str:
 
 
 def test_statements_have_kind_lines_and_blocks() -> None:
-    (function,) = parsed(SOURCE).functions
+    (function,) = parse_statements(SOURCE).functions
     assert (function.name, function.first_line, function.header_last_line, function.last_line) == ("A.f", 5, 6, 24)
     assert [shown(statement, SOURCE) for statement in function.body] == [
         "expression 7-7-7",
@@ -67,7 +68,7 @@ def test_statements_have_kind_lines_and_blocks() -> None:
 
 def test_a_decorated_function_begins_at_its_first_decorator() -> None:
     source = "def f():\n    x = 1\n    @(\n      a)\n    @b\n    def g(): pass\n"
-    (_, inner) = parsed(source).functions[0].body
+    (_, inner) = parse_statements(source).functions[0].body
     assert (source[inner.start], inner.first_line, inner.header_last_line, inner.last_line) == ("@", 3, 6, 6)
 
 
@@ -94,7 +95,7 @@ def test_statements_of_every_syntax_are_found_and_code_stays_what_it_was(source:
     pytest.importorskip("libcst")
     from assay.analysis.python import statements_libcst
 
-    module = parsed(source)
+    module = parse_statements(source)
     (function,) = module.functions
     for statement in all_statements(function.body):
         assert source[statement.start : statement.end].strip() == source[statement.start : statement.end]
@@ -108,13 +109,13 @@ def test_only_newer_syntax_is_read_with_libcst_and_without_it_the_refusal_says_s
     try:
         ast.parse(newest)
     except SyntaxError:
-        assert parsed(newest).newer
-        parsed.cache_clear()
+        assert parse_statements(newest).newer
+        parse_statements.cache_clear()
         monkeypatch.setitem(sys.modules, "assay.analysis.python.statements_libcst", None)
         monkeypatch.delattr("assay.analysis.python.statements_libcst", raising=False)
         with pytest.raises(UnreadableSource, match="where libcst is installed"):
-            parsed(newest)
-    assert not parsed(SOURCE).newer
+            parse_statements(newest)
+    assert not parse_statements(SOURCE).newer
 
 
 @pytest.mark.parametrize(
@@ -122,11 +123,11 @@ def test_only_newer_syntax_is_read_with_libcst_and_without_it_the_refusal_says_s
 )
 def test_what_nests_without_end_or_is_not_python_is_refused(text: str) -> None:
     with pytest.raises(UnreadableSource):
-        parsed("def f[T]():\n    type X = int\n" + text)
+        parse_statements("def f[T]():\n    type X = int\n" + text)
 
 
 def test_a_function_is_fully_covered_when_all_that_makes_code_was_executed() -> None:
-    (function,) = parsed(SOURCE).functions
+    (function,) = parse_statements(SOURCE).functions
     everything = set(range(7, 25))
     assert is_fully_covered(function, everything - {10, 11, 12, 14, 20, 21})
     for line in (13, 15, 16, 18, 24):
@@ -142,7 +143,7 @@ def same_by_both(source: str) -> bool:
         by_libcst = statements_libcst.read(source)
     except UnreadableSource:
         return False
-    module = parsed(source)
+    module = parse_statements(source)
     assert replace(by_libcst, newer=module.newer) == module
     return True
 
@@ -161,7 +162,7 @@ def test_python_and_libcst_find_the_same_in_the_standard_library() -> None:
     for path in random.Random(1).sample(files, 12):
         try:
             source, _ = decoded(path.read_bytes())
-            parsed(source)
+            parse_statements(source)
         except UnreadableSource:
             continue
         same += same_by_both(source)
@@ -264,7 +265,7 @@ def test_what_a_tracer_sees_of_a_function_that_runs_whole_is_what_is_asked_for()
         names["everything"](0)
     finally:
         sys.settrace(before)
-    function = parsed(TRACED).functions[0]
+    function = parse_statements(TRACED).functions[0]
     missing = {s.first_line for s in all_statements(function.body) if s.runs and not is_covered(s, ran)}
     (never,) = (n for n, text in enumerate(TRACED.split("\n"), 1) if text.strip() == "seen = a")
     assert missing == {never}

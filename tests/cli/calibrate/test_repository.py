@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from assay.analysis.oracle.oracle import Oracle
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 from assay.calibration import calibrator
 from assay.calibration.calibrator import load, save
 from assay.calibration.samples import read_samples
@@ -80,7 +80,7 @@ def test_unseen():
 @pytest.fixture(scope="module", autouse=True)
 def isolation() -> None:
     try:
-        available()
+        best_level()
     except NoIsolation as error:
         pytest.skip(f"nothing isolates programs here: {error}")
 
@@ -338,7 +338,7 @@ def test_a_worker_with_another_model_or_another_assay_answers_nothing(
     with ModelChoice(str(tiny_gguf)).open() as model:
         right = model.fingerprint.id
     spec = Spec(
-        project, Path(sys.executable), available(), tmp_path, ModelChoice(str(tiny_gguf)), Settings(), ("line",), 0, "", right, None
+        project, Path(sys.executable), best_level(), tmp_path, ModelChoice(str(tiny_gguf)), Settings(), ("line",), 0, "", right, None
     )  # fmt: skip
     with pytest.raises(PoolError, match=said):
         list(pool.run(replace(spec, **other), [], 1))
@@ -346,7 +346,7 @@ def test_a_worker_with_another_model_or_another_assay_answers_nothing(
 
 @pytest.mark.slow
 def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(project: Path, tmp_path: Path) -> None:
-    jail, cache = Jail(available()), tmp_path / "oracle"
+    jail, cache = Jail(best_level()), tmp_path / "oracle"
     with Oracle(project, Path(sys.executable), jail, cache=cache) as oracle:
         content = oracle.content
         regions = regions_of(oracle, 0)
@@ -356,7 +356,7 @@ def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(
     assert len(set(lines)) == len(lines)
     (project / "shop" / "sums.py").write_text("# now with a comment\n" + SOURCE)
     spec = Spec(
-        project, Path(sys.executable), available(), cache, ModelChoice(), Settings(), ("line",), 0, content, fingerprint(), None
+        project, Path(sys.executable), best_level(), cache, ModelChoice(), Settings(), ("line",), 0, content, fingerprint(), None
     )  # fmt: skip
     with pytest.raises(PoolError, match="is not what it was when the run began"):
         list(pool.run(spec, places, 1))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 
 pytest.importorskip("libcst", reason="libcst is not installed")
@@ -20,7 +20,7 @@ pytest.importorskip("libcst", reason="libcst is not installed")
 @pytest.fixture(scope="module", autouse=True)
 def isolation() -> None:
     try:
-        available()
+        best_level()
     except NoIsolation as error:
         pytest.skip(f"nothing isolates programs here: {error}")
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
 
 def test_who_stops_the_baseline_is_told_that_nothing_is_lost(tmp_path: Path) -> None:
     try:
-        available()
+        best_level()
     except NoIsolation as error:
         pytest.skip(f"nothing isolates programs here: {error}")
     project = tmp_path / "shop"

@@ -82,8 +82,8 @@ class Run:
         self._select: list[str] | None = request["select"]
         self._without = set(request["without"])
         self._seed: int | None = request["seed"]
-        self.expected: dict[str, str] = request["expected"]
-        self.allowance: dict[str, float] = request["allowance"]
+        self._expected: dict[str, str] = request["expected"]
+        self._allowance: dict[str, float] = request["allowance"]
         self._watch = Watch(request["root"]) if request["watch"] else None
         self._errors: dict[str, str] = {}
         self._canaries: list[pytest.Item] = []
@@ -91,7 +91,7 @@ class Run:
         self._running: str | None = None
         self._unseen = False
         self._why = ""
-        self.stopped = False
+        self._stopped = False
         sys.addaudithook(self._audit)
 
     def _audit(self, event: str, _arguments: Any) -> None:
@@ -118,18 +118,27 @@ class Run:
         self._canaries = [
             pytest.Function.from_parent(module, name=call.__name__, callobj=call) for call in (canary.canary_first, canary.canary_last)
         ]
-        items[:] = self.with_canaries([by_id[test] for test in ids])
+        items[:] = self._with_canaries([by_id[test] for test in ids])
 
-    def with_canaries(self, items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    def _with_canaries(self, items: Sequence[pytest.Item]) -> list[pytest.Item]:
         """The tests between the two canaries."""
         return [self._canaries[0], *items, self._canaries[1]]
+
+    def _run_tests(self, tests: Sequence[pytest.Item], expected: dict[str, str], allowance: dict[str, float]) -> None:
+        """Run tests between the canaries, up to the first whose outcome is not the expected one."""
+        self._expected, self._allowance = expected, allowance
+        items = self._with_canaries(tests)
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self._stopped:
+                break
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Serves instead of running, where that was asked."""
         if not self._serves:
             return None
-        serve(self._channel, session, self)
+        serve(self._channel, session, self._run_tests)
         return True
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -143,7 +152,7 @@ class Run:
             self._watch.again = False
             self._watch.enter(lines)
         cpu, wall = cpu_used(), time.monotonic()
-        allow(self.allowance.get(test))
+        allow(self._allowance.get(test))
         done = yield
         if done.excinfo is not None:
             return  # it ended the whole session: it has begun, and no outcome
@@ -161,8 +170,8 @@ class Run:
             self._watch.leave()
             told |= {"lines": _listed(lines), "fresh": self._unseen or self._watch.again}
         self._channel.send("test", **told)
-        if self.expected.get(test, outcome) != outcome:
-            self.stopped = True
+        if self._expected.get(test, outcome) != outcome:
+            self._stopped = True
             item.session.shouldstop = "an outcome differs"
             self._channel.send("stopped", id=test)
 

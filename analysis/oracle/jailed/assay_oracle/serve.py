@@ -1,7 +1,7 @@
 """The warm way: everything is imported and collected once; then each request is answered by a forked child that swaps code and runs tests.
 
 A request: select, expected, allowance (as in plugin.py), wall_s, and change: null, or {file, old, new} with the file's absolute path
-and its texts. Records: `ready` (warm, reason) once; per request those of plugin.py, `refused` with a reason where the code can't be
+and its texts. Records: `ready` (warm, reason) once. For each request those of plugin.py, `refused` with a reason where the code can't be
 swapped, `broke` where a test ended more than itself, and last `answered` (ending: exited, signalled or timed_out; status: exit code or
 signal).
 """
@@ -17,21 +17,22 @@ import signal
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from .channel import Channel
 from .swap import CannotSwap, Live, swap
 
-if TYPE_CHECKING:
-    from .plugin import Run
+RunTests = Callable[[Sequence[pytest.Item], dict[str, str], dict[str, float]], None]
+"""Runs tests in their order: the tests, the expected outcome of each by id, the CPU seconds that each may take."""
 
-_LONGEST_POLL_S = 0.01
+_MAX_POLL_S = 0.01
 
 
-def serve(channel: Channel, session: pytest.Session, run: Run) -> None:
+def serve(channel: Channel, session: pytest.Session, run_tests: RunTests) -> None:
     """Answer requests until the other side closes."""
     items = {item.nodeid: item for item in session.items}
     live = Live.found(channel.first["root"])
@@ -46,24 +47,19 @@ def serve(channel: Channel, session: pytest.Session, run: Run) -> None:
     for request in channel.requests():
         child = os.fork()
         if child == 0:
-            _answer(channel, run, items, request, live)
+            _answer(channel, run_tests, items, request, live)
         ending, status = _wait(child, request["wall_s"])
         _clear(temporary, kept)
         channel.send("answered", ending=ending, status=status)
 
 
-def _answer(channel: Channel, run: Run, by_id: dict[str, pytest.Item], request: dict[str, Any], live: Live) -> None:
+def _answer(channel: Channel, run_tests: RunTests, by_id: dict[str, pytest.Item], request: dict[str, Any], live: Live) -> None:
     """In the child, which never returns."""
     try:
         os.setpgid(0, 0)
-        run.expected, run.allowance = request["expected"], request["allowance"]
         if change := request["change"]:
             swap(live, change["file"], change["old"], change["new"])
-        items = run.with_canaries([by_id[test] for test in request["select"]])
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if run.stopped:
-                break
+        run_tests([by_id[test] for test in request["select"]], request["expected"], request["allowance"])
         channel.send("ended", status=0, cpu_s=0.0)
     except CannotSwap as refusal:
         channel.send("refused", reason=str(refusal))
@@ -87,7 +83,7 @@ def _wait(child: int, wall_s: float) -> tuple[str, int]:
             elif descriptor is not None:
                 select.select([descriptor], [], [], max(left, 0.05))
             else:
-                time.sleep(_LONGEST_POLL_S)
+                time.sleep(_MAX_POLL_S)
     finally:
         if descriptor is not None:
             os.close(descriptor)

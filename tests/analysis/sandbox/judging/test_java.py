@@ -10,8 +10,8 @@ import pytest
 from hostile_java import FRAME, HOSTILE, solution
 from needs import DATA, needs_data
 
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging import java
 from assay.analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
@@ -47,7 +47,7 @@ class Solution {
 def sandbox() -> Iterator[JavaSandbox]:
     try:
         find_jdk()
-        jail = Jail(available())
+        jail = Jail(best_level())
     except (MissingJava, NoIsolation) as reason:
         pytest.skip(str(reason))
     with JavaSandbox(jail) as made:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from needs import DATA, needs_data
 
 from assay.analysis.sandbox.isolation import containment, started
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode, find_node
 from assay.analysis.sandbox.judging.result import Ending, Result
@@ -42,7 +42,7 @@ function squares (n) { return Array.from({ length: n }, (_, i) => i * i) }
 def sandbox() -> Iterator[JavaScriptSandbox]:
     try:
         find_node()
-        jail = Jail(available())
+        jail = Jail(best_level())
     except (MissingNode, NoIsolation) as reason:
         pytest.skip(str(reason))
     with JavaScriptSandbox(jail, workers=2) as made:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from assay.analysis.sandbox.isolation import containment, started
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.confine import Confinement, Unconfined
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.analysis.sandbox.isolation.levels import NoIsolation, available
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.forkserver import _confinement
 from assay.analysis.sandbox.judging.python import PythonSandbox
@@ -25,7 +25,7 @@ SHORT = Limits(cpu_s=1, wall_s=5, memory_bytes=1 << 28)
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[PythonSandbox]:
     try:
-        level = available()
+        level = best_level()
     except NoIsolation as error:
         pytest.skip(str(error))
     with PythonSandbox(Jail(level)) as made:
@@ -275,7 +275,7 @@ def test_a_server_that_dies_is_replaced_and_the_program_tried_again(sandbox: Pyt
 
 def test_threads_share_the_pairs_of_a_sandbox() -> None:
     try:
-        level = available()
+        level = best_level()
     except NoIsolation as error:
         pytest.skip(str(error))
     results: dict[int, Result] = {}

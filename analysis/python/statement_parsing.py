@@ -1,0 +1,28 @@
+"""Read the statements of a Python file: with Python's own parser, or with libcst where the syntax is newer than the Python that runs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from . import statements_ast
+from .source_text import UnreadableSource
+from .statements import Module
+
+
+@lru_cache(maxsize=8)
+def parse_statements(source: str) -> Module:
+    """The statements of a text, in any syntax from Python 3.0 on that the running Python or an installed libcst reads.
+
+    Raises UnreadableSource with line and reason.
+    """
+    try:
+        return statements_ast.read(source)
+    except UnreadableSource as refusal:
+        try:
+            from . import statements_libcst
+        except ImportError:
+            raise UnreadableSource(f"{refusal} (syntax newer than this Python's is read where libcst is installed)") from None
+        try:
+            return statements_libcst.read(source)
+        except UnreadableSource as other:
+            raise UnreadableSource(f"{refusal}; and by libcst: {str(other).splitlines()[0]}") from None
