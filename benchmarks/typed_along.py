@@ -25,7 +25,7 @@ from assay.calibration.confidence import confidence
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.measures.agreement import distinct
 from assay.calibration.measures.table import measures_of
-from assay.calibration.registry import Origin, Registry, choose, read_registry
+from assay.calibration.registry import Origin, Purpose, Registry, choose, read_registry
 from assay.inference.completion.completion import Settings, complete_several, task_of
 from assay.inference.model import Model
 from assay.inference.opening import ModelChoice
@@ -82,8 +82,8 @@ def left_at(model: Model, registry: Registry, file: FileTasks, place: LineTask) 
     prompt, task = settings.fingerprint(model.layout, model.context_length), task_of(before + typed, after, "line")
     tokens = {token.text for one in made for token in one.tokens}
     for generation, drawn in distinct(found.generations, found.drawn):
-        calibrator = choose(registry, model.fingerprint.id, prompt, "exact_match", task, "python", drawn=drawn).calibrator
-        said = confidence(calibrator, measures_of(generation) | drawn.measures) if calibrator else None
+        entry = choose(registry, Purpose(model.fingerprint.id, prompt, "exact_match", task, "python"), drawn)
+        said = confidence(entry.calibrator, measures_of(generation) | drawn.measures) if entry else None
         yield Left(
             file.project,
             len(found.generations) == 1,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, get_args
@@ -26,9 +26,10 @@ PROJECT_FOLDER = Path(".assay") / "calibrators"
 # Far above any calibrator: a project's folder may come from anywhere, and what stands in it is read without being asked for.
 MAX_FILE_BYTES = 16 * 2**20
 
-# By name (model, prompt, …) what is asked for, and what a calibrator is for that does not match.
-_Asked = Mapping[str, str | Path | None]
+# By name (model, prompt, …) what a calibrator is for that is not what is asked for.
 _Differences = dict[str, tuple[str, ...]]
+# A model, a prompt and decoder, an event, a task and a language.
+_Key = tuple[str, str, str, str, str]
 
 _ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
@@ -48,11 +49,43 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a calibrator is asked for. All of it must match: a map fitted to another model, prompt, language or project says nothing here.
+
+    model: a fingerprint's id; prompt: the id of the prompt and the decoder; file: absolute path of what is completed, None for a text that
+    is in no file yet and belongs to the project that is worked on.
+    """
+
+    model: str
+    prompt: str
+    event: str
+    task: str
+    language: str
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Registry:
-    """All calibrators that can be read, those that go first first, and why the other files can't be read."""
+    """All calibrators that can be read, in order of precedence, and why the other files can't be read."""
 
     entries: tuple[Entry, ...]
     skipped: tuple[str, ...]
+    # The entries that a suggestion can have, by what they are for.
+    _usable: dict[_Key, list[Entry]] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """See the class."""
+        for entry in sorted(self.entries, key=_for_first_choices):
+            made = entry.calibrator.fitted_on
+            if not _reflective(entry):
+                for language in made.languages:
+                    key = (made.model, made.prompt, entry.calibrator.event, entry.calibrator.task, language)
+                    self._usable.setdefault(key, []).append(entry)
+
+    def usable(self, purpose: Purpose) -> list[Entry]:
+        """Those that match a purpose and need no more of the model than a suggestion has, in order of precedence."""
+        entries = self._usable.get((purpose.model, purpose.prompt, purpose.event, purpose.task, purpose.language), [])
+        return [entry for entry in entries if _is_for_file(entry, purpose.file)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,45 +190,40 @@ def load_registry(project: Path | None = None) -> Registry:
     return read_registry(folders(project))
 
 
-def choose(
-    registry: Registry,
-    model_id: str,
-    prompt_id: str,
-    event: str,
-    task: str,
-    language: str,
-    file: Path | None = None,
-    drawn: Drawn = SINGLE_DRAW,
-    unlike: str = "",
-) -> Choice:
-    """The calibrator for a model, a prompt and decoder (fingerprint ids), an event, a task, a language, a file and one of what was drawn.
+def choose(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_DRAW) -> Entry | None:
+    """The calibrator for a purpose and one of what was drawn there; None where there is none.
 
-    Everything must match: a map fitted to another model, prompt, language or project says nothing here. file: absolute path of what is
-    completed, None for a text that is in no file yet and belongs to the project that is worked on. A project's calibrator that is
-    `uninformative` is still taken before a shipped one: there is evidence of no skill in this project. One that needs a reflective measure
-    is never taken: a suggestion has none, for the model would have to be asked again.
+    A project's calibrator that is `uninformative` is still taken before a shipped one: there is evidence of no skill in this project. One
+    that needs a reflective measure is never taken: a suggestion has none, for the model would have to be asked again.
 
     drawn: a calibrator that was fitted on all alternatives of a place is taken only where as many were drawn, for each of them, and goes
-    before one of the same origin that was fitted on first choices; that one is for first choices alone. unlike: what makes the prompt
-    another than the usual one, for people, where that is known: said where no calibrator is for the prompt.
+    before one of the same origin that was fitted on first choices; that one is for first choices alone.
     """
-    asked = {"model": model_id, "prompt": prompt_id, "event": event, "task": task, "language": language, "project": file}
-    differing = [(entry, _differences(entry, asked)) for entry in registry.entries]
-    fitting = [(entry, _unfit(entry, drawn)) for entry, differences in differing if not differences]
-    unfit = [(entry, reason) for entry, reason in fitting if reason]
-    matching = sorted([entry for entry, reason in fitting if not reason], key=_for_first_choices)
-    chosen = next((e for e in matching if e.calibrator.status != "insufficient"), matching[0] if matching else None)
+    return _first_sufficient([entry for entry in registry.usable(purpose) if _suits(entry, drawn)])
+
+
+def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_DRAW, prompt_mismatch: str = "") -> Choice:
+    """What `choose` gives, why, and why not each other one. It costs many times what `choose` does.
+
+    prompt_mismatch: what makes the prompt another than the usual one, for people, where that is known: said where no calibrator is for the
+    prompt.
+    """
+    differing = [(entry, _differences(entry, purpose)) for entry in registry.entries]
+    matching = [entry for entry, differences in differing if not differences]
+    unfit = [(entry, _why_unfit(entry, drawn)) for entry in matching if _reflective(entry) or not _suits(entry, drawn)]
+    chosen = choose(registry, purpose, drawn)
     if chosen:
         reason = _matches(chosen)
     elif unfit:
         reason = f"{name_of(unfit[0][0])} matches, but {unfit[0][1]}"
     else:
-        reason = _nothing_matches(differing, asked, unlike)
-    passed_over = [PassedOver(entry, _gives_way(entry, chosen)) for entry in matching if chosen and entry is not chosen]
-    passed_over += [PassedOver(entry, f"it matches, but {reason}") for entry, reason in unfit]
+        reason = _nothing_matches(differing, purpose, prompt_mismatch)
+    fit = sorted([entry for entry in matching if not _reflective(entry) and _suits(entry, drawn)], key=_for_first_choices)
+    passed_over = [PassedOver(entry, _why_after(entry, chosen)) for entry in fit if chosen and entry is not chosen]
+    passed_over += [PassedOver(entry, f"it matches, but {why}") for entry, why in unfit]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
         if differences:
-            is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {asked[what]}" for what, theirs in differences.items())
+            is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {_asked(purpose)[what]}" for what, theirs in differences.items())
             passed_over.append(PassedOver(entry, f"it is for {is_for}"))
     return Choice(chosen, reason, tuple(passed_over))
 
@@ -206,8 +234,20 @@ def name_of(entry: Entry) -> str:
     return f"{entry.origin} {entry.path.name} ({made.date[:10]}, n = {made.n})"
 
 
-def _differences(entry: Entry, asked: _Asked) -> _Differences:
-    made, file = entry.calibrator.fitted_on, asked["project"]
+def _asked(purpose: Purpose) -> dict[str, str | Path | None]:
+    """By the names that people read, in the order in which they are looked at."""
+    return {
+        "model": purpose.model,
+        "prompt": purpose.prompt,
+        "event": purpose.event,
+        "task": purpose.task,
+        "language": purpose.language,
+        "project": purpose.file,
+    }
+
+
+def _differences(entry: Entry, purpose: Purpose) -> _Differences:
+    made, asked = entry.calibrator.fitted_on, _asked(purpose)
     offers = {
         "model": (made.model,),
         "prompt": (made.prompt,),
@@ -216,9 +256,14 @@ def _differences(entry: Entry, asked: _Asked) -> _Differences:
         "language": made.languages,
     }
     found = {what: theirs for what, theirs in offers.items() if asked[what] not in theirs}
-    if isinstance(file, Path) and entry.project is not None and not file.is_relative_to(entry.project):
+    if not _is_for_file(entry, purpose.file):
         found["project"] = (str(entry.project),)
     return found
+
+
+def _is_for_file(entry: Entry, file: Path | None) -> bool:
+    """A project's calibrators are for the files below its root folder alone."""
+    return file is None or entry.project is None or file.is_relative_to(entry.project)
 
 
 def _for_first_choices(entry: Entry) -> tuple[int, bool]:
@@ -226,23 +271,40 @@ def _for_first_choices(entry: Entry) -> tuple[int, bool]:
     return _ORIGINS.index(entry.origin), entry.calibrator.fitted_on.alternatives == 1
 
 
-def _unfit(entry: Entry, drawn: Drawn) -> str:
-    """Why a calibrator that is for this place is not for what was drawn there; empty where it is."""
-    reflective, alternatives = [name for name in entry.calibrator.features if MEASURES[name].cost], entry.calibrator.fitted_on.alternatives
-    if reflective:
+def _first_sufficient(entries: Sequence[Entry]) -> Entry | None:
+    """The first that is not `insufficient`, else the first."""
+    return next((entry for entry in entries if entry.calibrator.status != "insufficient"), entries[0] if entries else None)
+
+
+def _reflective(entry: Entry) -> list[str]:
+    """The measures that it needs and a suggestion has not."""
+    return [name for name in entry.calibrator.features if MEASURES[name].cost]
+
+
+def _suits(entry: Entry, drawn: Drawn) -> bool:
+    """Whether a calibrator that is for this place is for what was drawn there."""
+    alternatives = entry.calibrator.fitted_on.alternatives
+    return drawn.rank == 1 if alternatives == 1 else alternatives == drawn.count and drawn.agreement is not None
+
+
+def _why_unfit(entry: Entry, drawn: Drawn) -> str:
+    """Why a calibrator that is for this place is not for what was drawn there."""
+    alternatives = entry.calibrator.fitted_on.alternatives
+    if reflective := _reflective(entry):
         return f"needs {', '.join(reflective)}: the model would have to be asked again, which it is not for a suggestion"
     if alternatives == 1:
-        return f"was fitted on first choices, and this is number {drawn.rank}" if drawn.rank > 1 else ""
+        return f"was fitted on first choices, and this is number {drawn.rank}"
     if alternatives != drawn.count:
         return f"is for one of {alternatives} alternatives, and here {'one was' if drawn.count == 1 else f'{drawn.count} were'} drawn"
-    return "needs agreement, and log-probabilities are not known" if drawn.agreement is None else ""
+    return "needs agreement, and log-probabilities are not known"
 
 
 def _matches(chosen: Entry) -> str:
     return f"{name_of(chosen)} matches and is {chosen.calibrator.status}: {chosen.calibrator.reason}"
 
 
-def _gives_way(entry: Entry, chosen: Entry) -> str:
+def _why_after(entry: Entry, chosen: Entry) -> str:
+    """Why the chosen one has precedence over another that matches, too."""
     if entry.calibrator.status == "insufficient":
         return f"it matches, but is insufficient: {entry.calibrator.reason}"
     if entry.origin != chosen.origin:
@@ -252,15 +314,15 @@ def _gives_way(entry: Entry, chosen: Entry) -> str:
     return "it matches, but a newer one goes before it"
 
 
-def _nothing_matches(differing: list[tuple[Entry, _Differences]], asked: _Asked, unlike: str) -> str:
-    """The first thing, in the order of `asked`, that no calibrator which matches so far is for."""
+def _nothing_matches(differing: list[tuple[Entry, _Differences]], purpose: Purpose, prompt_mismatch: str) -> str:
+    """The first thing, in the order of `_asked`, that no calibrator which matches so far is for."""
     shared: list[str] = []
-    for what, wanted in asked.items():
+    for what, wanted in _asked(purpose).items():
         matching = [(entry, differences) for entry, differences in differing if what not in differences]
         if differing and not matching:
             of_these = f" for this {', '.join(shared[:-1])}{' and ' if shared[:-1] else ''}{shared[-1]}" if shared else ""
-            if what == "prompt" and unlike:
-                return f"no calibrator{of_these} is for what it is shown here: {unlike}"
+            if what == "prompt" and prompt_mismatch:
+                return f"no calibrator{of_these} is for what it is shown here: {prompt_mismatch}"
             if what == "model":
                 models = sorted({_model_of(entry) for entry, _ in differing})
                 return f"no calibrator is for this model ({wanted}), only for {', '.join(models)}"

@@ -11,7 +11,7 @@ from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import Confidence, confidence, uncalibrated
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.measures.table import measures_of
-from ..calibration.registry import Registry, choose
+from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..inference.model import Generation
 from .positions import Range
 
@@ -79,7 +79,7 @@ def suggest(
     task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
     is about; file: absolute path of what is completed, None for a text that is in no file; project: the root folder's name, by which a
     calibrator may have a map of its own for it; drawn: the generation's place among the alternatives that were drawn with it; unlike: as
-    `choose`. Where the
+    `explain_choice`. Where the
     registry has no calibrator for these, the confidence is "uncalibrated" and has no number; nor has a generation whose log-probabilities
     are approximate because tokens of its prompt were shifted.
     """
@@ -87,13 +87,14 @@ def suggest(
         return None
     # none where a server tells no log-probabilities
     measures = measures_of(generation) | drawn.measures if generation.tokens else {}
-    choice = choose(registry, model_id, prompt_id, event, task, language, file, drawn, unlike)
-    if choice.calibrator is None:
-        found = uncalibrated(event, choice.reason)
+    purpose = Purpose(model_id, prompt_id, event, task, language, file)
+    entry = choose(registry, purpose, drawn)
+    if entry is None:
+        found = uncalibrated(event, explain_choice(registry, purpose, drawn, unlike).reason)
     elif generation.timings.shifted_tokens:
         found = uncalibrated(event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
     else:
-        found = confidence(choice.calibrator, measures, {"language": language, **({"project": project} if project else {})}, boundaries)
+        found = confidence(entry.calibrator, measures, {"language": language, **({"project": project} if project else {})}, boundaries)
     return Suggestion(
         id=uuid.uuid4().hex[:12],
         text=generation.text,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...calibration.registry import Choice, Entry, Registry, choose, folders, name_of, read_registry
+from ...calibration.registry import Choice, Entry, Purpose, Registry, explain_choice, folders, name_of, read_registry
 from ...calibration.report.report import summary
 
 
@@ -62,7 +62,7 @@ def show(project: Path | None, question: Question | None = None) -> Shown:
 
 
 def _chosen(registry: Registry, asked: Question, task: str) -> Choice:
-    return choose(registry, asked.model, asked.prompts[task], asked.event, task, asked.language)
+    return explain_choice(registry, Purpose(asked.model, asked.prompts[task], asked.event, task, asked.language))
 
 
 def _explained(task: str, choice: Choice, only: bool) -> Iterator[str]:

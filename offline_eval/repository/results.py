@@ -13,7 +13,7 @@ from ...calibration.calibrator import CalibratorError, load, save
 from ...calibration.files import write_atomically
 from ...calibration.fitting.fit import FitError
 from ...calibration.fitting.own_project import Own, own_calibrator, parent_for
-from ...calibration.registry import PROJECT_FOLDER, Origin, Registry, choose, folders, load_registry, read_registry
+from ...calibration.registry import PROJECT_FOLDER, Origin, Purpose, Registry, choose, folders, load_registry, read_registry
 from ...calibration.report.report import summary
 from ...calibration.samples import Sample, write_samples
 from ...inference.completion.completion import Task
@@ -84,7 +84,7 @@ def _used(registry: Registry, model: str, prompts: Mapping[Task, str]) -> str:
     of_each: dict[str, dict[str, list[str]]] = {}
     for event in EVENTS:
         for task, prompt in prompts.items():
-            chosen = choose(registry, model, prompt, event, task, "python").entry
+            chosen = choose(registry, Purpose(model, prompt, event, task, "python"))
             numbered = chosen is not None and chosen.calibrator.status == "informative"
             whose = _WHOSE[chosen.origin] if chosen and numbered else _NO_NUMBER
             of_each.setdefault(whose, {}).setdefault(event, []).append(task)

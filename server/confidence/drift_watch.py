@@ -16,7 +16,7 @@ from lsprotocol import types
 
 from ...calibration.log.events import DriftFound
 from ...calibration.monitoring.drift import DIRECTION_WORDS, tolerance_of
-from ...calibration.registry import Entry, Registry, choose
+from ...calibration.registry import Entry, Purpose, Registry, choose
 from .dial_report import LABEL
 from .log_worker import Question, as_json
 from .worker_call import SideProcessError, answer_of
@@ -105,5 +105,6 @@ async def _look(ls: AssayServer) -> None:
 def _is_chosen(registry: Registry, entry: Entry) -> bool:
     calibrator, made = entry.calibrator, entry.calibrator.fitted_on
     return any(
-        choose(registry, made.model, made.prompt, calibrator.event, calibrator.task, language).entry is entry for language in made.languages
+        choose(registry, Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language)) is entry
+        for language in made.languages
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from ...calibration.registry import Choice, choose
+from ...calibration.registry import Choice, Purpose, explain_choice
 from ...inference.completion.completion import Task, kind_of
 from ...suggestion.engine import unlike_usual
 from ..documents.documents import Document
@@ -130,15 +130,10 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
     registry, _ = await ls.calibrators.of(root)
     prompts, file = _prompts(ls), path_of(document.uri)
     return {
-        task: choose(
+        task: explain_choice(
             registry,
-            loaded.fingerprint.id,
-            prompts[task],
-            ls.settings.event,
-            task,
-            document.language,
-            file,
-            unlike=unlike_usual(ls.live.settings, loaded.context_length, kind_of(task)),
+            Purpose(loaded.fingerprint.id, prompts[task], ls.settings.event, task, document.language, file),
+            prompt_mismatch=unlike_usual(ls.live.settings, loaded.context_length, kind_of(task)),
         )
         for task in TASKS
     }

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
-from ...calibration.registry import Registry, choose
+from ...calibration.registry import Purpose, Registry, choose, explain_choice
 from ...inference.completion.completion import Kind, Surroundings, task_of
 from ...inference.model import Generation
 from ...suggestion.engine import Place, suggestion_of, unlike_usual
@@ -183,7 +183,8 @@ class Requests:
         """Why a suggestion has the confidence that it has. with_context: and what the model is shown at its place, in the text as it was
         then; nothing where the model has no time for it in half a second, or it or its context is another by now."""
         registry, _ = await self._calibrators.of(shown.ask.root)
-        choice = choose(registry, **shown.asked_of_calibrators)
+        asked = shown.asked_of_calibrators
+        choice = explain_choice(registry, asked["purpose"], asked["drawn"], asked["prompt_mismatch"])
         seen: tuple[Seen, ...] = ()
         loaded = self._live.process.model
         drawn = shown.asked_of_calibrators["drawn"]
@@ -278,7 +279,7 @@ class Requests:
 
         def has_evidence(kind: Kind) -> bool:
             asked = _asked_of_calibrators(replace(place, kind=kind), loaded, self._live)
-            return choose(registry, **asked).calibrator is not None
+            return choose(registry, asked["purpose"]) is not None
 
         return "line" if not has_evidence(place.kind) and has_evidence("line") else place.kind
 
@@ -381,14 +382,16 @@ def _differing(possible: Iterator[Shown]) -> Iterator[Shown]:
 
 def _asked_of_calibrators(place: Place, loaded: LoadedModel, live: LiveModel, drawn: Drawn = SINGLE_DRAW) -> dict[str, Any]:
     return {
-        "model_id": loaded.fingerprint.id,
-        "prompt_id": live.settings.fingerprint(loaded.layout, loaded.context_length, place.kind),
-        "event": place.event,
-        "task": task_of(place.prefix, place.suffix, place.kind),
-        "language": place.language,
-        "file": place.file,
+        "purpose": Purpose(
+            loaded.fingerprint.id,
+            live.settings.fingerprint(loaded.layout, loaded.context_length, place.kind),
+            place.event,
+            task_of(place.prefix, place.suffix, place.kind),
+            place.language,
+            place.file,
+        ),
         "drawn": drawn,
-        "unlike": unlike_usual(live.settings, loaded.context_length, place.kind),
+        "prompt_mismatch": unlike_usual(live.settings, loaded.context_length, place.kind),
     }
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
@@ -18,12 +20,15 @@ from assay.calibration.registry import (
     Choice,
     Entry,
     Origin,
+    Purpose,
     Registry,
     choose,
+    explain_choice,
     folders,
     load_registry,
     project_of,
     read_registry,
+    registry_of,
 )
 
 Places = list[tuple[Origin, Path]]
@@ -54,7 +59,7 @@ def chosen(
     language: str = "python",
     file: Path | None = None,
 ) -> Choice:
-    return choose(registry, model, prompt, event, task, language, file)
+    return explain_choice(registry, Purpose(model, prompt, event, task, language, file))
 
 
 def passed_over(choice: Choice) -> dict[str, str]:
@@ -278,9 +283,13 @@ def test_a_project_is_found_from_any_file_of_it(tmp_path: Path) -> None:
 def test_a_calibrator_that_needs_to_ask_the_model_again_is_never_taken(made: Calibrator) -> None:
     asking = replace(made, features=("ask_true",))
     both = Registry((Entry("project", Path("ask.json"), asking), Entry("shipped", Path("c.json"), made)), ())
-    wanted = (made.fitted_on.model, made.fitted_on.prompt, "exact_match", "line", "python")
-    assert choose(both, *wanted).calibrator is made
-    alone = choose(Registry(both.entries[:1], ()), *wanted)
+    purpose = Purpose(made.fitted_on.model, made.fitted_on.prompt, "exact_match", "line", "python")
+    chosen = choose(both, purpose)
+    assert chosen is not None
+    assert chosen.calibrator is made
+    asking_alone = Registry(both.entries[:1], ())
+    assert choose(asking_alone, purpose) is None
+    alone = explain_choice(asking_alone, purpose)
     assert alone.entry is None
     assert "needs ask_true: the model would have to be asked again" in alone.reason
 
@@ -291,7 +300,7 @@ def for_several(calibrator: Calibrator, count: int) -> Calibrator:
 
 def of_draw(registry: Registry, calibrator: Calibrator, drawn: Drawn) -> Choice:
     made = calibrator.fitted_on
-    return choose(registry, made.model, made.prompt, "exact_match", "line", "python", drawn=drawn)
+    return explain_choice(registry, Purpose(made.model, made.prompt, "exact_match", "line", "python"), drawn)
 
 
 def test_one_for_all_alternatives_is_taken_only_where_as_many_were_drawn_and_then_goes_first(places: Places, made: Calibrator) -> None:
@@ -334,3 +343,41 @@ def test_a_projects_own_goes_before_a_shipped_one_for_all_alternatives(places: P
     assert first is not None
     assert second is not None
     assert (first.path.name, second.path.name) == ("own.json", "all.json")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["project", "user", "shipped"]),
+            st.sampled_from(["line", "block"]),
+            st.sampled_from([("python",), ("java", "python")]),
+            st.sampled_from(["informative", "uninformative", "insufficient"]),
+            st.sampled_from([1, 4]),
+        ),
+        max_size=6,
+    ),
+    st.sampled_from([SINGLE_DRAW, Drawn(1, 4, -0.5), Drawn(2, 4, -0.5), Drawn(1, 4)]),
+    st.sampled_from([None, Path("/shop/a.py"), Path("/elsewhere/a.py")]),
+    st.sampled_from(["python", "java", "go"]),
+)
+def test_every_calibrator_is_chosen_or_passed_over_for_a_reason(
+    made: Calibrator, offered: list[tuple[Origin, str, tuple[str, ...], str, int]], drawn: Drawn, file: Path | None, language: str
+) -> None:
+    entries = [
+        Entry(
+            origin,
+            Path(f"/shop/.assay/calibrators/{number}.json"),
+            replace(made, task=task, status=status, fitted_on=replace(made.fitted_on, languages=languages, alternatives=count)),
+        )
+        for number, (origin, task, languages, status, count) in enumerate(offered)
+    ]
+    registry = registry_of(entries, ())
+    choice = explain_choice(registry, Purpose(MODEL, PROMPT, "exact_match", "line", language, file), drawn)
+    assert choice.entry is choose(registry, Purpose(MODEL, PROMPT, "exact_match", "line", language, file), drawn)
+    told = [passed.entry for passed in choice.passed_over]
+    assert sorted(entry.path.name for entry in [*told, *filter(None, [choice.entry])]) == sorted(entry.path.name for entry in entries)
+    matching = [passed for passed in choice.passed_over if passed.reason.startswith("it matches, but")]
+    goes_after = [passed for passed in matching if "goes before" in passed.reason or "is insufficient" in passed.reason]
+    assert choice.entry is not None or not goes_after
+    if choice.entry is not None and choice.entry.calibrator.status == "insufficient":
+        assert all("insufficient" in passed.reason for passed in goes_after)

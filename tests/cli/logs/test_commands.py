@@ -15,7 +15,7 @@ from synthetic_samples import MODEL, PROMPT
 from assay.calibration.calibrator import load
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import EventsDropped, ShowingSeen, TextLogged, hash_of
-from assay.calibration.registry import choose, load_registry
+from assay.calibration.registry import Purpose, choose, load_registry
 from assay.calibration.samples import read_samples
 from assay.cli import main as cli
 from assay.cli.logs.commands import logs_forget
@@ -121,7 +121,7 @@ def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     assert "at least two" in reasons["line", "f" * 16]
     assert Path(written["path"]).parent == home / "calibrators"
     assert [file.name for file in (home / "calibrators").iterdir()] == ["kept-line-01234567-fedcba98.json"]
-    chosen = choose(load_registry(), MODEL, PROMPT, "kept", "line", "python").entry
+    chosen = choose(load_registry(), Purpose(MODEL, PROMPT, "kept", "line", "python"))
     assert chosen is not None
     assert (chosen.origin, chosen.calibrator.id) == ("user", written["id"])
 

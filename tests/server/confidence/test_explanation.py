@@ -13,7 +13,7 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
-from assay.calibration.registry import Choice, Entry, Registry, choose
+from assay.calibration.registry import Choice, Entry, Purpose, Registry, explain_choice
 from assay.inference.completion.completion import Context
 from assay.inference.completion.context import Shown
 from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
@@ -22,6 +22,7 @@ from assay.suggestion.context_report import context_json
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Suggestion, suggest
 
+PURPOSE = Purpose(MODEL, PROMPT, "exact_match", "line", "python")
 HERE = Range(Position(3, 1), Position(3, 1))
 SPITEFUL = st.text(st.sampled_from("`~\n\r\t <>[]()!*_#|\\\x1b\u202eab"), min_size=1, max_size=20)
 
@@ -40,7 +41,7 @@ def explained(registry: Registry, made: Generation | None = None, **changes: obj
     made = made or generation()
     suggestion = suggest(made, task="line", kind="line", range=HERE, language="python", model_id=MODEL, prompt_id=PROMPT, registry=registry)
     assert suggestion is not None
-    choice = choose(registry, MODEL, PROMPT, "exact_match", "line", "python")
+    choice = explain_choice(registry, PURPOSE)
     seen = (Seen("the text before the cursor", 423), Seen("a piece of", 80, "src/`util`.py"))
     return suggestion, choice, explanation(suggestion, made, choice, seen)
 
@@ -101,7 +102,7 @@ def test_without_a_calibrator_there_is_the_reason_and_no_number() -> None:
 def test_nothing_is_taken_of_a_calibrator_that_did_not_give_the_number(calibrator: Calibrator) -> None:
     suggestion, _, _ = explained(registry_of(calibrator))
     other = replace(calibrator, reason="another one")
-    choice = choose(registry_of(other), MODEL, PROMPT, "exact_match", "line", "python")
+    choice = explain_choice(registry_of(other), PURPOSE)
     for unknown in (choice, None, Choice(None, "there is no calibrator", ())):
         told = explanation(suggestion, generation(), unknown)
         assert (told.calibrator, told.chosen_because) == (None, "")
