@@ -17,12 +17,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.calibration.arrays import Floats
 from assay.calibration.calibrator import Calibrator, load
 from assay.calibration.confidence import confidence
 from assay.calibration.evidence import evidence_of
 from assay.calibration.fitting.fit import Fit, fit
 from assay.calibration.fitting.folds import numbered, renumbered
-from assay.calibration.measures.table import MEASURES, Floats
+from assay.calibration.measures.registry import MEASURES
 from assay.calibration.metrics.intervals import Interval, paired, student_t
 from assay.calibration.metrics.null_tests import kuiper_by_group
 from assay.calibration.samples import Sample, read_samples

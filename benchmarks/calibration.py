@@ -21,12 +21,12 @@ from sklearn.calibration import _SigmoidCalibration  # type: ignore[import-untyp
 from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
+from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.model_selection import Selection, fit_map, select_map
 from assay.calibration.fitting.shrinkage import fit_tree, log_odds_of
 from assay.calibration.maps.kinds import Kind
-from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures.table import Floats, enter
+from assay.calibration.measures.registry import enter
 
 Labels = NDArray[np.bool_]
 # log-probabilities (n,) to the true probabilities (n,) of a world

@@ -28,7 +28,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
-from assay.calibration.measures.table import Floats
+from assay.calibration.arrays import Floats
 from assay.calibration.metrics.bins import ece, equal_width, wilson
 from assay.calibration.metrics.intervals import Interval, intervals, paired, tail
 from assay.calibration.metrics.null_tests import kuiper, kuiper_by_group, null_test, spiegelhalter, spiegelhalter_by_group

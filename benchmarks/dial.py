@@ -20,8 +20,8 @@ from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 from scipy.special import betainc, expit, logit, stdtr  # type: ignore[import-untyped]
 
+from assay.calibration.arrays import Floats
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures.table import Floats
 from assay.calibration.monitoring.dial import LEVELS, MIN_SHOWN, RISK, TARGETS, DialRow, Rate, dial
 
 FOLDS = 10

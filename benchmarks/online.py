@@ -31,10 +31,10 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from machine import described  # noqa: E402
 
+from assay.calibration.arrays import Floats, sigmoid  # noqa: E402
 from assay.calibration.fitting import online  # noqa: E402
-from assay.calibration.maps.linear import sigmoid  # noqa: E402
 from assay.calibration.maps.platt import PlattMap, fit_platt  # noqa: E402
-from assay.calibration.measures.table import Floats, enter  # noqa: E402
+from assay.calibration.measures.registry import enter  # noqa: E402
 from assay.calibration.metrics.bins import equal_mass, wilson  # noqa: E402
 from assay.calibration.monitoring import drift  # noqa: E402
 from assay.calibration.samples import read_samples  # noqa: E402

@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from assay.calibration.maps.linear import sigmoid
+from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures.table import Floats
 from assay.calibration.metrics.bins import ece, ece_noise_floor
 from assay.calibration.metrics.intervals import Interval, Intervals, PairedIntervals, intervals, paired
 from assay.calibration.metrics.scores import reference_brier, skill

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 from machine import described
 
-from assay.calibration.maps.linear import sigmoid
-from assay.calibration.measures.table import enter
+from assay.calibration.arrays import sigmoid
+from assay.calibration.measures.registry import enter
 from assay.calibration.samples import Sample, write_samples
 
 

@@ -35,7 +35,7 @@ from assay.calibration.evidence import evidence_of
 from assay.calibration.fitting.fit import FitError, fit
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.fitting.own_project import parent_for
-from assay.calibration.measures.table import MEASURES
+from assay.calibration.measures.registry import MEASURES
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.metrics.intervals import Interval, student_t
 from assay.calibration.registry import Entry, Registry

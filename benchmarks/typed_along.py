@@ -24,7 +24,7 @@ from alternatives import promised_and_seen
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.measures.agreement import distinct
-from assay.calibration.measures.table import measures_of
+from assay.calibration.measures.registry import measures_of
 from assay.calibration.registry import Origin, Purpose, Registry, choose, read_registry
 from assay.inference.completion.completion import Settings, complete_several, task_of
 from assay.inference.model import Model

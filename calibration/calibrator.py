@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .atomic_write import write_atomically
 from .evidence import Evidence
-from .files import write_atomically
 from .fitting.adaptation import Projects
 from .fitting.folds import Grouping
 from .fitting.shrinkage import LEVELS, Child, Level
@@ -25,7 +25,7 @@ from .guards import Guard, Status
 from .maps.checks import MAX_PARAMETER, linear, wrong_with
 from .maps.kinds import Candidate, Map
 from .maps.platt import PlattMap
-from .measures.table import MEASURES, enter
+from .measures.registry import MEASURES, enter
 from .metrics.intervals import student_t
 from .monitoring.dial import DialRow
 from .samples import EVENTS

@@ -11,7 +11,7 @@ from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band
 from .calibrator import Calibrator, log_odds_range
 from .fitting.shrinkage import Level
 from .guards import Status
-from .measures.table import enter_one
+from .measures.registry import enter_one
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import Floats
 from .fitting.folds import Grouping
-from .measures.table import Floats
 from .metrics.bins import Bin, ece, ece_noise_floor, reliability
 from .metrics.intervals import RESAMPLES, Interval, intervals
 from .metrics.smooth import smooth_ece, smooth_ece_noise_floor

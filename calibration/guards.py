@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import Floats
 from .evidence import Evidence
 from .maps.base_rate import BaseRateMap
 from .maps.kinds import Map
 from .maps.platt import PlattMap
 from .maps.steps import StepsMap
 from .maps.temperature import TemperatureMap
-from .measures.table import MEASURES, Floats
+from .measures.registry import MEASURES
 
 MIN_SAMPLES = 25
 MIN_PER_CLASS = 5

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from .calibrator import Calibrator, CalibratorError, load
-from .files import data_folder
+from .data_folder import data_folder
 from .measures.agreement import SINGLE_DRAW, Drawn
-from .measures.table import MEASURES
+from .measures.registry import MEASURES
 
 Origin = Literal["project", "user", "shipped"]
 PROJECT_FOLDER = Path(".assay") / "calibrators"

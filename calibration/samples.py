@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import msgspec
 import numpy as np
 
-from .files import write_atomically
+from .atomic_write import write_atomically
 from .strict_json import DECODER
 
 SCHEMA = "assay/sample/1"

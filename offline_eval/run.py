@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..calibration.files import write_atomically
+from ..calibration.atomic_write import write_atomically
 
 GENERATIONS, LABELS = "generations.jsonl", "labels.jsonl"
 SCHEMA = "assay/run/1"

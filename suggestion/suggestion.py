@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import Confidence, confidence, uncalibrated
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
-from ..calibration.measures.table import measures_of
+from ..calibration.measures.registry import measures_of
 from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..inference.model import Generation
 from .positions import Range

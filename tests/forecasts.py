@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from assay.calibration.measures.table import Floats
+from assay.calibration.arrays import Floats
 
 Forecast = tuple[Floats, NDArray[np.bool_]]
 

@@ -7,7 +7,8 @@ import hashlib
 import numpy as np
 from scipy.special import expit  # type: ignore[import-untyped]
 
-from assay.calibration.measures.table import Floats, enter
+from assay.calibration.arrays import Floats
+from assay.calibration.measures.registry import enter
 from assay.calibration.samples import Sample
 
 MODEL, PROMPT = "0123456789abcdef", "fedcba9876543210"

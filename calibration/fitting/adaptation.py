@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..maps.linear import sigmoid
+from ..arrays import Floats, sigmoid
 from ..maps.platt import PlattMap
-from ..measures.table import Floats
 from .shrinkage import fit_tree
 
 _MAX_STEPS = 50

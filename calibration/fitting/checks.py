@@ -7,11 +7,12 @@ from operator import attrgetter
 
 import numpy as np
 
+from ..arrays import Floats
 from ..calibrator import Calibrator
 from ..maps.checks import MAX_PARAMETER
 from ..maps.kinds import KINDS
 from ..maps.platt import PlattMap
-from ..measures.table import MEASURES, Floats, enter
+from ..measures.registry import MEASURES, enter
 from ..samples import EVENTS, Sample
 from .model_selection import enters_as_log_odds
 from .shrinkage import LEVELS

@@ -15,15 +15,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Floats, sigmoid
 from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
 from ..guards import are_too_few, guards_of, status_of
 from ..maps.between_groups import between_group_sd
 from ..maps.checks import wrong_with
 from ..maps.kinds import Kind, Map
-from ..maps.linear import sigmoid
 from ..maps.platt import PlattMap, fit_platt
-from ..measures.table import MEASURES, Floats
+from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES
 from ..monitoring.dial import dial
 from ..samples import Sample, samples_sha256

@@ -15,17 +15,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Floats, sigmoid
 from ..guards import are_too_few
 from ..maps.base_rate import fit_base_rate
 from ..maps.beta import fit_beta
 from ..maps.histogram import fit_histogram
 from ..maps.isotonic import fit_isotonic
 from ..maps.kinds import Candidate, Kind, Map
-from ..maps.linear import sigmoid
 from ..maps.platt import PlattMap, fit_platt
 from ..maps.temperature import fit_temperature
 from ..maps.venn_abers import fit_venn_abers
-from ..measures.table import MEASURES, Floats
+from ..measures.registry import MEASURES
 from .folds import folds_of, renumbered
 
 # Of a feature's spread: from hardly any penalty on some dozen samples to one that leaves nothing of a weak measure among a thousand.

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..measures.table import Floats
+from ..arrays import Floats
 
 GAMMA = 0.1
 BINS = 10

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..calibrator import Calibrator
 from ..confidence import confidence
-from ..measures.table import MEASURES
+from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES, student_t
 from ..registry import Registry, folders
 from ..samples import Sample

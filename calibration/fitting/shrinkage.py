@@ -16,9 +16,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..maps.linear import residuals, sigmoid
+from ..arrays import Floats, sigmoid
+from ..maps.linear import residuals
 from ..maps.platt import PlattMap, fit_platt
-from ..measures.table import Floats
 from .folds import numbered
 
 Level = Literal["language", "project", "user"]

@@ -21,7 +21,7 @@ from typing import NamedTuple, Self, get_args
 
 import msgspec
 
-from ..files import data_folder
+from ..data_folder import data_folder
 from .events import SCHEMA, Event, RequestEnded, Row
 
 FILE_NAME = "events.sqlite3"

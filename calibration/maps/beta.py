@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from .linear import Linear, fit_linear, standard_errors, total_loss
 
 # of a log, in nats: below, a slope that changes a probability is in the thousands

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from ..metrics.bins import equal_mass
 from .steps import StepsMap, rate_and_error
 

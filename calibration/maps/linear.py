@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats, sigmoid
 
 _MAX_STEPS = 100
 _MAX_HALVINGS = 40
@@ -39,12 +39,6 @@ class Linear:
 
     theta: Floats
     covariance: tuple[tuple[float, ...], ...]
-
-
-def sigmoid(z: Floats) -> Floats:
-    """1 / (1 + exp(-z)), where nothing overflows."""
-    e = np.exp(-np.abs(z))
-    return np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
 def targets_of(positives: int, n: int) -> tuple[float, float]:

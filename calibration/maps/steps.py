@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats, logit
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,6 @@ class StepsMap:
     def standard_error(self, x: Floats) -> Floats:
         """(n, k) features to the (n,) standard errors of their log odds."""
         return np.array(self.errors)[np.searchsorted(self.edges, x[:, 0], side="right")]
-
-
-def logit(p: Floats) -> Floats:
-    """log(p / (1 - p))."""
-    return np.log(p) - np.log1p(-p)
 
 
 def rate_and_error(y: NDArray[np.bool_], step: NDArray[np.intp], rate: Floats, groups: NDArray[np.intp] | None) -> tuple[Floats, Floats]:

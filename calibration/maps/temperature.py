@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from .linear import fit_linear
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from .isotonic import fit_isotonic
 
 # Above so many different values, neighbours are taken as equal: a map of steps finer than 1 in 2,000 says no more, and its file is large.

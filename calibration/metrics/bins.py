@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from .scores import checked
 
 BINS = 10

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from .bins import equal_mass, wilson
 from .scores import checked
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from .bins import equal_mass
 from .scores import checked, pooled
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from .scores import auc, checked, pooled
 
 

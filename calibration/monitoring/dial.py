@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..measures.table import Floats
+from ..arrays import Floats
 from ..metrics.intervals import Interval
 from ..metrics.scores import checked
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..calibrator import Calibrator
 from ..fitting.folds import MIN_GROUPS, renumbered
 from ..guards import MIN_SAMPLES
-from ..measures.table import Floats
 from ..metrics.bins import Bin
 from ..metrics.intervals import rate_interval
 from .dial import DialRow

@@ -28,9 +28,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Floats, sigmoid
 from ..calibrator import Calibrator
-from ..maps.linear import sigmoid
-from ..measures.table import Floats
 
 ALPHA = 0.01
 TOLERANCE = 0.25

@@ -10,11 +10,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..calibrator import Calibrator
 from ..evidence import Evidence, evidence_of
 from ..fitting.fit import Fit, GroupRow
 from ..fitting.folds import numbered
-from ..measures.table import MEASURES, Floats, raw_probability
+from ..measures.registry import MEASURES, raw_probability
 from ..metrics.bins import Bin, ece, ece_noise_floor, equal_mass, equal_width, reliability
 from ..metrics.corp import Band, Decomposition, Recalibrated, consistency_band, decompose, miscalibration_noise_floor, recalibrated
 from ..metrics.intervals import PairedIntervals, paired

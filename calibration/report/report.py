@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from ..atomic_write import write_atomically
 from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator, as_json
 from ..evidence import why_undefined
-from ..files import write_atomically
 from ..fitting.fit import Fit
 from ..metrics.intervals import Interval
 from .blocks import Block, Heading

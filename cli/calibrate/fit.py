@@ -17,7 +17,7 @@ from ...calibration.control_characters import strip_control_characters
 from ...calibration.fitting.fit import DEFAULT_FEATURES, Fit, FitError, fit
 from ...calibration.fitting.shrinkage import Level
 from ...calibration.maps.kinds import Kind
-from ...calibration.measures.table import MEASURES
+from ...calibration.measures.registry import MEASURES
 from ...calibration.report.plots import PlotError
 from ...calibration.report.report import report, summary
 from ...calibration.samples import EVENTS, Sample, SampleError, place_of, read_samples

@@ -30,7 +30,7 @@ from typing import Any
 from ...analysis.python.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
 from ...calibration.measures.agreement import distinct
 from ...calibration.measures.reflective import Question, reflect
-from ...calibration.measures.table import measures_of
+from ...calibration.measures.registry import measures_of
 from ...calibration.samples import Sample, write_samples
 from ...inference.completion.completion import Settings, Task, complete_several, prompt_at
 from ...inference.model import Model

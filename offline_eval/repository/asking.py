@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ...calibration.files import write_atomically
+from ...calibration.atomic_write import write_atomically
 from ..line_completion.study import to_stderr
 from ..pool import Finished
 from ..progress import Progress, counted

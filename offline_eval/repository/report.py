@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ...calibration.atomic_write import write_atomically
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.calibrator import as_json
 from ...calibration.evidence import why_undefined
-from ...calibration.files import write_atomically
 from ...calibration.fitting.own_project import Own
 from ...calibration.metrics.bins import wilson
 from ...calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table

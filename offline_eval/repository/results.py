@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...calibration.atomic_write import write_atomically
 from ...calibration.calibrator import CalibratorError, load, save
-from ...calibration.files import write_atomically
 from ...calibration.fitting.fit import FitError
 from ...calibration.fitting.own_project import Own, own_calibrator, parent_for
 from ...calibration.registry import PROJECT_FOLDER, Origin, Purpose, Registry, choose, folders, load_registry, read_registry

@@ -31,8 +31,8 @@ from ...analysis.python.lines import Gap, Line, UnreadableSource, lines_inside_s
 from ...analysis.python.regions import Region, candidates, deleted, drawn, weights
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
-from ...calibration.files import write_atomically
-from ...calibration.measures.table import measures_of
+from ...calibration.atomic_write import write_atomically
+from ...calibration.measures.registry import measures_of
 from ...calibration.samples import Sample
 from ...inference.completion.completion import Settings, Task, complete, kind_of
 from ...inference.model import Generation, Model

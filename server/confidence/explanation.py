@@ -13,7 +13,7 @@ from typing import Any
 
 from ...calibration.confidence import Confidence
 from ...calibration.control_characters import strip_control_characters
-from ...calibration.measures.table import LOWEST_COUNT
+from ...calibration.measures.registry import LOWEST_COUNT
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry, Origin
 from ...inference.model import Generation, Token

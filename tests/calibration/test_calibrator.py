@@ -18,7 +18,7 @@ from assay.calibration.confidence import confidence, uncalibrated
 from assay.calibration.fitting.fit import fit
 from assay.calibration.fitting.shrinkage import Child
 from assay.calibration.maps.platt import PlattMap
-from assay.calibration.measures.table import enter
+from assay.calibration.measures.registry import enter
 
 
 @pytest.fixture(scope="module")

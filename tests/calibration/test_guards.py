@@ -7,13 +7,13 @@ import pytest
 from msgspec import structs
 from synthetic_samples import world
 
+from assay.calibration.arrays import Floats
 from assay.calibration.evidence import Evidence, evidence_of
 from assay.calibration.fitting.fit import fit
 from assay.calibration.guards import Guard, guards_of, status_of
 from assay.calibration.maps.kinds import Map
 from assay.calibration.maps.platt import PlattMap
 from assay.calibration.maps.temperature import TemperatureMap
-from assay.calibration.measures.table import Floats
 from assay.calibration.metrics.intervals import Interval
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay.calibration.measures.table import measures_of
+from assay.calibration.measures.registry import measures_of
 from assay.inference.completion.completion import complete
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import open_model

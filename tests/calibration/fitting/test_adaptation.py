@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from synthetic_samples import world
 
 from assay.calibration import calibrator
+from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.calibrator import CalibratorError, load, save
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.adaptation import Projects, adapt, projects_around
 from assay.calibration.fitting.fit import FitError, fit
-from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import PlattMap, fit_platt
-from assay.calibration.measures.table import Floats
 
 SLOPE = 0.5
 

@@ -9,12 +9,12 @@ import pytest
 from msgspec import structs
 from synthetic_samples import MODEL, PROMPT, sample, world
 
+from assay.calibration.arrays import sigmoid
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import FitError, fit
 from assay.calibration.maps.kinds import KINDS, Kind
-from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures.table import enter
+from assay.calibration.measures.registry import enter
 from assay.calibration.metrics.scores import brier, skill
 from assay.calibration.samples import Sample, samples_sha256
 

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.folds import folds_of, numbered
 from assay.calibration.fitting.model_selection import RIDGES, fit_map, log_losses, mean_and_standard_error, select_map
-from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import PlattMap
-from assay.calibration.measures.table import Floats
 from assay.calibration.metrics.scores import log_loss
 
 NAMES = ["total_logprob"]

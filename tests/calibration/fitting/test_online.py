@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.calibration.arrays import Floats
 from assay.calibration.fitting.online import GAMMA, OnlinePlatt, forecasts, probability, start, update
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures.table import Floats, enter
+from assay.calibration.measures.registry import enter
 from assay.calibration.strict_json import build
 
 V = ((0.02, 0.003), (0.003, 0.01))

@@ -8,13 +8,13 @@ from msgspec import structs
 from numpy.typing import NDArray
 from synthetic_samples import world
 
+from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.calibrator import load, save
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import FitError, fit
 from assay.calibration.fitting.shrinkage import fit_tree, log_odds_of
-from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.measures.table import Floats, enter
+from assay.calibration.measures.registry import enter
 
 
 def groups_world(

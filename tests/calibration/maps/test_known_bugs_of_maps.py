@@ -10,15 +10,15 @@ from sklearn.calibration import _SigmoidCalibration  # type: ignore[import-untyp
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 from synthetic_samples import sample, world
 
+from assay.calibration.arrays import sigmoid
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import FitError, fit
 from assay.calibration.fitting.folds import folds_of
 from assay.calibration.maps.beta import fit_beta
 from assay.calibration.maps.isotonic import fit_isotonic
-from assay.calibration.maps.linear import sigmoid
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.maps.temperature import fit_temperature
-from assay.calibration.measures.table import enter
+from assay.calibration.measures.registry import enter
 from assay.calibration.metrics.bins import ece
 from assay.calibration.metrics.scores import skill
 

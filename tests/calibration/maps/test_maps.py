@@ -12,6 +12,7 @@ from scipy.optimize import isotonic_regression, minimize
 from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from venn_abers import VennAbers  # type: ignore[import-untyped]
 
+from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.model_selection import Selection, fit_map
 from assay.calibration.maps.base_rate import fit_base_rate
 from assay.calibration.maps.beta import BetaMap, fit_beta
@@ -19,11 +20,10 @@ from assay.calibration.maps.checks import wrong_with
 from assay.calibration.maps.histogram import fit_histogram
 from assay.calibration.maps.isotonic import fit_isotonic
 from assay.calibration.maps.kinds import KINDS, Kind, Map
-from assay.calibration.maps.linear import sigmoid, total_loss
+from assay.calibration.maps.linear import total_loss
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.maps.temperature import fit_temperature
 from assay.calibration.maps.venn_abers import CELLS, fit_venn_abers
-from assay.calibration.measures.table import Floats
 from assay.calibration.strict_json import build
 
 drawn = st.lists(st.tuples(st.integers(-12, 12).map(lambda k: k / 2), st.booleans()), min_size=1, max_size=40).map(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
-from assay.calibration.measures.table import LOGIT_CEILING, enter_one
+from assay.calibration.measures.registry import LOGIT_CEILING, enter_one
 from assay.inference.model import Generation, StopReason, Timings, Token
 
 

@@ -20,7 +20,7 @@ from assay.calibration.measures.reflective import (
     shown_tokens,
     verbalise,
 )
-from assay.calibration.measures.table import MEASURES, enter, raw_probability
+from assay.calibration.measures.registry import MEASURES, enter, raw_probability
 from assay.inference.completion.completion import complete, prompt_at
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt

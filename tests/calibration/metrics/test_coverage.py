@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.calibration.measures.table import Floats
+from assay.calibration.arrays import Floats
 from assay.calibration.metrics.bins import ece
 from assay.calibration.metrics.intervals import Interval, intervals
 from benchmarks.coverage import DIFFERENCES, METRICS, Share, World, covered, expected, resampled

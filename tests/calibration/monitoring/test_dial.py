@@ -15,7 +15,7 @@ from scipy.special import betainc, expit, ndtri, stdtr  # type: ignore[import-un
 from scipy.stats import beta, binomtest, norm  # type: ignore[import-untyped]
 from scipy.stats import t as student
 
-from assay.calibration.measures.table import Floats
+from assay.calibration.arrays import Floats
 from assay.calibration.monitoring.dial import MIN_SHOWN, TARGETS, DialRow, Rate, dial, threshold_for
 from assay.calibration.strict_json import build
 from benchmarks.dial import BASE, outcomes, sizes

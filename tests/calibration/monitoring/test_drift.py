@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 from synthetic_samples import sample, world
 
+from assay.calibration.arrays import Floats
 from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.measures.table import Floats, enter
+from assay.calibration.measures.registry import enter
 from assay.calibration.monitoring.drift import MIN_TOLERANCE, Alarm, Watch, alarm, log_e_value, start, watch
 from assay.calibration.samples import Sample, write_samples
 from assay.calibration.strict_json import build

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from needs import DATA, needs_data
 
-from assay.calibration.maps.linear import sigmoid
+from assay.calibration.arrays import sigmoid
 from assay.calibration.metrics.bins import ece, ece_noise_floor
 from assay.calibration.metrics.intervals import intervals
 from assay.calibration.metrics.scores import auc, skill

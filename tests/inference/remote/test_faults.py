@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from assay.calibration.measures.table import measures_of
+from assay.calibration.measures.registry import measures_of
 from assay.inference.errors import BadAnswer, ContextTooLong, ModelError, ServerBusy, Unavailable
 from assay.inference.model import Prompt, StopReason
 from assay.inference.remote.formats import MALFORMED, llama_heard, llama_token, openai_heard, server_end

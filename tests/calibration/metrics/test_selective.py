@@ -10,7 +10,7 @@ from forecasts import Forecast, forecasts, perfect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.calibration.measures.table import Floats
+from assay.calibration.arrays import Floats
 from assay.calibration.metrics.scores import auc
 from assay.calibration.metrics.selective import Curve, augrc, aurc, excess_aurc, precision_at, risk_coverage, roc, thinned
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...inference.model import Generation
+from ..arrays import Floats, sigmoid
 
 Kind = Literal["intrinsic", "consistency", "reflective", "baseline"]
 Transform = Literal["logit_of_exp", "logit", "logit_of_percent", "identity", "log1p"]
 Raw = Literal["exp", "itself", "sigmoid", "scaled"]
-Floats = NDArray[np.float64]
 
 # log-probabilities come out of a float64 log-softmax, so 1 - p is not resolved below 2**-53; beyond it a logit would only be leverage
 LOGIT_CEILING = 53 * math.log(2)
@@ -159,9 +159,7 @@ def raw_probability(name: str, values: ArrayLike) -> Floats | None:
         case "itself":
             return v
         case "sigmoid":
-            e = np.exp(-np.abs(v))  # can't overflow
-            p: Floats = np.where(v >= 0, 1.0, e) / (1.0 + e)
-            return p
+            return sigmoid(v)
         case "scaled":
             return scaled_length(v, float(v.min(initial=math.inf)), float(v.max(initial=-math.inf)))
         case None:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
-from assay.calibration.maps.linear import sigmoid
-from assay.calibration.measures.table import Floats
+from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.metrics.bins import ece, equal_mass
 from assay.calibration.metrics.intervals import BLOCKS, Interval, Intervals, intervals, paired, student_t, tail
 from assay.calibration.metrics.scores import auc, brier, log_loss, skill

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and the folder of those that are the user's."""
+"""Atomic writing: a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-import platformdirs
-
-
-def data_folder() -> Path:
-    """Where a user's own calibrators and log of events are: `ASSAY_DATA_HOME` of the environment, else where the system keeps such."""
-    return Path(os.environ.get("ASSAY_DATA_HOME") or platformdirs.user_data_dir("assay", appauthor=False))
-
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[BinaryIO]:
-    """A binary file that takes the name `path` when the block ends well; when it raises, `path` is as it was. Parent folders are made.
+    """Open a binary file that takes the name `path` when the block ends; if the block raises, `path` stays as it was.
 
-    A link is followed. Raises OSError, which names `path`, also for one that is there and is no regular file: a device or a pipe would be
-    replaced.
+    Parent folders are made. A symbolic link is followed.
+
+    Raises OSError that names `path`, also where `path` exists and is no regular file: a device or a pipe would be replaced.
     """
     whole = path.resolve()
     temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}")

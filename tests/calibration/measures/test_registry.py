@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit  # type: ignore[import-untyped]
 
-from assay.calibration.measures.table import LOGIT_CEILING, MEASURES, enter, enter_one, measures_of, raw_probability, scaled_length
+from assay.calibration.measures.registry import LOGIT_CEILING, MEASURES, enter, enter_one, measures_of, raw_probability, scaled_length
 from assay.inference.model import Generation, StopReason, Timings, Token
 
 

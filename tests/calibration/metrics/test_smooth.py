@@ -9,7 +9,7 @@ import relplot  # type: ignore[import-untyped]
 from forecasts import Forecast, forecasts, overconfident, perfect
 from hypothesis import given, settings
 
-from assay.calibration.measures.table import Floats
+from assay.calibration.arrays import Floats
 from assay.calibration.metrics.smooth import GRID, smooth_ece, smooth_ece_noise_floor, smooth_reliability
 
 STEP = 1 / GRID
