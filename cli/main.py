@@ -143,7 +143,7 @@ def _add_serve(commands: Subparsers) -> None:
     add_model_option(parser)
 
     def run(arguments: argparse.Namespace) -> int:
-        from ..server.protocol.serving import serve
+        from ..server.serve import serve
 
         try:
             return serve(model_choice(arguments), tcp_port=arguments.tcp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from lsprotocol import types
@@ -26,16 +27,12 @@ def initialize(ls: AssayServer, params: types.InitializeParams) -> None:
 
 async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
     """From here on the server may send requests: ask for the settings, report the loading."""
-    if ls.begun:
-        ls.report_loading()
-    if ls.wants_registration:
-        ls.follow_settings()
-    await ls.take_settings()
+    await ls.continue_after_initialized()
 
 
 async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigurationParams) -> None:
     """The user changed the settings."""
-    await ls.take_settings(params.settings)
+    await ls.client_settings.read(params.settings)
 
 
 def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -102,6 +99,8 @@ def _answered_elsewhere(_: types.InlineCompletionParams) -> None:
 def build_server(model: ModelChoice) -> AssayServer:
     """A server with its features registered, and nothing started."""
     server = AssayServer(model)
+    server.protocol.inline_completions = partial(features.inline_completion, server)
+    server.menu.handler = features.completion
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)

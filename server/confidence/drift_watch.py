@@ -1,63 +1,64 @@
-"""Watches whether the calibrators in use still hold, by what became of the suggestions that they gave a number to: while nothing else is to
-be done, at the start and then each hour. Of each calibrator that does not hold the user is told once.
+"""Watches whether the calibrators in use still hold, by what became of the suggestions that they gave a probability.
 
-Only what was said of the event `kept` is looked at: the log does not tell whether a suggestion was just what the user would have written.
+The log is read a minute after the start and then each hour, while the model has nothing to do. The user is told once of each calibrator
+that no longer holds. Only probabilities of the event `kept` can be checked: the log does not tell whether a suggestion was exactly what the
+user would have written.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from lsprotocol import types
+from typing import Any, Protocol
 
 from ...calibration.log.events import DriftFound
 from ...calibration.monitoring.drift import DIRECTION_WORDS, tolerance_of
 from ...calibration.registry import Entry, Purpose, Registry, choose
+from ..documents.workspace import Roots
+from ..model.live import LiveModel
+from ..settings.settings import LiveSettings
+from ..tracking.event_writer import EventWriter
+from .calibrators import Calibrators
 from .dial_report import LABEL
 from .log_worker import Question, as_json
 from .worker_call import SideProcessError, answer_of
 
-if TYPE_CHECKING:
-    from ..language_server import AssayServer
-
 logger = logging.getLogger(__name__)
 
-# Not while the editor starts and the model is loaded.
+# By then the editor has started and the model is usually loaded.
 FIRST_S = 60.0
 AGAIN_S = 3600.0
-# How long to wait where the model is not there yet, or at work.
+# How long to wait while the model is not loaded yet, or works.
 _BUSY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A calibrator whose probabilities no longer hold; told: what `drift_report` says of it."""
+    """A calibrator whose probabilities no longer hold. report: what `drift_report` says of it."""
 
     entry: Entry
-    told: dict[str, Any]
+    report: dict[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         """For `assay/status`."""
-        return {name: self.told[name] for name in ("calibrator", "direction", "size", "n")}
+        return {name: self.report[name] for name in ("calibrator", "direction", "size", "n")}
 
     @property
     def message(self) -> str:
         """For people, with what to do."""
-        told, task = self.told, self.entry.calibrator.task
-        size = f"{told['size']:.2f} ({told['low']:.2f} to {told['high']:.2f})"
+        report, task = self.report, self.entry.calibrator.task
+        size = f"{report['size']:.2f} ({report['low']:.2f} to {report['high']:.2f})"
         return (
-            f"The probabilities of {self.entry.path.name} (task {task}) no longer hold. By {told['n']} of your suggestions they are "
-            f"{DIRECTION_WORDS[told['direction']].format(size=size)}. What to do: recalibrate from your log, by the editor's "
-            "command for it or by `assay logs recalibrate`."
+            f"The probabilities of {self.entry.path.name} (task {task}) no longer hold. Judged by {report['n']} of your suggestions, "
+            f"they are {DIRECTION_WORDS[report['direction']].format(size=size)}. What to do: recalibrate from your log, with the editor's "
+            "command for it or with `assay logs recalibrate`."
         )
 
 
 def in_use(registries: Iterable[Registry], model_id: str) -> dict[str, Entry]:
-    """By id the calibrators that this model's suggestions of some language have their probability of being kept from."""
+    """By id, the calibrators that give suggestions of this model, in any language, their probability of being kept."""
     return {
         entry.calibrator.id: entry
         for registry in registries
@@ -66,40 +67,60 @@ def in_use(registries: Iterable[Registry], model_id: str) -> dict[str, Entry]:
     }
 
 
-async def watch_drift(ls: AssayServer) -> None:
-    """Look now and then, until cancelled."""
-    wait_s = FIRST_S
-    while True:
-        await asyncio.sleep(wait_s)
-        while ls.live.process.model is None or ls.live.scheduler.busy:
-            await asyncio.sleep(_BUSY_S)
-        try:
-            await _look(ls)
-        except SideProcessError as error:
-            logger.warning("Whether calibrators still hold can't be seen: %s", error)
-        wait_s = AGAIN_S
+class DriftSource(Protocol):
+    """What the watch reads and writes: the language server."""
+
+    live: LiveModel
+    settings: LiveSettings
+    roots: Roots
+    calibrators: Calibrators
+    events: EventWriter
 
 
-async def _look(ls: AssayServer) -> None:
-    path, loaded = ls.events.path, ls.live.process.model
-    registries = [(await ls.calibrators.of(root))[0] for root in ls.roots.paths or (None,)]
-    entries = {} if loaded is None or ls.settings.event != LABEL else in_use(registries, loaded.fingerprint.id)
-    if path is None or not path.exists() or not entries:
-        ls.drift = None
-        return
-    tolerances = tuple(tolerance_of(entry.calibrator) for entry in entries.values())
-    question = Question("drift", str(path), calibrators=tuple(entries), tolerances=tolerances)
-    answer = await answer_of("-m", "assay.server.confidence.log_worker", question=as_json(question))
-    if (told := answer["drift"]) is None:
-        ls.drift = None
-        return
-    calibrator = told["calibrator"]
-    ls.drift = Drift(entries[calibrator], told)
-    if calibrator in ls.drifts_told or calibrator in answer["told"]:
-        return
-    ls.drifts_told.add(calibrator)
-    ls.events.add(DriftFound(calibrator=calibrator, direction=told["direction"], size=told["size"], n=told["n"]))
-    ls.show(types.MessageType.Warning, f"Assay: {ls.drift.message}")
+class DriftWatch:
+    """The watch of one server. found: the drift that the latest look found, None without one."""
+
+    def __init__(self, source: DriftSource, warn: Callable[[str], None]) -> None:
+        """warn: shows the user a message."""
+        self.found: Drift | None = None
+        self._source = source
+        self._warn = warn
+        self._told: set[str] = set()
+
+    async def run(self) -> None:
+        """Look now and then, until cancelled."""
+        wait_s = FIRST_S
+        while True:
+            await asyncio.sleep(wait_s)
+            while self._source.live.process.model is None or self._source.live.scheduler.busy:
+                await asyncio.sleep(_BUSY_S)
+            try:
+                await self._look()
+            except SideProcessError as error:
+                logger.warning("The log can't be checked for drift: %s", error)
+            wait_s = AGAIN_S
+
+    async def _look(self) -> None:
+        source = self._source
+        path, loaded = source.events.path, source.live.process.model
+        registries = [(await source.calibrators.of(root))[0] for root in source.roots.paths or (None,)]
+        entries = {} if loaded is None or source.settings.event != LABEL else in_use(registries, loaded.fingerprint.id)
+        if path is None or not path.exists() or not entries:
+            self.found = None
+            return
+        tolerances = tuple(tolerance_of(entry.calibrator) for entry in entries.values())
+        question = Question("drift", str(path), calibrators=tuple(entries), tolerances=tolerances)
+        answer = await answer_of("-m", "assay.server.confidence.log_worker", question=as_json(question))
+        if (drift := answer["drift"]) is None:
+            self.found = None
+            return
+        calibrator = drift["calibrator"]
+        self.found = Drift(entries[calibrator], drift)
+        if calibrator in self._told or calibrator in answer["told"]:
+            return
+        self._told.add(calibrator)
+        source.events.add(DriftFound(calibrator=calibrator, direction=drift["direction"], size=drift["size"], n=drift["n"]))
+        self._warn(self.found.message)
 
 
 def _is_chosen(registry: Registry, entry: Entry) -> bool:

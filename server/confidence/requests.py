@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -16,14 +16,12 @@ from ...suggestion.engine import unlike_usual
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..features.progress import progress_token
+from ..language_server import AssayServer
 from ..protocol.pygls_protocol import plain
 from .dial_report import LABEL, evidence_json, log_dial_json
 from .log_worker import Question, as_json
 from .report import recalibrate_json, tasks_json
 from .worker_call import SideProcessError, answer_of
-
-if TYPE_CHECKING:
-    from ..language_server import AssayServer
 
 DIAL = "assay/dial"
 CONFIDENCE = "assay/confidence"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -21,16 +21,13 @@ from ..confidence.explanation import hover_markdown
 from ..context.secrets import is_secret_path
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
+from ..language_server import AssayServer
 from ..model.process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from ..protocol.keystroke_messages import InlineAsked
 from ..requests.debounce import Refusal
 from ..requests.request import Ask
-from .pause import LONGEST_MINUTES
+from .pause import MAX_MINUTES
 from .plain_completion import Cursor, completion_list
-from .status import status_of
-
-if TYPE_CHECKING:
-    from ..language_server import AssayServer
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +75,7 @@ async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, An
 async def completion(ls: AssayServer, params: types.CompletionParams) -> types.CompletionList:
     """The suggestion as an item of the menu, for clients without inline completion."""
     document = ls.protocol.documents.get(params.text_document.uri)
-    if document is None or not ls.plain_completion:
+    if document is None or not ls.menu.is_wanted:
         why = _UNKNOWN if document is None else "The ordinary list of completions holds no suggestions (assay.plainCompletion)."
         ls.requests.nothing(params.text_document.uri, why, invoked=False)
         return types.CompletionList(is_incomplete=False, items=[])
@@ -172,18 +169,17 @@ def pause(ls: AssayServer, arguments: Sequence[Any]) -> str | None:
     """
     minutes = arguments[0].get("minutes") if len(arguments) == 1 and isinstance(arguments[0], dict) else None
     if not isinstance(minutes, int | float) or isinstance(minutes, bool):
-        raise JsonRpcInvalidParams(f'{PAUSE}: the one argument is {{"minutes": a number from 0 to {LONGEST_MINUTES:g}}}')
+        raise JsonRpcInvalidParams(f'{PAUSE}: the one argument is {{"minutes": a number from 0 to {MAX_MINUTES:g}}}')
     try:
         ls.pause.begin(minutes)
     except ValueError as error:
         raise JsonRpcInvalidParams(f"{PAUSE}: {error}") from error
-    paused: str | None = status_of(ls)["paused"]
-    return paused
+    return ls.pause.until_iso
 
 
 def status(ls: AssayServer, _: Any) -> dict[str, Any]:
     """What the server has and does: docs/formats.md."""
-    return status_of(ls)
+    return ls.status.full()
 
 
 def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool, replaced: Range | None = None, selected: str = "") -> Ask:

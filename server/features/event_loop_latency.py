@@ -1,4 +1,4 @@
-"""How late the event loop comes to what is due."""
+"""Event-loop latency: how late the event loop runs what is due."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ import asyncio
 import time
 
 _PERIOD_S = 0.001
-_KEPT = 100_000
+_MAX_BEATS = 100_000
 
 
-class LoopLag:
-    """A heartbeat of 1 ms that notes how late each beat is, and the processor time that the loop's thread spent since the one before.
+class EventLoopLatency:
+    """Measures by a heartbeat of 1 ms: how late each beat is, and the CPU time of the loop's thread since the last one.
 
-    Lateness has two causes: our own work, which the processor time bounds, and a machine whose processors are busy elsewhere.
+    A beat is late for one of two causes. Either our own code held the loop: the CPU time is an upper bound of that. Or the machine's
+    processors were busy elsewhere.
     """
 
     def __init__(self) -> None:
+        """Begin to measure. Needs a running event loop."""
         self._late_ms: list[float] = []
         self._worst_work_ms = 0.0
         self._task = asyncio.create_task(self._beat())
 
     def take(self) -> dict[str, float | int]:
-        """Since the last call: beats, 99th percentile and worst lateness, most processor time between two beats (all in ms)."""
+        """Give what was measured since the last call: {beats, p99_ms, worst_ms, worst_work_ms}.
+
+        p99_ms, worst_ms: of the lateness; worst_work_ms: the most CPU time between two beats.
+        """
         late, self._late_ms = sorted(self._late_ms), []
         worst_work, self._worst_work_ms = self._worst_work_ms, 0.0
         if not late:
@@ -38,5 +43,5 @@ class LoopLag:
             work = time.thread_time()
             await asyncio.sleep(_PERIOD_S)
             self._worst_work_ms = max(self._worst_work_ms, (time.thread_time() - work) * 1e3)
-            if len(self._late_ms) < _KEPT:
+            if len(self._late_ms) < _MAX_BEATS:
                 self._late_ms.append(max(0.0, time.perf_counter() - due) * 1e3)

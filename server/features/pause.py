@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-# A day: who wants longer turns assay.automatic off.
-LONGEST_MINUTES = 1440.0
-# The clock is looked at so often, for a timer stands still while the machine sleeps.
+# A day. For longer there is the setting assay.automatic.
+MAX_MINUTES = 1440.0
+# How often the clock is looked at. One timer for the whole pause would not do: it stands still while the machine sleeps.
 _LOOK_S = 30.0
 
 
 class Pause:
-    """Whether there is one, by the clock on the wall. It ends by itself."""
+    """A pause, or none. It ends by itself, by the wall clock."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
-        """on_change: told when a pause begins, is given another end, or ends."""
+        """on_change: called when a pause begins, ends, or gets another end."""
         self._on_change = on_change
         self._until: datetime | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -26,10 +26,16 @@ class Pause:
         """When the pause ends, in local time with its zone; None where there is none."""
         return self._until if self._until is not None and datetime.now(UTC) < self._until else None
 
+    @property
+    def until_iso(self) -> str | None:
+        """When the pause ends, in ISO 8601; None where there is none."""
+        until = self.until
+        return None if until is None else until.isoformat(timespec="seconds")
+
     def begin(self, minutes: float) -> None:
-        """Pause from now on for so many minutes; with 0 a pause ends. Raises ValueError for a number that is not from 0 to a day's."""
-        if not 0 <= minutes <= LONGEST_MINUTES:
-            raise ValueError(f"minutes is a number from 0 to {LONGEST_MINUTES:g}, not {minutes:g}")
+        """Pause for so many minutes from now; 0 ends a pause. Raises ValueError for a number outside 0 to `MAX_MINUTES`."""
+        if not 0 <= minutes <= MAX_MINUTES:
+            raise ValueError(f"minutes is a number from 0 to {MAX_MINUTES:g}, not {minutes:g}")
         self.close()
         self._until = (datetime.now(UTC) + timedelta(minutes=minutes)).astimezone() if minutes else None
         self._on_change()
@@ -37,7 +43,7 @@ class Pause:
             self._wait(self._until)
 
     def close(self) -> None:
-        """Look no more. Calling it again does nothing."""
+        """Stop the timer. Calling it again does nothing."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

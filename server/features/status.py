@@ -1,44 +1,109 @@
-"""What the server has and does, for `assay/status`."""
+"""What the server has and does: `assay/status`, and `$/assay/didChangeStatus` when that changes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
 
+from ..confidence.calibrators import Calibrators
 from ..confidence.dial_report import LABEL
+from ..confidence.drift_watch import DriftWatch
+from ..model.live import LiveModel
+from ..requests.counts import RequestCounts
+from ..requests.requests import Requests
+from ..settings.settings import LiveSettings
+from ..tracking.event_writer import EventWriter
+from .event_loop_latency import EventLoopLatency
+from .pause import Pause
 
-if TYPE_CHECKING:
-    from ..language_server import AssayServer
-
-
-def status_of(ls: AssayServer) -> dict[str, Any]:
-    """What `assay/status` answers: docs/formats.md."""
-    process, registries = ls.live.process, list(ls.calibrators.registries())
-    loaded = process.model
-    calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))
-    drift = ls.drift if ls.settings.event == LABEL else None
-    return {
-        "state": process.state,
-        "reason": process.reason,
-        "busy": ls.live.scheduler.busy,
-        "hidden": ls.requests.hidden,
-        "paused": paused(ls),
-        "silent": ls.silent,
-        "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
-        "process": process.pid,
-        "calibrators": calibrators or None,
-        "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
-        "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
-        "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
-        "settings": list(ls.problems),
-        **ls.counts.summary(),
-        "log": None
-        if ls.events.path is None
-        else {"path": str(ls.events.path), "dropped": ls.events.dropped, "trouble": ls.events.trouble},
-        "loop_lag": ls.lag.take() if ls.lag is not None else None,
-    }
+STATUS_CHANGED = "$/assay/didChangeStatus"
+# Work that takes less long is not reported.
+_BUSY_AFTER_S = 0.2
 
 
-def paused(ls: AssayServer) -> str | None:
-    """Until when the user wants no suggestions, in ISO 8601; None where there is no pause."""
-    until = ls.pause.until
-    return None if until is None else until.isoformat(timespec="seconds")
+class StatusSource(Protocol):
+    """What the status is read from: the language server."""
+
+    live: LiveModel
+    requests: Requests
+    pause: Pause
+    settings: LiveSettings
+    problems: tuple[str, ...]
+    calibrators: Calibrators
+    drift_watch: DriftWatch
+    counts: RequestCounts
+    events: EventWriter
+    latency: EventLoopLatency | None
+
+
+class Status:
+    """The status of one server. The client is told of a change at once, but of being busy only after a moment."""
+
+    def __init__(self, source: StatusSource, notify: Callable[[str, Any], None]) -> None:
+        """notify: sends a notification, given its method and params."""
+        self._source = source
+        self._notify = notify
+        self._told: dict[str, Any] | None = None
+        self._busy_timer: asyncio.TimerHandle | None = None
+        self._silent_because: str | None = None
+
+    def brief(self) -> dict[str, Any]:
+        """What `$/assay/didChangeStatus` tells: docs/formats.md."""
+        source = self._source
+        return {
+            "state": source.live.process.state,
+            "reason": source.live.process.reason,
+            "busy": source.live.scheduler.busy,
+            "silent": self._silent_because,
+            "hidden": source.requests.hidden,
+            "paused": source.pause.until_iso,
+        }
+
+    def full(self) -> dict[str, Any]:
+        """What `assay/status` answers: docs/formats.md. The event-loop latency is counted anew from here."""
+        source, process = self._source, self._source.live.process
+        registries = list(source.calibrators.registries())
+        loaded, events = process.model, source.events
+        calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))
+        drift = source.drift_watch.found if source.settings.event == LABEL else None
+        return {
+            **self.brief(),
+            "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
+            "process": process.pid,
+            "calibrators": calibrators or None,
+            "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
+            "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
+            "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
+            "settings": list(source.problems),
+            **source.counts.summary(),
+            "log": None if events.path is None else {"path": str(events.path), "dropped": events.dropped, "trouble": events.trouble},
+            "loop_lag": source.latency.take() if source.latency is not None else None,
+        }
+
+    def changed(self) -> None:
+        """Tell the client, if anything differs from what it was told."""
+        brief = self.brief()
+        if brief != self._told:
+            self._told = brief
+            self._notify(STATUS_CHANGED, brief)
+
+    def busy_changed(self, busy: bool) -> None:
+        """The model began to work, or has nothing to do."""
+        self.close()
+        if busy:
+            self._busy_timer = asyncio.get_running_loop().call_later(_BUSY_AFTER_S, self.changed)
+        elif self._told is not None and self._told["busy"]:
+            self.changed()
+
+    def silent_changed(self, reason: str | None) -> None:
+        """Why no suggestion comes by itself where the user is now; None: some may."""
+        if reason != self._silent_because:
+            self._silent_because = reason
+            self.changed()
+
+    def close(self) -> None:
+        """Forget what was to be told later."""
+        if self._busy_timer is not None:
+            self._busy_timer.cancel()
+            self._busy_timer = None

@@ -15,7 +15,7 @@ from typing import Any
 
 SERVE = """import sys
 from assay.inference.opening import ModelChoice
-from assay.server.protocol.serving import serve
+from assay.server.serve import serve
 sys.exit(serve(ModelChoice(sys.argv[1])))"""
 TIMEOUT_S = 30.0
 

@@ -21,7 +21,7 @@ from assay.server.protocol.transport import FramingError, StreamTransport, Threa
 SERVE = [sys.executable, "-m", "assay", "serve"]
 SERVE_TCP = """import sys
 from assay.inference.opening import ModelChoice
-from assay.server.protocol.serving import serve
+from assay.server.serve import serve
 sys.exit(serve(ModelChoice(sys.argv[1]), tcp_port=0))"""
 
 

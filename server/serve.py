@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 from pygls.exceptions import JsonRpcException
 
-from ...inference.opening import ModelChoice
-from ..build import build_server
-from ..language_server import AssayServer
-from ..model.ipc import take_stdio
-from .transport import FramingError, StreamTransport, Transport, stdio_transport
+from ..inference.opening import ModelChoice
+from .build import build_server
+from .language_server import AssayServer
+from .model.ipc import take_stdio
+from .protocol.transport import FramingError, StreamTransport, Transport, stdio_transport
 
 logger = logging.getLogger(__name__)
 
