@@ -24,11 +24,12 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from machine import described  # noqa: E402
 
-from assay.inference.completion.completion import Kind, complete_several  # noqa: E402
+from assay.inference.completion.task import Kind  # noqa: E402
 from assay.inference.model import Generation  # noqa: E402
 from assay.inference.opening import EMBEDDED, ModelChoice, open_model  # noqa: E402
 from assay.server.model.ipc import Question  # noqa: E402
 from assay.server.model.process import ModelProcess  # noqa: E402
+from assay.suggestion.complete import complete_several  # noqa: E402
 
 # A keystroke's pause: what is measured at once behind another is warm in a way that typing never is.
 PAUSE_S = 0.02

@@ -41,7 +41,7 @@ from assay.calibration.metrics.intervals import Interval, student_t
 from assay.calibration.registry import Entry, Registry
 from assay.calibration.samples import Sample, read_samples, write_samples
 from assay.cli.calibrate.repository import Asked, calibrate_repo
-from assay.inference.completion.completion import Task
+from assay.inference.completion.task import Task
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion.projects import Project, ProjectError, default_cache, fetch, measured_projects
 from assay.offline_eval.repository.report import summary_of

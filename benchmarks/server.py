@@ -17,7 +17,7 @@ from pathlib import Path
 
 from assay.calibration.registry import folders, read_registry
 from assay.inference.opening import EMBEDDED, open_model
-from assay.suggestion.engine import suggest_at
+from assay.suggestion.suggest import suggest_at
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "server"))

@@ -26,12 +26,14 @@ from assay.calibration.fitting.folds import numbered
 from assay.calibration.measures.agreement import distinct
 from assay.calibration.measures.registry import measures_of
 from assay.calibration.registry import Origin, Purpose, Registry, choose, read_registry
-from assay.inference.completion.completion import Settings, complete_several, task_of
+from assay.inference.completion.settings import Settings
+from assay.inference.completion.task import task_of
 from assay.inference.model import Model
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion.projects import default_cache, measured_projects
 from assay.offline_eval.line_completion.study import FileTasks, LineTask, tasks_of
 from assay.server.requests.cache import Memory
+from assay.suggestion.complete import complete_several
 
 ROOT = Path(__file__).parents[1]
 DRAWN = 4

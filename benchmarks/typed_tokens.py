@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from assay.inference.completion.completion import complete
 from assay.inference.model import Model
 from assay.inference.opening import EMBEDDED, open_model
+from assay.suggestion.complete import complete
 
 PER_FILE = 10
 # Log odds beyond this are a certainty to start with.

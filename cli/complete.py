@@ -13,7 +13,7 @@ from .terminal import Paint, print_json, wants_colour
 
 if TYPE_CHECKING:
     from ..calibration.samples import Event
-    from ..inference.completion.completion import Kind
+    from ..inference.completion.task import Kind
     from ..inference.opening import ModelChoice
 
 
@@ -77,7 +77,7 @@ def show_prompt(place: str, *, from_stdin: bool, kind: Kind, model: ModelChoice,
     text = read_text(name, from_stdin=from_stdin)
     offset = offset_of(text, line, column, name)
 
-    from ..inference.completion.completion import Surroundings, context_at, count_tokens, prompt_of, prompt_text
+    from ..inference.completion.prompt import Surroundings, context_at, count_tokens, prompt_of, prompt_text
     from ..suggestion.context_report import context_json, context_text
 
     with model.open() as opened:
@@ -100,8 +100,8 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
     offset = offset_of(text, line, column, name)
 
     from ..calibration.registry import load_registry, project_of
-    from ..suggestion.engine import suggest_at
     from ..suggestion.languages import language_of
+    from ..suggestion.suggest import suggest_at
 
     root = project_of(Path(name).resolve())
     registry = load_registry(root)

@@ -142,7 +142,7 @@ def run(choice: ModelChoice, *, as_json: bool) -> int:
 
 def answer_at(model: Model, registry: Registry, place: Place) -> Answer:
     """Ask for a suggestion at a place. Raises ModelError."""
-    from ..suggestion.engine import suggest_at
+    from ..suggestion.suggest import suggest_at
 
     began = time.perf_counter()
     text = place.prefix + place.suffix

@@ -143,7 +143,8 @@ def _gpu() -> str | None:
 
 def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> Iterator[Check]:
     from ..inference.backends import LLAMA_CPP
-    from ..inference.completion.completion import Kind, Settings
+    from ..inference.completion.settings import Settings
+    from ..inference.completion.task import Kind
     from ..inference.errors import ModelError
     from ..inference.opening import ModelChoice
 

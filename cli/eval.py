@@ -15,7 +15,8 @@ from ..calibration.metrics.bins import wilson
 from ..calibration.metrics.intervals import tail
 from ..calibration.report.plots import PlotError
 from ..calibration.samples import Sample, SampleError
-from ..inference.completion.completion import Settings, Task
+from ..inference.completion.settings import Settings
+from ..inference.completion.task import Task
 from ..inference.opening import ModelChoice
 from ..offline_eval.line_completion.projects import Project, ProjectError, default_cache, is_fetched, measured_projects
 from ..offline_eval.line_completion.study import EVENT, generate, samples, tasks_of, to_stderr, write_all_samples

@@ -14,7 +14,7 @@ from pygls.protocol import default_converter
 
 from .. import __version__
 from ..calibration.log.events import ServerStarted
-from ..inference.completion.completion import Settings
+from ..inference.completion.settings import Settings
 from ..inference.opening import ModelChoice
 from .background_tasks import BackgroundTasks
 from .confidence.calibrators import Calibrators

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..inference.completion.completion import Context
+from ..inference.completion.prompt import Context
 from ..inference.model import Prompt
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..inference.completion.completion import rest_of_line
+from ..inference.completion.task import rest_of_line
 from ..inference.stopping.stops import indentation
 from .positions import bare_lines
 from .zones import zone_at

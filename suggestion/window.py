@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..inference.completion.completion import Settings
 from ..inference.completion.context import cut_step
+from ..inference.completion.settings import Settings
 
 # Characters behind the cursor that decide whether and what to suggest, whatever of them the model is shown.
 _MIN_AFTER = 4_096

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from needs import leave_out
-from tiny_gguf import scripted, write_tiny_gguf
+from tiny_gguf import TinyModel, scripted, write_tiny_gguf
+from tiny_models import OpenTiny, open_exact
+
+from assay.inference.llamacpp.model import LlamaModel
 
 # a slow machine is no wrong result
 settings.register_profile("assay", deadline=None)
@@ -44,3 +48,23 @@ def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answering_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that continues every text that ends in "?" with " answer" and a line's end."""
     return write_tiny_gguf(tmp_path_factory.mktemp("answering") / "answering.gguf", scripted(b" answer", b"\n"))
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_gguf: Path) -> Iterator[LlamaModel]:
+    with open_exact(tiny_gguf) as model:
+        yield model
+
+
+@pytest.fixture
+def open_tiny(tmp_path: Path) -> Iterator[OpenTiny]:
+    """Writes a tiny model and opens it; all are closed after the test."""
+    with ExitStack() as opened:
+        count = 0
+
+        def open_one(model: TinyModel) -> LlamaModel:
+            nonlocal count
+            count += 1
+            return opened.enter_context(open_exact(write_tiny_gguf(tmp_path / f"{count}.gguf", model)))
+
+        yield open_one

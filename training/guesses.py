@@ -20,11 +20,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assay.analysis.python.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
-from assay.inference.completion.completion import rest_of_line, task_of, without_overlap
 from assay.inference.completion.context import fit
+from assay.inference.completion.task import rest_of_line, task_of
 from assay.inference.errors import ModelError
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.stopping.stops import LINE
+from assay.suggestion.cut.overlap import without_overlap
 
 from .paths import CACHE, there
 from .places import Guess, Place

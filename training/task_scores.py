@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.stopping.stops import LINE, NONE

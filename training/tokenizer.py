@@ -50,7 +50,7 @@ def token_start(text: str, offset: int) -> int:
     """The offset where the token of the word at `offset` starts: one earlier where a space or tab stands before the word.
 
     A tokenizer joins that space to the word. So the text before the cursor never ends with it in a prompt, neither here nor in
-    inference/completion/completion.py.
+    inference/completion/prompt.py.
     """
     return offset - 1 if text[offset - 1 : offset] in (" ", "\t") else offset
 

@@ -232,7 +232,8 @@ def _add_calibrate_show(actions: Subparsers) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from ...calibration.control_characters import strip_control_characters
         from ...calibration.registry import project_of
-        from ...inference.completion.completion import Settings, kind_of
+        from ...inference.completion.settings import Settings
+        from ...inference.completion.task import kind_of
         from ...inference.opening import ModelChoice
         from ..terminal import print_json
         from .show import Question, show

@@ -24,7 +24,7 @@ from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...calibration.report.plots import PlotError
 from ...calibration.samples import SampleError
-from ...inference.completion.completion import Settings
+from ...inference.completion.settings import Settings
 from ...offline_eval import pool, ray_pool
 from ...offline_eval.line_completion.study import to_stderr
 from ...offline_eval.progress import counted, duration

@@ -32,9 +32,12 @@ from ...calibration.measures.agreement import distinct
 from ...calibration.measures.reflective import Question, reflect
 from ...calibration.measures.registry import measures_of
 from ...calibration.samples import Sample, write_samples
-from ...inference.completion.completion import Settings, Task, complete_several, prompt_at
+from ...inference.completion.prompt import prompt_at
+from ...inference.completion.settings import Settings
+from ...inference.completion.task import Task
 from ...inference.model import Model
 from ...inference.opening import ModelChoice
+from ...suggestion.complete import complete_several
 from ..run import GENERATIONS, LABELS, Run, RunError
 from ..worker_model import opened_on_one_thread
 from .projects import Project, is_test, sources

@@ -14,7 +14,8 @@ from ...analysis.oracle.oracle import Oracle
 from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
-from ...inference.completion.completion import Settings, Task, kind_of
+from ...inference.completion.settings import Settings
+from ...inference.completion.task import Task, kind_of
 from ..run import SCHEMA, Run, RunError
 from .asking import done_of
 from .plan import Asked, Seen, UsageError

@@ -13,7 +13,7 @@ import platformdirs
 from ...analysis.oracle.interpreter import existing
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...calibration.registry import PROJECT_FOLDER
-from ...inference.completion.completion import Task
+from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ..progress import counted
 from ..ray_pool import reachable

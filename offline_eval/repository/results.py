@@ -16,7 +16,7 @@ from ...calibration.fitting.own_project import Own, own_calibrator, parent_for
 from ...calibration.registry import PROJECT_FOLDER, Origin, Purpose, Registry, choose, folders, load_registry, read_registry
 from ...calibration.report.report import summary
 from ...calibration.samples import Sample, write_samples
-from ...inference.completion.completion import Task
+from ...inference.completion.task import Task
 from ..line_completion.study import to_stderr
 from ..run import GENERATIONS, LABELS, Run, RunError
 from .report import Suite, summary_of, write_report

@@ -34,9 +34,11 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...calibration.atomic_write import write_atomically
 from ...calibration.measures.registry import measures_of
 from ...calibration.samples import Sample
-from ...inference.completion.completion import Settings, Task, complete, kind_of
+from ...inference.completion.settings import Settings
+from ...inference.completion.task import Task, kind_of
 from ...inference.model import Generation, Model
 from ...inference.opening import ModelChoice
+from ...suggestion.complete import complete
 from ..run import RunError
 from ..worker_model import opened_on_one_thread
 

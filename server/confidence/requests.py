@@ -11,8 +11,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from ...calibration.registry import Choice, Purpose, explain_choice
-from ...inference.completion.completion import Task, kind_of
-from ...suggestion.engine import unlike_usual
+from ...inference.completion.task import Task, kind_of
+from ...suggestion.suggest import unlike_usual
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..features.progress import progress_token

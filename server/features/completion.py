@@ -11,10 +11,10 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from ...inference.completion.completion import Surroundings
 from ...inference.completion.context import head_characters
-from ...suggestion.engine import Place
+from ...inference.completion.prompt import Surroundings
 from ...suggestion.extent import kind_at
+from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range, bare_lines
 from ...suggestion.suggestion import Suggestion
 from ..confidence.explanation import hover_markdown

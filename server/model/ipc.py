@@ -13,7 +13,9 @@ import sys
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, BinaryIO
 
-from ...inference.completion.completion import Kind, Settings, Surroundings
+from ...inference.completion.prompt import Surroundings
+from ...inference.completion.settings import Settings
+from ...inference.completion.task import Kind
 from ...inference.model import Fingerprint, Generation, StopReason, Timings, Token
 
 HEADER_BYTES = 4

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ...inference.completion.completion import Kind, Settings
+from ...inference.completion.settings import Settings
+from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
 from ...inference.opening import EMBEDDED, ModelChoice
 from ...suggestion.window import Window, window

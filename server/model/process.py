@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...inference.completion.completion import OnText
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
+from ...suggestion.complete import OnText
 from .ipc import HEADER_BYTES, Question, fingerprint_from_json, frame, generation_from_json, parse, question_to_json
 
 State = Literal["loading", "ready", "failed", "closed"]

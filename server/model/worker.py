@@ -110,7 +110,7 @@ class _Host:
         }
 
     def _complete(self, request: dict[str, Any]) -> list[dict[str, Any]]:
-        from ...inference.completion.completion import complete_several
+        from ...suggestion.complete import complete_several
 
         number = request["id"]
         told = 0.0
@@ -134,7 +134,7 @@ class _Host:
         return [generation_to_json(generation) for generation in generations]
 
     def _context(self, request: dict[str, Any]) -> dict[str, Any]:
-        from ...inference.completion.completion import context_at, count_tokens, prompt_of, prompt_text
+        from ...inference.completion.prompt import context_at, count_tokens, prompt_of, prompt_text
         from ...suggestion.context_report import context_json
 
         question = question_from_json(request["question"])

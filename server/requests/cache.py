@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ...inference.completion.completion import Kind
+from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
 from ...suggestion.remainder import NEWLINE, end_of, remainder
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from ...inference.completion.completion import rest_of_line
+from ...inference.completion.task import rest_of_line
 from ...suggestion.zones import zone_at
 
 What = Literal["typed", "accepted", "rejected"]

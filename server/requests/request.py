@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ...calibration.log.events import OtherSuggestion, hash_of
-from ...inference.completion.completion import Surroundings, task_of
-from ...suggestion.engine import Place
+from ...inference.completion.prompt import Surroundings
+from ...inference.completion.task import task_of
+from ...suggestion.place import Place
 from ...suggestion.suggestion import Suggestion
 from ..model.live import Made
 from .outcomes import Ending, Outcome, Spent, logged_confidence, logged_measures

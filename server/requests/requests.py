@@ -17,12 +17,14 @@ from typing import Any
 
 from ...calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
 from ...calibration.registry import Purpose, Registry, choose, explain_choice
-from ...inference.completion.completion import Kind, Surroundings, task_of
+from ...inference.completion.prompt import Surroundings
+from ...inference.completion.task import Kind, task_of
 from ...inference.model import Generation
-from ...suggestion.engine import Place, suggestion_of, unlike_usual
 from ...suggestion.extent import kind_at
+from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
 from ...suggestion.remainder import NEWLINE
+from ...suggestion.suggest import suggestion_of, unlike_usual
 from ...suggestion.suggestion import Suggestion
 from ..confidence.calibrators import Calibrators
 from ..confidence.explanation import Explanation, Seen, explanation, seen_in

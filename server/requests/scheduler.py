@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from ...inference.completion.completion import Kind, Surroundings
+from ...inference.completion.prompt import Surroundings
+from ...inference.completion.task import Kind
 from ...inference.model import Generation
 
 # Between an editor's cancel and its next request, which may still fit: one message at least, and what the editor waits by itself.

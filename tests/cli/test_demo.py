@@ -12,7 +12,7 @@ from house.running import assay
 from assay.calibration.samples import Sample, write_samples
 from assay.cli.demo import Answer, Place, load_places, render, render_summary, summarise
 from assay.cli.terminal import Paint
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import open_model
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")

@@ -14,7 +14,7 @@ from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
 from assay.cli.doctor import Check, features, render
 from assay.cli.terminal import Paint
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import open_model
 
 ROOT = Path(__file__).parents[2]

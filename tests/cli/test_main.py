@@ -15,7 +15,7 @@ from assay.calibration.maps.kinds import KINDS
 from assay.calibration.samples import EVENTS
 from assay.cli import main as cli
 from assay.cli import options as cli_options
-from assay.inference.completion.completion import Kind, Task
+from assay.inference.completion.task import Kind, Task
 from assay.inference.model import KVType
 
 COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")

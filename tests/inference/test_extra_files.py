@@ -8,20 +8,22 @@ import pytest
 from llama_server import EXACT, HOW_TO_BUILD, is_built, running
 from tiny_gguf import TinyModel, write_tiny_gguf
 from tiny_hf import family_tokenizer, write_tiny_hf
+from tiny_models import OpenTiny, open_exact
 
-from assay.inference.completion.completion import Context, Settings, Surroundings, complete, context_at, prompt_at, prompt_text
 from assay.inference.completion.context import Shown
 from assay.inference.completion.fim_families import FAMILIES, Family, Front, front_tokens, in_front, lay_out
+from assay.inference.completion.prompt import Context, Surroundings, context_at, prompt_at, prompt_text
+from assay.inference.completion.settings import Settings
 from assay.inference.hf.folder import read_folder
 from assay.inference.hf.tokenizer import TextTokenizer
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.remote.model import RemoteModel
 from assay.inference.stopping.stops import LINE
+from assay.suggestion.complete import complete
 from assay.suggestion.context_report import context_json, context_text
 
 from .completion_server import PRE, Speech, serving
-from .conftest import OpenTiny, open_exact
 
 EXTRA = (("lib/a.py", "A = 1\n"), ("b.py", "B = 2"))
 BY_NAME = {family.name: family for family in FAMILIES}

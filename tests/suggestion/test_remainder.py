@@ -9,9 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assay.calibration.measures.registry import measures_of
-from assay.inference.completion.completion import complete
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import open_model
+from assay.suggestion.complete import complete
 from assay.suggestion.remainder import remainder
 
 

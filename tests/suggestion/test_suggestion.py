@@ -16,15 +16,18 @@ from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
 from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn
 from assay.calibration.registry import Entry, Registry
-from assay.inference.completion.completion import Kind, Settings, prompt_at
+from assay.inference.completion.prompt import prompt_at
+from assay.inference.completion.settings import Settings
+from assay.inference.completion.task import Kind
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import open_model
 from assay.server.documents.documents import Document
 from assay.server.model.ipc import generation_from_json, generation_to_json
-from assay.suggestion.engine import suggest_at, window
 from assay.suggestion.positions import Position, Range, position_at
+from assay.suggestion.suggest import suggest_at
 from assay.suggestion.suggestion import Suggestion, suggest
+from assay.suggestion.window import window
 
 from ..server.client import client_of
 

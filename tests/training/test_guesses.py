@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.completion.completion import Settings, complete
+from assay.inference.completion.settings import Settings
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.opening import EMBEDDED
+from assay.suggestion.complete import complete
 from training.guesses import gaps_of, guess, places_of
 from training.places import read_places
 

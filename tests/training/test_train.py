@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from assay.inference.completion.completion import complete
 from assay.inference.llamacpp.model import LlamaModel
+from assay.suggestion.complete import complete
 from training.data import load
 from training.model import Llama, Shape
 from training.paths import run_folder, there

@@ -21,12 +21,13 @@ from assay.calibration.measures.reflective import (
     verbalise,
 )
 from assay.calibration.measures.registry import MEASURES, enter, raw_probability
-from assay.inference.completion.completion import complete, prompt_at
+from assay.inference.completion.prompt import prompt_at
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt
 from assay.inference.opening import EMBEDDED
 from assay.inference.remote.model import RemoteModel
 from assay.inference.stopping.stops import LINE
+from assay.suggestion.complete import complete
 
 from ...inference.completion_server import Speech, serving
 

@@ -23,7 +23,7 @@ from assay.calibration import calibrator
 from assay.calibration.calibrator import load, save
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
 from assay.offline_eval import pool
 from assay.offline_eval.pool import PoolError

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny_gguf import TinyModel, write_tiny_gguf
+from tiny_models import open_exact
 
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.llamacpp.session import CHUNK
 from assay.inference.model import Prompt, StopReason
 from assay.inference.stopping.stops import NONE
-
-from ..conftest import open_exact
 
 TOLERANCE = 2e-3
 # Few different beginnings, so that prompts share some of their tokens.

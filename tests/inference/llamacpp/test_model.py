@@ -29,6 +29,7 @@ from tiny_gguf import (
     scripted,
     write_tiny_gguf,
 )
+from tiny_models import OpenTiny
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from assay.inference.cores import physical_cores
@@ -36,8 +37,6 @@ from assay.inference.errors import UnknownLayout
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Fingerprint, KVType, Prompt, StopReason
 from assay.inference.stopping.stops import LINE, NONE, Stop
-
-from ..conftest import OpenTiny
 
 TOLERANCE = 2e-3
 CODE = "def area(width, height):\n    return width * "

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_gguf import END, FIM_MIDDLE, TinyModel, scripted
+from tiny_models import OpenTiny
 
 from assay.inference.errors import CacheNotPossible
 from assay.inference.llamacpp.cache import AFRESH, WORTH, common_prefix, dispensable, moved_runs
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt, StopReason, Token
 from assay.inference.stopping.stops import LINE, NONE
-
-from ..conftest import OpenTiny
 
 TOLERANCE = 1e-3
 TOKENS = st.lists(st.integers(0, 3), max_size=40)

@@ -13,7 +13,6 @@ import pytest
 from llama_server import EXACT, HOW_TO_BUILD, free_port, is_built, running
 from tiny_gguf import END, FIM_MIDDLE, FIM_PREFIX, TinyModel, scripted, write_tiny_gguf
 
-from assay.inference.completion.completion import complete
 from assay.inference.errors import AccessRefused, ContextTooLong, RemoteClosed, ServerUnreachable, Unavailable
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Generation, Model, Prompt, StopReason, Token
@@ -21,6 +20,7 @@ from assay.inference.opening import EMBEDDED, open_model
 from assay.inference.remote.http import Timeouts
 from assay.inference.remote.model import RemoteModel
 from assay.inference.stopping.stops import LINE, NONE
+from assay.suggestion.complete import complete
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not is_built(), reason=HOW_TO_BUILD)]
 

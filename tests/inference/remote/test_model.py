@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from llama_server import free_port
 
-from assay.inference.completion.completion import complete
 from assay.inference.errors import (
     AccessRefused,
     AnswerCutOff,
@@ -37,6 +36,7 @@ from assay.inference.remote.http import Connection, Timeouts
 from assay.inference.remote.model import RemoteModel
 from assay.inference.remote.tokenizer import estimated_tokens, spelled_control
 from assay.inference.stopping.stops import LINE, NONE
+from assay.suggestion.complete import complete
 
 from ..completion_server import END, MID, NAME, PRE, SUF, Speech, encode, logprobs, serving
 

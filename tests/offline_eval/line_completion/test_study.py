@@ -15,11 +15,13 @@ from source_distribution import make_sdist
 
 from assay.calibration.samples import read_samples
 from assay.cli.eval import eval_report
-from assay.inference.completion.completion import Settings, complete, task_of
+from assay.inference.completion.settings import Settings
+from assay.inference.completion.task import task_of
 from assay.inference.opening import ModelChoice, open_model
 from assay.offline_eval.line_completion.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
 from assay.offline_eval.line_completion.study import answer, generate, samples, tasks_of
 from assay.offline_eval.run import GENERATIONS, LABELS, Run, RunError
+from assay.suggestion.complete import complete
 
 
 def asked() -> dict[str, str | int | list[str]]:
@@ -135,7 +137,7 @@ def test_a_killed_run_goes_on_and_nothing_finished_is_done_twice(tmp_path: Path,
     projects = [make_sdist(cache, f"shapes{i}", functions=20) for i in range(6)]
     script = f"""
 from pathlib import Path
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion.study import generate, tasks_of
 from assay.offline_eval.line_completion.projects import Project
@@ -216,7 +218,7 @@ def test_an_interrupt_ends_a_study_soon_with_what_is_finished_kept(tmp_path: Pat
     program = tmp_path / "program.py"
     program.write_text(f"""
 from pathlib import Path
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion.study import generate, tasks_of
 from assay.offline_eval.line_completion.projects import Project

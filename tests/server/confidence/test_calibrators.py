@@ -19,7 +19,8 @@ from watchdog.utils import BaseThread
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
-from assay.inference.completion.completion import Settings, task_of
+from assay.inference.completion.settings import Settings
+from assay.inference.completion.task import task_of
 from assay.inference.opening import open_model
 from assay.server.confidence.calibrators import Calibrators
 

@@ -14,8 +14,8 @@ from synthetic_samples import MODEL, PROMPT, world
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Choice, Entry, Purpose, Registry, explain_choice
-from assay.inference.completion.completion import Context
 from assay.inference.completion.context import Shown
+from assay.inference.completion.prompt import Context
 from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
 from assay.server.confidence.explanation import Explanation, Seen, code_span, explanation, fenced, hover_markdown, least_certain, seen_in
 from assay.suggestion.context_report import context_json

@@ -19,7 +19,7 @@ from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import DriftFound
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import open_model
 
 from .. import client as client_module

@@ -17,13 +17,14 @@ from tiny_gguf import scripted, write_tiny_gguf
 
 from assay import __version__
 from assay.calibration.log.events import RequestEnded, ServerStarted, hash_of
-from assay.inference.completion.completion import Settings, complete_several
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice, open_model
 from assay.server.model import file_watch as model_watch
 from assay.server.model import live as live_module
 from assay.server.model.live import LiveModel
 from assay.server.model.process import State
 from assay.server.requests.scheduler import Priority, Want
+from assay.suggestion.complete import complete_several
 
 from .. import client as client_module
 from ..client import TIMEOUT_S, Client, RpcError, client_of, place, span

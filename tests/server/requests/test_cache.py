@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.calibration.measures.agreement import SINGLE_DRAW, distinct
 from assay.calibration.measures.registry import measures_of
-from assay.inference.completion.completion import Kind
+from assay.inference.completion.task import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.server.requests import cache as module
 from assay.server.requests.cache import Found, Memory

@@ -16,7 +16,7 @@ import pytest
 from tiny_gguf import scripted, write_tiny_gguf
 
 from assay.calibration.confidence import uncalibrated
-from assay.inference.completion.completion import Settings
+from assay.inference.completion.settings import Settings
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
@@ -28,7 +28,7 @@ from assay.server.requests.request import Ask
 from assay.server.requests.requests import Requests, _identity
 from assay.server.settings.settings import DEFAULTS, LiveSettings
 from assay.server.tracking.event_writer import EventWriter, Target
-from assay.suggestion.engine import Place
+from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Suggestion
 

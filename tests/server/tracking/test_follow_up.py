@@ -25,7 +25,7 @@ from assay.server.documents.documents import Change, Documents
 from assay.server.requests.request import Ask
 from assay.server.tracking.follow_up import FollowUp
 from assay.server.tracking.showings import SETTLE_S
-from assay.suggestion.engine import Place
+from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Suggestion
 

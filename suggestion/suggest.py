@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.registry import Registry
 from ..calibration.samples import Event
-from ..inference.completion.completion import Kind, Settings, complete, start_of_line, task_of
+from ..inference.completion.settings import Settings
+from ..inference.completion.task import Kind, task_of
 from ..inference.model import Generation, Layout, Model
-from .positions import Encoding, Range, content, position_at, split_lines
+from .complete import complete
+from .cut.steps import text_to_show
+from .place import Place
+from .positions import Encoding, Range, position_at
 from .suggestion import Suggestion, suggest
-from .trim import shown
 from .window import window
 
 # The budgets that a user may set, by the names of `Settings`.
@@ -24,24 +25,6 @@ BUDGETS = {
     "head_tokens": "assay.context.headTokens",
     "extra_tokens": "assay.context.openFiles",
 }
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A cursor: the text around it that a model can be given, the range that a suggestion replaces, and what is asked for.
-
-    file: absolute path, None for a text that is in no file.
-    """
-
-    prefix: str
-    suffix: str
-    range: Range
-    kind: Kind = "line"
-    language: str = "plaintext"
-    event: Event = "exact_match"
-    file: Path | None = None
 
 
 def unlike_usual(settings: Settings, context_length: int, kind: Kind) -> str:
@@ -77,7 +60,7 @@ def suggestion_of(
 
     drawn: as `suggest`.
     """
-    text = shown(generation.text, place.prefix, place.suffix, place.kind)
+    text = text_to_show(generation.text, place.cursor)
     if text is None:
         return None
     made = suggest(
@@ -96,17 +79,8 @@ def suggestion_of(
         drawn=drawn,
         unlike=unlike_usual(settings, context_length, place.kind),
     )
-    # Measures are of what the model wrote: a study measures the same, whatever the document's newline is.
-    return made and replace(made, text=_newline_at(place).join(map(content, split_lines(text))))
-
-
-def _newline_at(place: Place) -> str:
-    r"""What ends the line before the place's; in the first line, what ends that one; `\n` where neither is in sight."""
-    end = len(place.prefix) - len(start_of_line(place.prefix))
-    if end:
-        return "\r\n" if place.prefix.endswith("\r\n", 0, end) else place.prefix[end - 1]
-    found = _LINE_END.search(place.suffix)
-    return found[0] if found else "\n"
+    # Measures are of what the model wrote, whatever is cut from it for this place.
+    return made and replace(made, text=text)
 
 
 def suggest_at(

@@ -6,140 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_gguf import FIM_MIDDLE, FIM_PREFIX, FIM_SUFFIX, TinyModel, scripted
+from tiny_models import OpenTiny
 
-from assay.inference.completion.completion import (
-    Kind,
-    Settings,
-    block_indent,
-    complete,
-    function_indent,
-    next_lines,
-    prompt_at,
-    task_of,
-    without_overlap,
-)
+from assay.inference.completion.prompt import prompt_at
+from assay.inference.completion.settings import Settings
+from assay.inference.completion.task import Kind
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import StopReason
 from assay.inference.opening import EMBEDDED, open_model
-
-from ..conftest import OpenTiny
-
-
-@pytest.mark.parametrize(
-    ("prefix", "suffix", "kind", "task"),
-    [
-        ("", "", "line", "line"),
-        ("x\n    ", "  \ny", "line", "line"),
-        ("x = ", "", "line", "line_rest"),
-        ("x = ", " \t\r\ny", "line", "line_rest"),
-        ("print(", ")\n", "line", "line_middle"),
-        ("    ", "x", "line", "line_middle"),
-        ("a\rb = ", "", "line", "line_rest"),
-        ("a = 1\r", "", "line", "line"),
-        ("print(", ")\n", "block", "block"),
-        ("print(", ")\n", "function", "function"),
-    ],
-)
-def test_the_task_is_read_off_the_cursors_line(prefix: str, suffix: str, kind: Kind, task: str) -> None:
-    assert task_of(prefix, suffix, kind) == task
-
-
-@pytest.mark.parametrize(
-    ("prefix", "columns"),
-    [
-        ("", 0),
-        ("x = 1", 0),
-        ("def f():\n    ", 4),
-        ("def f():\n    x = 1\n    y", 4),
-        ("def f():\n", 1),
-        ("def f():", 1),
-        ("def f():  # why\n", 1),
-        ("    if x:\n\n", 5),
-        ("    if x:\n        ", 8),
-        ("\tx", 8),
-        ("def f():\n    return 1\n", 0),
-    ],
-)
-def test_a_block_is_as_deep_as_its_line_and_deeper_than_what_opens_it(prefix: str, columns: int) -> None:
-    assert block_indent(prefix) == columns
-
-
-@pytest.mark.parametrize(
-    ("prefix", "columns"),
-    [
-        ("def f():\n    ", 1),
-        ("class A:\n    def f(self):\n        if x:\n            ", 5),
-        ("class A:\n    async def f(\n        self,\n    ) -> int:\n        for x in y:\n            z\n            ", 5),
-        ("def f():\n    x = 1\n\ny = ", 0),
-        ("if x:\n    y\n    ", 4),
-        ("def f(a, ", 1),
-        ("    pub(crate) async fn f() {\n        ", 5),
-        ("def f():\n    def g():\n        pass\n    ", 1),
-        ("def f():\n    # function of x\n    if x:\n        ", 1),
-        ("", 0),
-    ],
-)
-def test_a_function_is_as_deep_as_its_body_wherever_in_it_the_cursor_stands(prefix: str, columns: int) -> None:
-    assert function_indent(prefix) == columns
-
-
-def test_the_next_lines_are_those_below_the_cursors_that_are_not_blank() -> None:
-    assert next_lines("rest\r\n\r\n  \r\n  a \r\nb\r\nc", 2) == ("  a", "b")
-    assert next_lines("rest", 2) == ()
-    assert next_lines("\na", 2) == ("a",)
-    assert next_lines("\n" * 100_000 + "a", 1) == (), "far below is not next"
-
-
-@pytest.mark.parametrize(
-    ("text", "rest", "left"),
-    [
-        ("x)", ")", "x"),
-        ("x", ")", "x"),
-        ("f()", ")", "f()"),
-        ("f(x))", ")", "f(x)"),
-        ("x))", "))", "x"),
-        ("h(x))", "))", "h(x)"),
-        ('hello")', '")', "hello"),
-        ("a=1, b=2)", ", b=2)", "a=1"),
-        ("x,", ", y):", "x"),
-        ("value", "e + 1", "value"),
-        ("foo", "foo(x)", ""),
-        ("foo", "foobar", "foo"),
-        ("a ", " + b", "a"),
-        ("items[0]", "]", "items[0]"),
-        ("", ")", ""),
-        ("x", "", "x"),
-    ],
-)
-def test_what_stands_behind_the_cursor_is_not_repeated(text: str, rest: str, left: str) -> None:
-    assert without_overlap(text, rest) == left
-
-
-@given(st.text("ab()[], _", max_size=12), st.text("ab()[], _", max_size=12))
-def test_only_a_true_overlap_is_left_out(text: str, rest: str) -> None:
-    left = without_overlap(text, rest)
-    assert text.startswith(left)
-    assert rest.startswith(text[len(left) :])
-
-
-def test_a_fingerprint_changes_with_everything_that_decides() -> None:
-    settings = [Settings(), Settings(prefix_tokens=1), Settings(suffix_tokens=1), Settings(line_tokens=1), Settings(block_tokens=1)]
-    prints = {setting.fingerprint(layout, 1024) for setting in settings for layout in ("psm", "left_to_right")}
-    assert len(prints) == 10
-    assert all(len(one) == 16 for one in prints)
-    assert Settings().fingerprint("psm", 1024) == Settings().fingerprint("psm", 4096)
-    # A context that the budgets don't fit into shows the model less.
-    assert len({Settings().fingerprint("psm", context) for context in (1024, 963, 10)}) == 3
-    assert Settings().fingerprint("spm", 964) == "d04595af9fabae2f", "the shipped calibrators hold for this prompt"
-
-
-def test_the_budget_of_a_function_decides_only_where_functions_are_asked_for() -> None:
-    short = Settings(function_tokens=1)
-    for kind in ("line", "block"):
-        assert short.fingerprint("spm", 4096, kind) == Settings().fingerprint("spm", 4096, kind)
-    assert short.fingerprint("spm", 4096, "function") != Settings().fingerprint("spm", 4096, "function")
-    assert len({Settings().fingerprint("spm", 4096, kind) for kind in ("line", "block", "function")}) == 3
-    assert Settings().fingerprint("spm", 1024, "function") != Settings().fingerprint("spm", 4096, "function")
+from assay.suggestion.complete import complete
 
 
 def test_a_line_is_completed_to_its_end(open_tiny: OpenTiny) -> None:

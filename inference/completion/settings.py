@@ -1,0 +1,70 @@
+"""Token budgets of a prompt and of what is written, and the fingerprint of all that decides them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+from ..model import Layout
+from .task import Kind
+
+# Part of every fingerprint. Raise a kind's number whenever the prompt changes, or how a text of this kind is cut. Hiding some texts is no
+# such change: the others keep their text and their measures.
+VERSIONS: dict[Kind, int] = {"line": 1, "block": 2, "function": 1}
+# BOS and the three fill-in-the-middle tokens.
+CONTROL_TOKENS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Token budgets: of what is shown before and after the cursor, and of what is written. Decoding is greedy.
+
+    head_tokens: of the prefix's, kept for the file's first lines where the prefix is cut. extra_tokens: of other files, besides the
+    prefix's and the suffix's. Both are 0 because the embedded model is none the better for them (docs/context.md).
+
+    line_tokens, block_tokens, function_tokens: of what is written, by what is asked for.
+
+    A model whose context is smaller gets all shown parts cut in proportion.
+    """
+
+    prefix_tokens: int = 560
+    suffix_tokens: int = 240
+    head_tokens: int = 0
+    extra_tokens: int = 0
+    line_tokens: int = 64
+    block_tokens: int = 160
+    function_tokens: int = 256
+
+    @property
+    def shown_tokens(self) -> int:
+        """Of all parts that are shown together."""
+        return self.prefix_tokens + self.suffix_tokens + self.extra_tokens
+
+    def fits(self, context_length: int, kind: Kind = "line") -> bool:
+        """Whether a model's context holds all that is shown and written where this kind is asked for."""
+        new = max(self.line_tokens, self.block_tokens)
+        if kind == "function":
+            new = max(new, self.function_tokens)
+        return context_length >= self.shown_tokens + new + CONTROL_TOKENS
+
+    def fingerprint(self, layout: Layout, context_length: int, kind: Kind = "line") -> str:
+        """16 hex digits over all that decides what a model is shown and how its text is taken: a calibrator holds for one of these.
+
+        The model's context is part of it where the budgets don't fit into it; function_tokens only where functions are asked for.
+        """
+        return _fingerprint(self, layout, context_length, kind)
+
+
+# Asked for at each keystroke.
+@lru_cache
+def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind) -> str:
+    # What is not shown at all decides nothing: a calibrator fitted before it could be goes on holding.
+    budgets = {name: tokens for name, tokens in asdict(settings).items() if tokens or name not in ("head_tokens", "extra_tokens")}
+    if kind != "function":
+        del budgets["function_tokens"]
+    decides = {**budgets, "layout": layout, "decoding": "greedy", "version": VERSIONS[kind]}
+    if not settings.fits(context_length, kind):
+        decides["context_length"] = context_length
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]

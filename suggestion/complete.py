@@ -1,0 +1,87 @@
+"""From a cursor in a text to what a model writes there, cut: the same for editor, studies and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..inference.completion.prompt import Surroundings, held_back, new_tokens, prompt_at
+from ..inference.completion.settings import Settings
+from ..inference.completion.task import Kind
+from ..inference.model import Cancel, Generation, Model, OnToken, Token
+from .cursor import Cursor
+from .cut.steps import written
+from .stop import stop_at
+
+# Told the text so far at each token.
+OnText = Callable[[str], None]
+
+
+def complete(
+    model: Model,
+    prefix: str,
+    suffix: str,
+    *,
+    kind: Kind = "line",
+    settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
+    max_ms: float | None = None,
+    cancel: Cancel | None = None,
+    on_text: OnText | None = None,
+) -> Generation:
+    r"""What the model would write between prefix and suffix (the whole document's, of any length), greedily.
+
+    The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (their tokens stay) are the space
+    or tab that the prefix ends with and, in a line with text behind the cursor, what the model repeats of that. on_text is told the text
+    as it grows, its end not yet cut by any rule. Raises what `Model.generate` raises.
+
+    What a budget or a loop ended has no end of its own. Of a line nothing is left then, and its tokens stay; a block or a function is cut
+    back to its last whole statement. A text that is cut back, or ended by the lines behind it, keeps the tokens that it is made of and
+    none for its end: measures then say how sure the model was of what is written, not that it ends there. Where nothing is left, all
+    tokens stay.
+    """
+    return complete_several(
+        model,
+        prefix,
+        suffix,
+        kind=kind,
+        settings=settings,
+        surroundings=surroundings,
+        max_ms=max_ms,
+        cancel=cancel,
+        on_text=on_text,
+    )[0]
+
+
+def complete_several(
+    model: Model,
+    prefix: str,
+    suffix: str,
+    *,
+    kind: Kind = "line",
+    settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
+    max_ms: float | None = None,
+    cancel: Cancel | None = None,
+    on_text: OnText | None = None,
+    count: int = 1,
+) -> tuple[Generation, ...]:
+    """`count` generations as `complete` makes them: number i begins with the i-th most likely token. Several may have one text."""
+    settings = settings or Settings()
+    cursor = Cursor(prefix, suffix, kind)
+    prompt = prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings)
+    stop, max_tokens = stop_at(cursor), new_tokens(model, settings, kind)
+    tell = None if on_text is None else _told(on_text, held_back(prefix))
+    if count == 1:
+        made = [model.generate(prompt, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=tell)]
+    else:
+        first = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
+        made = model.alternatives(prompt, count, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=first)
+    return tuple(written(generation, cursor) for generation in made)
+
+
+def _told(on_text: OnText, held_back: str) -> OnToken:
+    def on_token(_: Token, text: str) -> bool:
+        on_text(text.removeprefix(held_back))
+        return False
+
+    return on_token

@@ -1,0 +1,59 @@
+"""How a suggestion is cut: each step between the tokens of a model and the text on the screen, in order.
+
+1. A stopping rule ends the text while the model writes: `suggestion.stop` says which, `inference.stopping` has the rules.
+2. `AFTER_WRITING` cuts the finished text, where the model was asked. What is left is remembered by the server and recorded by the studies.
+3. `suggestion.remainder` takes away what the user has typed since.
+4. `BEFORE_SHOWING` cuts what is left where the cursor is now, or hides it: None from any of these steps, and nothing is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...inference.model import Generation
+from ..cursor import Cursor
+from .blank import unless_blank
+from .closed_brackets import without_closed_brackets
+from .held_back_space import without_held_back_space
+from .indentation_style import in_the_documents_style
+from .newlines import with_the_documents_newlines
+from .overlap import without_overlap_behind
+from .repeated_lines import unless_it_repeats_lines
+from .repeated_rest import unless_it_repeats_the_rest
+from .trailing_space import without_trailing_space
+from .unfinished_end import without_unfinished_end
+
+AFTER_WRITING: tuple[Callable[[Generation, Cursor], Generation], ...] = (
+    without_unfinished_end,
+    without_held_back_space,
+    without_overlap_behind,
+)
+BEFORE_SHOWING: tuple[Callable[[str, Cursor], str | None], ...] = (
+    without_trailing_space,
+    without_closed_brackets,
+    unless_blank,
+    in_the_documents_style,
+    unless_it_repeats_the_rest,
+    unless_it_repeats_lines,
+    with_the_documents_newlines,
+)
+
+
+def written(generation: Generation, cursor: Cursor) -> Generation:
+    """What is kept of a finished generation, where the model was asked."""
+    for step in AFTER_WRITING:
+        generation = step(generation, cursor)
+    return generation
+
+
+def text_to_show(text: str, cursor: Cursor) -> str | None:
+    """The text to insert at a cursor, of what was written or is left of it; None where nothing is shown.
+
+    Cutting a text again changes nothing.
+    """
+    left: str | None = text
+    for step in BEFORE_SHOWING:
+        if left is None:
+            return None
+        left = step(left, cursor)
+    return left
