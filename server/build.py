@@ -10,7 +10,14 @@ from lsprotocol import types
 from ..inference.opening import ModelChoice
 from ..suggestion.positions import Encoding
 from .confidence import requests as confidence_requests
-from .features import completion as features
+from .features import outcome_commands
+from .features.context import CONTEXT, context
+from .features.explain import EXPLAIN, explain
+from .features.hover import hover
+from .features.inline_completion import inline_completion
+from .features.pause_command import PAUSE, pause_for_minutes
+from .features.plain_completion import plain_completion
+from .features.status_request import STATUS, status
 from .language_server import AssayServer
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
@@ -46,22 +53,22 @@ def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersPara
 
 async def accepted(ls: AssayServer, *arguments: Any) -> None:
     """The command that an editor runs when it has inserted a suggestion. (Here, because pygls evaluates a command's annotations.)"""
-    await features.accepted(ls, arguments)
+    await outcome_commands.accepted(ls, arguments)
 
 
 def rejected(ls: AssayServer, *arguments: Any) -> None:
     """The command for an editor that knows that its user dismissed a suggestion."""
-    features.rejected(ls, arguments)
+    outcome_commands.rejected(ls, arguments)
 
 
 def shown(ls: AssayServer, *arguments: Any) -> None:
     """The command for an editor that knows that a suggestion is on the screen."""
-    features.shown(ls, arguments)
+    outcome_commands.shown(ls, arguments)
 
 
 def accepted_part(ls: AssayServer, *arguments: Any) -> None:
     """The command for an editor that knows that it inserted a part of a suggestion."""
-    features.accepted_part(ls, arguments)
+    outcome_commands.accepted_part(ls, arguments)
 
 
 def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
@@ -83,7 +90,7 @@ def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
 
 def pause(ls: AssayServer, *arguments: Any) -> str | None:
     """The command by which the user has no suggestions for some minutes, but those that are invoked."""
-    return features.pause(ls, arguments)
+    return pause_for_minutes(ls, arguments)
 
 
 async def shutdown(ls: AssayServer, _: None) -> None:
@@ -99,8 +106,8 @@ def _answered_elsewhere(_: types.InlineCompletionParams) -> None:
 def build_server(model: ModelChoice) -> AssayServer:
     """A server with its features registered, and nothing started."""
     server = AssayServer(model)
-    server.protocol.inline_completions = partial(features.inline_completion, server)
-    server.menu.handler = features.completion
+    server.protocol.inline_completions = partial(inline_completion, server)
+    server.menu.handler = plain_completion
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)
@@ -108,19 +115,19 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(folders_changed)
     # without options pygls does not advertise the capability, and editors never ask
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
-    server.feature(types.TEXT_DOCUMENT_HOVER)(features.hover)
+    server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
     server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
     server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
     server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
-    server.feature(features.STATUS)(features.status)
-    server.feature(features.EXPLAIN)(features.explain)
-    server.feature(features.CONTEXT)(features.context)
+    server.feature(STATUS)(status)
+    server.feature(EXPLAIN)(explain)
+    server.feature(CONTEXT)(context)
     server.feature(confidence_requests.DIAL)(confidence_requests.dial)
     server.feature(confidence_requests.CONFIDENCE)(confidence_requests.confidence)
     server.feature(confidence_requests.RECALIBRATE)(confidence_requests.recalibrate_now)
-    server.command(features.ACCEPTED)(accepted)
-    server.command(features.REJECTED)(rejected)
-    server.command(features.SHOWN)(shown)
-    server.command(features.ACCEPTED_PART)(accepted_part)
-    server.command(features.PAUSE)(pause)
+    server.command(outcome_commands.ACCEPTED)(accepted)
+    server.command(outcome_commands.REJECTED)(rejected)
+    server.command(outcome_commands.SHOWN)(shown)
+    server.command(outcome_commands.ACCEPTED_PART)(accepted_part)
+    server.command(PAUSE)(pause)
     return server

@@ -240,7 +240,7 @@ async def test_the_menu_comes_by_itself_where_a_line_may_go_on_and_in_neovim_als
 
 
 async def test_a_request_that_can_not_even_be_understood_ends_as_failed(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = "import assay.server.features.completion as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
+    broken = "import assay.server.features.suggestions_at as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
     monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
     async with client_of(answering_gguf) as client:
         await client.initialize()

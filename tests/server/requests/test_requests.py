@@ -20,7 +20,7 @@ from assay.inference.completion.settings import Settings
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
-from assay.server.features.completion import inline_item
+from assay.server.features.inline_completion import inline_item
 from assay.server.model.live import LiveModel, Made
 from assay.server.requests.cache import Memory
 from assay.server.requests.counts import RequestCounts

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from assay.calibration.confidence import Confidence, uncalibrated
-from assay.server.features.plain_completion import Cursor, completion_list
+from assay.server.features.menu_item import Cursor, completion_list
 from assay.suggestion.positions import Encoding, Position, Range, column_at, index_at
 from assay.suggestion.suggestion import Suggestion
 

@@ -1,0 +1,54 @@
+"""The commands by which an editor tells what became of a suggestion: shown, accepted, accepted in part, rejected."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from ..language_server import AssayServer
+
+logger = logging.getLogger(__name__)
+
+ACCEPTED = "assay.accepted"
+REJECTED = "assay.rejected"
+SHOWN = "assay.shown"
+ACCEPTED_PART = "assay.acceptedPart"
+
+
+async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The editor inserted a suggestion: the one argument, of which the id is enough."""
+    name = _id_in(arguments)
+    ls.follow_up.told("accepted", name)
+    shown = ls.requests.accepted(name)
+    if shown is None:
+        logger.debug("accepted, but not known: %s", name)
+        return
+    document = ls.protocol.documents.get(shown.ask.uri)
+    start = None if document is None else document.offset(shown.suggestion.range.start)
+    found = await ls.requests.explain(shown, with_context=False)
+    if start is not None:
+        ls.accepted.add(shown.ask.uri, start, shown.ask.selected + shown.suggestion.text, found)
+
+
+def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The user dismissed a suggestion: the argument is as for `accepted`."""
+    name = _id_in(arguments)
+    ls.follow_up.told("rejected", name)
+    ls.requests.rejected(name)
+
+
+def shown(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The editor shows a suggestion: the argument is as for `accepted`."""
+    ls.follow_up.told("shown", _id_in(arguments))
+
+
+def accepted_part(ls: AssayServer, arguments: Sequence[Any]) -> None:
+    """The editor inserted a word or a line of a suggestion: the argument is as for `accepted`, the edit next to it says how much."""
+    ls.follow_up.told("part", _id_in(arguments))
+
+
+def _id_in(arguments: Sequence[Any]) -> str:
+    """The id in the one argument of a command; an empty one, which nothing has, where there is none."""
+    name = arguments[0].get("id") if arguments and isinstance(arguments[0], dict) else None
+    return name if isinstance(name, str) else ""
