@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 from transformers import DynamicCache
 
@@ -41,18 +40,16 @@ class Reader:
         self._cut(common)
         return common
 
-    def extend(self, tokens: Sequence[int], *, keep: int = 1, hidden: bool = False) -> Any:
-        """Read tokens behind those held. The output's logits are (1, keep, vocabulary), its hidden states (1, tokens, width) each.
+    def extend(self, tokens: Sequence[int], *, keep: int = 1) -> Any:
+        """Read tokens behind those held. The output's logits are (1, keep, vocabulary).
 
         Raises OutOfMemory, ForwardFailed; nothing is held then.
         """
         try:
             if self._network.cached:
-                output = self._network(self._network.tensor([tokens]), cache=self._cache, keep=keep, hidden=hidden)
+                output = self._network(self._network.tensor([tokens]), cache=self._cache, keep=keep)
             else:
-                output = self._network(self._network.tensor([[*self.tokens, *tokens]]), keep=keep, hidden=hidden)
-                if hidden:
-                    output.hidden_states = tuple(states[:, -len(tokens) :] for states in output.hidden_states)
+                output = self._network(self._network.tensor([[*self.tokens, *tokens]]), keep=keep)
         except BaseException:
             # Some layers may hold the new tokens and others not.
             self._cut(0)
@@ -71,10 +68,10 @@ class Reader:
     def fork(self, count: int) -> Batch:
         """So many sequences that all continue what is held."""
         if not self._network.cached:
-            return Batch(self._network, [list(self.tokens) for _ in range(count)], None, None)
+            return Batch(self._network, [list(self.tokens) for _ in range(count)], None)
         cache = _fork(self._cache)
         cache.batch_repeat_interleave(count)
-        return Batch(self._network, [list(self.tokens) for _ in range(count)], cache, None)
+        return Batch(self._network, [list(self.tokens) for _ in range(count)], cache)
 
     def _cut(self, length: int) -> None:
         if length == 0 or not self._network.cached:
@@ -86,23 +83,10 @@ class Reader:
 
 
 class Batch:
-    """Sequences that grow by one token at a time, in one step for all. mask: (sequences, tokens), None where none is filled up."""
+    """Sequences that grow by one token at a time, in one step for all."""
 
-    def __init__(self, network: Network, rows: list[list[int]], cache: DynamicCache | None, mask: Tensor | None) -> None:
-        self._network, self._rows, self._cache, self._mask = network, rows, cache, mask
-
-    @classmethod
-    def read(cls, network: Network, prompts: Sequence[Sequence[int]]) -> tuple[Batch, Tensor]:
-        """Sequences of their own, and the logits behind each: (sequences, vocabulary). Shorter ones are filled up in front."""
-        rows = [list(prompt) for prompt in prompts]
-        if not network.cached:
-            batch = cls(network, rows, None, None)
-            return batch, batch._logits()
-        longest = max(map(len, rows))
-        mask = network.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
-        batch = cls(network, rows, DynamicCache(), mask)
-        filled = network.tensor([[0] * (longest - len(row)) + row for row in rows])
-        return batch, network(filled, cache=batch._cache, keep=1, mask=mask).logits[:, -1]
+    def __init__(self, network: Network, rows: list[list[int]], cache: DynamicCache | None) -> None:
+        self._network, self._rows, self._cache = network, rows, cache
 
     def extend(self, tokens: Sequence[int]) -> Tensor:
         """One token behind each sequence; the logits behind it: (sequences, vocabulary)."""
@@ -110,13 +94,11 @@ class Batch:
             row.append(token)
         if self._cache is None:
             return self._logits()
-        if self._mask is not None:
-            self._mask = torch.nn.functional.pad(self._mask, (0, 1), value=1)
-        logits: Tensor = self._network(self._network.tensor(tokens)[:, None], cache=self._cache, keep=1, mask=self._mask).logits[:, -1]
+        logits: Tensor = self._network(self._network.tensor(tokens)[:, None], cache=self._cache, keep=1).logits[:, -1]
         return logits
 
     def row(self, index: int) -> Held:
-        """One of these sequences by itself, as a Reader holds one. Not for a batch whose sequences were filled up."""
+        """One of these sequences by itself, as a Reader holds one."""
         if self._cache is None:
             return Held(tuple(self._rows[index]), DynamicCache())
         cache = _fork(self._cache)
@@ -128,8 +110,6 @@ class Batch:
         self._rows = [self._rows[index] for index in which]
         if self._cache is not None:
             self._cache.batch_select_indices(self._network.tensor(which))
-        if self._mask is not None:
-            self._mask = self._mask[self._network.tensor(which)]
 
     def _logits(self) -> Tensor:
         """All sequences read from their beginning. They are filled up behind, which no earlier position sees."""

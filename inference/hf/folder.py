@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ DEFAULT_CONTEXT = 4096
 _UNSAID_CONTEXT = 2048
 _INDEX = "model.safetensors.index.json"
 _WEIGHTS = "model.safetensors"
-_HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 # A header that announces more is damaged: the format's own readers allow no more than this.
 _LARGEST_HEADER = 100_000_000
@@ -85,23 +83,6 @@ class Folder:
         return hashlib.sha256("".join(file_sha256(path) for path in self.weights).encode()).hexdigest()
 
 
-def located(path: str | Path, allow_download: bool) -> Path:
-    """The folder that a path or a model hub's id names. Raises NoSuchModel for an id that can't be had."""
-    if not _HUB_ID.fullmatch(str(path)) or Path(path).exists():
-        return Path(path)
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(str(path), local_files_only=not allow_download, allow_patterns=["*.json", "*.safetensors"]))
-    except Exception as error:  # its errors come from several libraries
-        advice = (
-            f"The hub did not give it either ({error})."
-            if allow_download
-            else "Nor was a model of that name downloaded before. Nothing is downloaded unless allow_download is true."
-        )
-        raise NoSuchModel(Path(path), advice) from error
-
-
 def context_for(folder: Folder, n_ctx: int | None) -> int:
     """Tokens of context: n_ctx, None for the model's own (DEFAULT_CONTEXT at most). Raises ContextTooLong."""
     trained = folder.context_length
@@ -122,7 +103,7 @@ def read_folder(path: Path) -> Folder:
     except OSError as error:
         raise UnreadableModel(path, error.strerror or str(error)) from error
     if not exists:
-        raise NoSuchModel(path, "Check the path; a transformers model is one folder. Nothing is downloaded unless allow_download is true.")
+        raise NoSuchModel(path, "Check the path; a transformers model is one folder. Nothing is downloaded.")
     if not is_folder:
         raise NotAModelFolder(path, "it is a file", "Give the folder that holds config.json.")
     if not (path / "config.json").is_file():

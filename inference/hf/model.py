@@ -10,49 +10,51 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import ContextTooLong, ExtraMissing, ModelClosed
 from ..model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings
 from ..stopping.continuation import Continuation
 from ..stopping.limits import Watch, check_sampling, unwatched, watcher
 from ..stopping.stops import Stop
-from .folder import context_for, located, read_folder
+from .folder import context_for, read_folder
 
 try:
     import torch
     import transformers
     from torch import Tensor
 
-    from .cache import Batch, Reader
+    from .cache import Reader
     from .distributions import chooser, exact, logprobs_of
     from .generation import Growth, numbers
     from .network import Network
-    from .scoring import LOGITS_AT_ONCE, fits, passes, scores_at_once
     from .tokenizer import TextTokenizer
 except ImportError as missing:
     raise ExtraMissing(str(missing)) from missing
 
 
+# Logits that `score` holds at once, in numbers: 256 MiB of float32.
+_LOGITS_AT_ONCE = 1 << 26
+
+
 class HFModel:
     """The `Model` protocol on transformers. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
-    path: a folder with config.json, tokenizer.json and *.safetensors, or a model hub's id ("organisation/name"), which is looked for among
-    what was downloaded before, and downloaded only if allow_download. Code that comes with a model is never run, pickled weights are
-    never read. dtype: "auto" (bfloat16 or float16 on CUDA, float16 on mps, float32 on a CPU), "float32", "float16", "bfloat16". device:
-    "auto" (the first of cuda, mps, cpu) or torch's name of one. n_ctx: tokens of context, None for the model's own (4,096 at most).
+    Code that comes with a model is never run, and pickled weights are never read.
 
-    Raises on opening: NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder, UnsupportedTokenizer,
-    DamagedModel, TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
+    Parameters
+        path: a folder with config.json, tokenizer.json and *.safetensors.
+        dtype: "float32", "float16", "bfloat16", or "auto" (bfloat16 or float16 on CUDA, float16 on mps, float32 on a CPU).
+        device: torch's name of one, or "auto" (the first of cuda, mps, cpu).
+        n_ctx: tokens of context; None for the model's own (4,096 at most).
+
+    Raises on opening
+        NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder, UnsupportedTokenizer, DamagedModel,
+        TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
     """
 
-    def __init__(
-        self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None, allow_download: bool = False
-    ) -> None:
+    def __init__(self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None) -> None:
         if n_ctx is not None and n_ctx < 1:
             raise ValueError(f"n_ctx is {n_ctx}, it must be at least 1")
-        self.folder = read_folder(located(path, allow_download))
+        self.folder = read_folder(Path(path))
         self.path = self.folder.path
         self._context_length = context_for(self.folder, n_ctx)
         self._tokenizer = TextTokenizer(self.folder)
@@ -202,45 +204,6 @@ class HFModel:
         timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
         return [one.generation(otherwise, timings) for one in growing]
 
-    def generate_batch(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        stop: Stop,
-        max_tokens: int,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        batch_size: int = 8,
-        cancel: Cancel | None = None,
-    ) -> list[Generation]:
-        """A generation for each prompt, number i as `generate` gives it with seed + i, `batch_size` prompts in each step.
-
-        Prompts of like length share a batch. The cache keeps nothing. Timings are the batch's. Raises as `generate` does.
-        """
-        check_sampling(max_tokens, temperature, top_p)
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
-        most = [min(max_tokens, self._room(prompt)) for prompt in prompts]
-        watch = watcher(cancel)
-        by_length = sorted(range(len(prompts)), key=lambda i: len(prompts[i].tokens))
-        results: dict[int, Generation] = {}
-        for start in range(0, len(prompts), batch_size):
-            which = by_length[start : start + batch_size]
-            begun = time.perf_counter()
-            growing = [Continuation(stop, most[i]) for i in which]
-            otherwise, read = watch(), begun
-            if otherwise is None:
-                batch, logits = Batch.read(self._open(), [prompts[i].tokens for i in which])
-                read = time.perf_counter()
-                choosers = [chooser(temperature, top_p, seed + i) for i in which]
-                otherwise = self._growth.together(batch, logits, choosers, growing, watch)
-            done = time.perf_counter()
-            for i, one in zip(which, growing, strict=True):
-                timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompts[i].tokens), 0)
-                results[i] = one.generation(otherwise, timings)
-        return [results[i] for i in range(len(prompts))]
-
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
 
@@ -252,7 +215,7 @@ class HFModel:
             return []
         network = self._open()
         given = [prompt.tokens[-1], *continuation[:-1]]
-        step = max(1, min(network.chunk, LOGITS_AT_ONCE // network.vocabulary))
+        step = max(1, min(network.chunk, _LOGITS_AT_ONCE // network.vocabulary))
         scores: list[float] = []
         with self._question(prompt.tokens):
             self._read_on(prompt.tokens[:-1], unwatched)
@@ -261,28 +224,6 @@ class HFModel:
                 logits = exact(self._reader.extend(chunk, keep=len(chunk)).logits[0])
                 scores += logprobs_of(logits, network.tensor(continuation[start : start + len(chunk)]))
         return numbers(self.path, scores)
-
-    def score_batch(self, pairs: Sequence[tuple[Prompt, Sequence[int]]], *, batch_size: int = 8) -> list[list[float]]:
-        """What `score` gives for each pair of prompt and continuation, `batch_size` pairs at once.
-
-        Pairs of like length share a batch; the shorter are filled up behind, where no token sees it. The cache keeps nothing of them.
-        Raises as `score` does.
-        """
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}, it must be at least 1")
-        for prompt, continuation in pairs:
-            self._room(prompt, len(continuation))
-            self._check_tokens(continuation)
-        network, results = self._open(), [list[float]() for _ in pairs]
-        asked = [(prompt.tokens, continuation) for prompt, continuation in pairs]
-        for which in passes(asked, network.vocabulary, batch_size):
-            together = [asked[i] for i in which]
-            if fits(together, network.vocabulary):
-                for i, scores in zip(which, scores_at_once(network, together), strict=True):
-                    results[i] = numbers(self.path, scores)
-            else:
-                results[which[0]] = self.score(*pairs[which[0]])
-        return results
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
         """log p that the first token of each candidate text comes next, in nats.
@@ -297,26 +238,6 @@ class HFModel:
             logits, _ = self._read_on(prompt.tokens, unwatched)
             row = exact(logits).expand(len(first), -1)
             return numbers(self.path, logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
-
-    def hidden_states(self, prompt: Prompt, continuation: Sequence[int], layers: Sequence[int]) -> NDArray[np.float32]:
-        """What chosen layers made of each continuation token, read behind the prompt: (layers, continuation tokens, width).
-
-        Layer 0 is the embedding, layer n the output of block n; -1 is the last, which transformers gives behind the final norm. The row
-        of a token is the state after it was read, from which the next is predicted: for what predicts the first, move the prompt's last
-        token into the continuation. Raises as `score` does, and IndexError for a layer that the network does not have.
-        """
-        self._room(prompt, len(continuation))
-        self._check_tokens(continuation)
-        network = self._open()
-        if wrong := [layer for layer in layers if not -network.layers - 1 <= layer <= network.layers]:
-            raise IndexError(f"layer {wrong[0]}: the network has layers 0 to {network.layers}")
-        parts: list[NDArray[np.float32]] = [np.empty((len(layers), 0, network.width), np.float32)]
-        with self._question(prompt.tokens):
-            self._read_on(prompt.tokens, unwatched)
-            for start in range(0, len(continuation), network.chunk):
-                states = self._reader.extend(continuation[start : start + network.chunk], hidden=True).hidden_states
-                parts += [torch.stack([states[layer][0] for layer in layers]).float().cpu().numpy()] if layers else []
-        return np.concatenate(parts, axis=1)
 
     def forget(self) -> None:
         """Empty the cache, so that the next call reads its whole prompt."""

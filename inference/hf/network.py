@@ -36,7 +36,7 @@ _TELLS_OF_MEMORY = ("out of memory", "not enough memory", "allocate memory")
 
 
 class Network:
-    """A causal network. vocabulary: how many numbers a row of logits has; layers, width: of its hidden states; chunk: tokens read at once.
+    """A causal network. vocabulary: how many numbers a row of logits has; chunk: tokens read at once.
 
     cached: whether earlier tokens can be kept. A recurrent network can't take tokens back, so its whole text is read again each time.
     dtype: "auto" is bfloat16 on CUDA where the GPU has it, else float16, on mps float16, on a CPU float32. device: "auto" is the first of
@@ -55,31 +55,21 @@ class Network:
                 self._model.requires_grad_(False).to(self.device)
         self._takes = frozenset(inspect.signature(self._model.forward).parameters)
         self.vocabulary = int(self._model.get_output_embeddings().weight.shape[0])
-        text = self._model.config.get_text_config(decoder=True)
-        self.layers, self.width = int(text.num_hidden_layers), int(text.hidden_size)
         self.cached = "past_key_values" in self._takes and _can_crop(self._model.config)
         self.chunk = (128 if self.device.type == "cpu" else 512) if self.cached else 1 << 30
         with _quiet():
             # What a network has to say it says at its first step; and one that can't take a step fails here.
             self(self.tensor([[0]]), cache=DynamicCache() if self.cached else None)
 
-    def __call__(
-        self, rows: Tensor, *, cache: DynamicCache | None = None, keep: int | Tensor = 0, mask: Tensor | None = None, hidden: bool = False
-    ) -> Any:
+    def __call__(self, rows: Tensor, *, cache: DynamicCache | None = None, keep: int | Tensor = 0) -> Any:
         """transformers' output for rows of tokens (rows, length) that stand behind those in the cache, which then holds them too.
 
-        keep: the positions whose logits are wanted: so many of the last, 0 for all, or a tensor of positions. mask: (rows, all tokens),
-        0 for those that only fill up in front, which then do not count as positions. Raises OutOfMemory, ForwardFailed.
+        keep: the positions whose logits are wanted: so many of the last, 0 for all, or a tensor of positions. Raises OutOfMemory,
+        ForwardFailed.
         """
         given: dict[str, Any] = {"input_ids": rows, "use_cache": cache is not None, "return_dict": True}
-        if hidden:
-            given["output_hidden_states"] = True
         if cache is not None:
             given["past_key_values"] = cache
-        if mask is not None:
-            given["attention_mask"] = mask
-            if "position_ids" in self._takes:
-                given["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, -rows.shape[1] :]
         all_kept = isinstance(keep, int) and keep == 0
         if not all_kept and "logits_to_keep" in self._takes:
             given["logits_to_keep"] = keep

@@ -21,7 +21,6 @@ from transformers import AutoModelForCausalLM
 
 from assay.inference.distribution import distribution
 from assay.inference.errors import ForwardFailed
-from assay.inference.hf.cancel import CancelCriteria
 from assay.inference.hf.distributions import facts, sample
 from assay.inference.hf.model import HFModel
 from assay.inference.model import Generation, Prompt, StopReason
@@ -100,7 +99,7 @@ def test_whatever_was_asked_before_the_numbers_are_those_of_a_fresh_cache(open_h
         kept = data.draw(st.integers(1, len(base)))
         tail = data.draw(st.lists(st.integers(0, 299), max_size=6))
         prompt = Prompt((*base[:kept], *tail), "left_to_right")
-        match data.draw(st.sampled_from(["generate", "cancel", "alternatives", "score", "question", "hidden"])):
+        match data.draw(st.sampled_from(["generate", "cancel", "alternatives", "score", "question"])):
             case "generate":
                 generation = model.generate(prompt, stop=NONE, max_tokens=data.draw(st.integers(1, 8)), temperature=1.0)
                 fresh = fresh_scores(model, prompt, ids(generation))
@@ -114,11 +113,9 @@ def test_whatever_was_asked_before_the_numbers_are_those_of_a_fresh_cache(open_h
             case "score":
                 wanted = data.draw(st.lists(st.integers(0, 299), max_size=5))
                 assert model.score(prompt, wanted) == pytest.approx(fresh_scores(model, prompt, wanted), abs=REORDERED)
-            case "question":
+            case _:
                 (asked,) = model.next_token_logprobs(prompt, [" x"])
                 assert [asked] == pytest.approx(fresh_scores(model, prompt, model.tokenize(" x")[:1]), abs=REORDERED)
-            case _:
-                assert model.hidden_states(prompt, tail, [1]).shape == (1, len(tail), 32)
 
 
 def fresh_scores(model: HFModel, prompt: Prompt, tokens: list[int]) -> list[float]:
@@ -141,7 +138,7 @@ def test_the_prompt_is_read_once_and_only_what_changed_again(open_hf: Open) -> N
     assert fresh.generate_ms > 0
 
 
-@pytest.mark.parametrize("question", ["score", "next_token", "hidden"])
+@pytest.mark.parametrize("question", ["score", "next_token"])
 def test_a_question_behind_a_generation_leaves_what_was_held(open_hf: Open, question: str) -> None:
     model = open_hf()
     model.forget()
@@ -152,10 +149,8 @@ def test_a_question_behind_a_generation_leaves_what_was_held(open_hf: Open, ques
     match question:
         case "score":
             model.score(behind, [1, 2, 3])
-        case "next_token":
-            model.next_token_logprobs(behind, ["True", "False"])
         case _:
-            model.hidden_states(behind, [1, 2], [0])
+            model.next_token_logprobs(behind, ["True", "False"])
     longer = Prompt((*prompt.tokens, *ids(generation), 7), "left_to_right")
     assert model.generate(longer, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) + len(generation.tokens) - 1
 
@@ -272,59 +267,12 @@ def test_alternatives_read_the_prompt_once_and_leave_it_held_with_the_first_of_t
     assert model.generate(prompt, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) - 1
 
 
-@pytest.mark.parametrize("architecture", CONFIGS)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    pairs=st.lists(
-        st.tuples(st.lists(st.integers(0, 299), min_size=1, max_size=40), st.lists(st.integers(0, 299), max_size=12)), max_size=7
-    ),
-    batch_size=st.integers(1, 5),
-)
-def test_scores_in_a_batch_are_those_of_one_at_a_time(
-    open_hf: Open, architecture: str, pairs: list[tuple[list[int], list[int]]], batch_size: int
-) -> None:
-    model = open_hf(architecture)
-    asked = [(Prompt(tuple(prompt), "left_to_right"), continuation) for prompt, continuation in pairs]
-    for batched, (prompt, continuation) in zip(model.score_batch(asked, batch_size=batch_size), asked, strict=True):
-        assert batched == pytest.approx(model.score(prompt, continuation), abs=REORDERED)
-
-
-@pytest.mark.parametrize("architecture", CONFIGS)
-def test_generations_in_a_batch_are_those_of_one_at_a_time(open_hf: Open, architecture: str) -> None:
-    model = open_hf(architecture)
-    base = model.tokenize(CODE)
-    prompts = [Prompt(tuple(base[:length]), "left_to_right") for length in (3, len(base), 20, 9, 1)]
-    together = model.generate_batch(prompts, stop=NONE, max_tokens=8, temperature=1.0, seed=3, batch_size=4)
-    for i, (prompt, one) in enumerate(zip(prompts, together, strict=True)):
-        alone = model.generate(prompt, stop=NONE, max_tokens=8, temperature=1.0, seed=3 + i)
-        assert (ids(one), one.text, one.stopped_by) == (ids(alone), alone.text, alone.stopped_by)
-        assert [t.logprob for t in one.tokens] == pytest.approx([t.logprob for t in alone.tokens], abs=REORDERED)
-        assert [t.entropy for t in one.tokens] == pytest.approx([t.entropy for t in alone.tokens], abs=REORDERED)
-
-
-def test_a_large_batch_of_scores_is_cut_to_what_fits(open_hf: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_is_scored_in_steps_that_fit_into_memory(open_hf: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     model = open_hf()
-    prompt = left_to_right(model)
-    pairs = [(prompt, [1] * n) for n in (3, 30, 5, 12)]
-    expected = model.score_batch(pairs)
-    monkeypatch.setattr("assay.inference.hf.scoring.LOGITS_AT_ONCE", 331 * 20)
-    for cut, whole in zip(model.score_batch(pairs), expected, strict=True):
-        assert cut == pytest.approx(whole, abs=EXACT)
-
-
-def test_hidden_states_are_those_of_transformers(open_hf: Open) -> None:
-    model = open_hf()
-    prompt, continuation = left_to_right(model), model.tokenize("width + height")
-    states = model.hidden_states(prompt, continuation, [0, 1, -1])
-    network = AutoModelForCausalLM.from_pretrained(model.path, dtype=torch.float32).eval()
-    with torch.no_grad():
-        whole = network(torch.tensor([[*prompt.tokens, *continuation]]), output_hidden_states=True).hidden_states
-    assert states.dtype == np.float32
-    for own, layer in zip(states, (0, 1, 2), strict=True):
-        np.testing.assert_allclose(own, whole[layer][0, len(prompt.tokens) :].numpy(), atol=1e-5)
-    assert model.hidden_states(prompt, [], [1, 2]).shape == (2, 0, 32)
-    with pytest.raises(IndexError, match="layers 0 to 2"):
-        model.hidden_states(prompt, continuation, [3])
+    prompt, continuation = left_to_right(model), model.tokenize(CODE)
+    whole = model.score(prompt, continuation)
+    monkeypatch.setattr("assay.inference.hf.model._LOGITS_AT_ONCE", model._open().vocabulary * 7)
+    assert model.score(prompt, continuation) == pytest.approx(whole, abs=EXACT)
 
 
 def scripted(open_hf: Open, *script: bytes) -> HFModel:
@@ -392,7 +340,6 @@ def test_a_cancelled_reading_stops_between_chunks_and_what_was_read_is_kept(open
         assert (cancelled.tokens, cancelled.stopped_by) == ((), StopReason.CANCELLED)
         assert model.generate(prompt, stop=NONE, max_tokens=5).timings.reused_tokens == 16
         assert [g.stopped_by for g in model.alternatives(prompt, 2, stop=NONE, max_tokens=5, cancel=lambda: True)] == ["cancelled"] * 2
-        assert [g.stopped_by for g in model.generate_batch([prompt], stop=NONE, max_tokens=5, cancel=lambda: True)] == ["cancelled"]
     finally:
         model._open().chunk = before
 
@@ -412,21 +359,6 @@ def test_an_error_within_a_step_leaves_an_empty_cache(open_hf: Open) -> None:
     hook.remove()
     assert ids(model.generate(prompt, stop=NONE, max_tokens=5)) == ids(expected)
     assert model.score(prompt, ids(expected)) == pytest.approx([t.logprob for t in expected.tokens], abs=EXACT)
-
-
-def test_transformers_own_generate_can_be_cancelled(open_hf: Open) -> None:
-    model = open_hf()
-    network: Any = AutoModelForCausalLM.from_pretrained(model.path).eval()
-    asked = 0
-
-    def cancel() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked == 4
-
-    prompts = torch.tensor([[5, 6, 7], [8, 9, 10]])
-    given = network.generate(prompts, max_new_tokens=50, do_sample=False, eos_token_id=None, stopping_criteria=[CancelCriteria(cancel)])
-    assert given.shape == (2, 3 + 4)
 
 
 def test_two_models_do_not_disturb_each_other(open_hf: Open) -> None:
@@ -465,7 +397,6 @@ def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
         for ask in (
             lambda: model.generate(prompt, stop=NONE, max_tokens=3),
             lambda: model.score(prompt, [1]),
-            lambda: model.score_batch([(prompt, [1])]),
             lambda: model.next_token_logprobs(prompt, ["x"]),
         ):
             with pytest.raises(ForwardFailed, match="not a number"):
