@@ -22,7 +22,7 @@ from replay import Buffer, Edit, Shown, Work, utf16
 AUTOMATIC, INVOKED = 2, 1
 # As soon as nothing has changed for so long, the server is at rest.
 QUIET_S, QUIET_TICKS = 0.25, 0.02
-MOST_QUIET_S = 5.0
+MAX_QUIET_S = 5.0
 # LSP's RequestCancelled, ContentModified and ServerCancelled.
 CANCELLED = (-32800, -32801, -32802)
 
@@ -135,7 +135,7 @@ class AssayServer:
 
     async def _quiet(self) -> None:
         """Wait until the server's processes do nothing."""
-        deadline = time.monotonic() + MOST_QUIET_S
+        deadline = time.monotonic() + MAX_QUIET_S
         used, since = self.cpu_seconds(), time.monotonic()
         while time.monotonic() < min(since + QUIET_S, deadline):
             await asyncio.sleep(QUIET_TICKS)

@@ -47,8 +47,8 @@ from peers import (  # noqa: E402
 )
 from random_model import SHAPES, make  # noqa: E402
 
-from assay.inference.cores import physical_cores  # noqa: E402
-from assay.inference.distribution import distribution  # noqa: E402
+from assay.inference.llamacpp.cores import physical_cores  # noqa: E402
+from assay.inference.llamacpp.distribution import distribution  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.model import Prompt, StopReason, Token  # noqa: E402
 from assay.inference.stopping.stops import NONE  # noqa: E402

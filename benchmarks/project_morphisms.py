@@ -34,7 +34,7 @@ from assay.analysis.sandbox.isolation.jail import Jail
 from assay.offline_eval.line_completion.projects import measured_projects
 
 # Refusals are told without a verdict: a morphism that nearly always refuses is not asked at every place of a large project.
-MOST_ASKED = 200
+MAX_ASKED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def check(oracle: Oracle, name: str, most: int, seed: int) -> tuple[dict[str, Co
     wrong = []
     for place in places(oracle, f"{name}:{seed}"):
         count = counts.setdefault(place.morphism.NAME, Counter())
-        if count["judged"] >= most or count["asked"] >= MOST_ASKED:
+        if count["judged"] >= most or count["asked"] >= MAX_ASKED:
             continue
         count["asked"] += 1
         try:

@@ -18,7 +18,7 @@ from typing import Literal, Protocol
 
 from typing_trace import Author, Delete, Event, Invoke, Move, Segment, Type
 
-LEAST_ACCEPTED = 4
+MIN_ACCEPTED = 4
 # Assumed: how often one who sees a right suggestion takes it, and the ms until then (median, spread of the logarithm).
 ACCEPTS, REACTION = 0.75, (500.0, 0.3)
 # After the last key, so that its suggestion can still come.
@@ -316,7 +316,7 @@ class _Session:
     def acceptable(self, shown: Shown) -> str | None:
         """What the cursor's line becomes if the author takes what is right of this: the whole, or its first line; None: nothing."""
         whole = shown.whole.rstrip()
-        if self.is_next(whole, to_line_end=len(shown.text) < LEAST_ACCEPTED):
+        if self.is_next(whole, to_line_end=len(shown.text) < MIN_ACCEPTED):
             return whole
         first = whole.partition("\n")[0]
         return first if first != self.buffer.before and self.is_next(first, to_line_end=True) else None

@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from machine import described  # noqa: E402
 
 from assay.inference.completion.prompt import prompt_at  # noqa: E402
-from assay.inference.cores import physical_cores  # noqa: E402
+from assay.inference.llamacpp.cores import physical_cores  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.model import Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402

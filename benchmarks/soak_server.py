@@ -35,7 +35,7 @@ EVERY = 500
 # So many requests wait for their answer at a time: more than any editor has open.
 OPEN = 4
 # What is typed into a document at most before it is opened anew.
-LONGEST = 120
+MAX_TYPED = 120
 
 
 class Typist:
@@ -66,7 +66,7 @@ class Typist:
             }
             self._typed += 1
         self._client.change(self.uri, self._version, change)
-        if self._typed > LONGEST or self._pick.random() < 0.0005:
+        if self._typed > MAX_TYPED or self._pick.random() < 0.0005:
             self._client.notify("textDocument/didClose", {"textDocument": {"uri": self.uri}})
             self._client.open(self.uri, self._text)
             self._version, self._typed = 1, 0

@@ -37,7 +37,7 @@ from assay.suggestion.complete import complete_several
 
 ROOT = Path(__file__).parents[1]
 DRAWN = 4
-MOST_TYPED = 6
+MAX_TYPED = 6
 URI = "file:///typed.py"
 SHIPPED: tuple[Origin, Path] = ("shipped", ROOT / "calibration" / "shipped")
 
@@ -73,7 +73,7 @@ def left_at(model: Model, registry: Registry, file: FileTasks, place: LineTask) 
     before, truth, after = file.text[:start], file.text[start:end], file.text[end:]
     if len(truth) < 3:
         return
-    typed = truth[: random.Random(place.id).randint(1, min(MOST_TYPED, len(truth) - 2))]
+    typed = truth[: random.Random(place.id).randint(1, min(MAX_TYPED, len(truth) - 2))]
     settings = Settings()
     made = complete_several(model, before, after, settings=settings, count=DRAWN)
     memory = Memory()

@@ -27,7 +27,7 @@ from machine import described  # noqa: E402
 
 from assay.inference.completion.context import fit  # noqa: E402
 from assay.inference.completion.settings import Settings  # noqa: E402
-from assay.inference.cores import physical_cores  # noqa: E402
+from assay.inference.llamacpp.cores import physical_cores  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.model import Generation, Layout, Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402

@@ -155,7 +155,7 @@ def _try_others(choice: ModelChoice, base: Speed) -> list[tuple[ModelOptions, Sp
 
 def _settings(given: ModelOptions) -> Iterator[list[ModelOptions]]:
     """What to try, a list for each kind of setting; what the user set is left alone."""
-    from ..inference.cores import physical_cores
+    from ..inference.llamacpp.cores import physical_cores
 
     if "threads" not in given:
         cores, logical = physical_cores(), os.cpu_count() or 1

@@ -7,6 +7,7 @@ rules decide which token is taken, never what is recorded of it.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -144,6 +145,12 @@ class Fingerprint:
         """
         parts = [self.weights, self.tokenizer, *([self.cache] if self.cache else [])]
         return hashlib.sha256(":".join(parts).encode()).hexdigest()[:16]
+
+
+def check_sampling(max_tokens: int, temperature: float, top_p: float) -> None:
+    """Refuse what no generation can be asked for. Raises ValueError."""
+    if max_tokens < 1 or not 0 <= temperature < math.inf or not 0 < top_p <= 1:
+        raise ValueError(f"max_tokens {max_tokens}, temperature {temperature}, top_p {top_p}: at least 1, at least 0, in (0, 1]")
 
 
 class Model(Protocol):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 Count = Callable[[str], int]
 
 # Code has about 3 characters to a token, and never as many as this on average over a whole budget: more text is not looked at.
-_MOST_CHARACTERS = 16
+_MAX_CHARACTERS_PER_TOKEN = 16
 # A little more than that, so that the first guess of where to cut is a short text.
-_USUAL_CHARACTERS = 3.5
+_USUAL_CHARACTERS_PER_TOKEN = 3.5
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # Where definitions begin, in the languages that write them at the left margin: what stands before the first is the head of a file.
 _DEFINITION = re.compile(
@@ -54,7 +54,7 @@ def cut_step(prefix_tokens: int) -> int:
 
 def head_characters(head_tokens: int) -> int:
     """How much of a document's beginning is worth handing to `fit` as its head."""
-    return head_tokens * _MOST_CHARACTERS
+    return head_tokens * _MAX_CHARACTERS_PER_TOKEN
 
 
 def fit(
@@ -118,7 +118,7 @@ def _head_of(text: str, budget: int, count: Count) -> str:
     """The whole lines before the first definition, as many as the budget holds."""
     if budget < 1:
         return ""
-    text = text[: budget * _MOST_CHARACTERS]
+    text = text[: budget * _MAX_CHARACTERS_PER_TOKEN]
     first = _DEFINITION.search(text)
     text = text[: first.start()] if first else text
     text = text[: max((match.end() for match in _LINE_END.finditer(text)), default=0)]
@@ -130,12 +130,12 @@ def _head_of(text: str, budget: int, count: Count) -> str:
 def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     if budget < 1:
         return ""
-    earliest = max(0, len(text) - budget * _MOST_CHARACTERS)
+    earliest = max(0, len(text) - budget * _MAX_CHARACTERS_PER_TOKEN)
     if earliest == 0 and fits(text):
         return text
     step = cut_step(budget)
     starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
-    start = _first(starts, lambda offset: fits(text[offset:]), bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS))
+    start = _first(starts, lambda offset: fits(text[offset:]), bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS_PER_TOKEN))
     if start is None:
         # A character is at most 4 tokens of one byte each, so that the last of these steps always fits.
         step = max(1, step // 4)
@@ -146,11 +146,11 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
 def _start_of(text: str, budget: int, fits: Callable[[str], bool], *, whole_lines: bool = False) -> str:
     if budget < 1:
         return ""
-    if len(text) <= budget * _MOST_CHARACTERS and fits(text):
+    if len(text) <= budget * _MAX_CHARACTERS_PER_TOKEN and fits(text):
         return text
-    text = text[: budget * _MOST_CHARACTERS]
+    text = text[: budget * _MAX_CHARACTERS_PER_TOKEN]
     ends = [match.end() for match in _LINE_END.finditer(text)]
-    longer = len(ends) - bisect_right(ends, budget * _USUAL_CHARACTERS)
+    longer = len(ends) - bisect_right(ends, budget * _USUAL_CHARACTERS_PER_TOKEN)
     end = _first(ends[::-1], lambda offset: fits(text[:offset]), longer)
     if end is None and not whole_lines:
         end = _first(range(min(len(text), ends[0] if ends else len(text)), 0, -1), lambda offset: fits(text[:offset]))

@@ -1,4 +1,4 @@
-"""What a network has read and keeps: one sequence between calls, and several that grow together."""
+"""The cache of a transformers model: one sequence that stays between calls, and batches of sequences that continue it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from .network import Network
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What was held at a moment: no number is copied, for a DynamicCache replaces its tensors and never writes into them."""
+class Snapshot:
+    """The state of a cached sequence at a moment.
+
+    No number is copied: a DynamicCache replaces its tensors and never writes into them.
+    """
 
     tokens: tuple[int, ...]
     cache: DynamicCache
 
 
-class Reader:
-    """One sequence of tokens that the network has read. tokens: which; empty between calls where the network keeps nothing."""
+class CachedSequence:
+    """The sequence of tokens that the network has read. It stays empty where the network can't cache."""
 
     def __init__(self, network: Network) -> None:
         self.tokens: list[int] = []
@@ -30,7 +33,7 @@ class Reader:
         self._cache = DynamicCache()
 
     def keep_common(self, tokens: Sequence[int], at_most: int) -> int:
-        """Keep what is held in common with the beginning of `tokens`, and no more than at_most; how many tokens that is."""
+        """Keep the cached tokens that `tokens` begins with, at most at_most of them. Returns how many those are."""
         common = 0
         if self._network.cached:
             for held, wanted in zip(self.tokens, tokens[:at_most], strict=False):
@@ -41,9 +44,9 @@ class Reader:
         return common
 
     def extend(self, tokens: Sequence[int], *, keep: int = 1) -> Any:
-        """Read tokens behind those held. The output's logits are (1, keep, vocabulary).
+        """Read tokens behind the cached ones. The output's logits have shape (1, keep, vocabulary).
 
-        Raises OutOfMemory, ForwardFailed; nothing is held then.
+        Raises OutOfMemory, ForwardFailed; the cache is empty then.
         """
         try:
             if self._network.cached:
@@ -57,16 +60,16 @@ class Reader:
         self.tokens.extend(tokens)
         return output
 
-    def held(self) -> Held:
-        """What is held, to be put back later."""
-        return Held(tuple(self.tokens), _fork(self._cache))
+    def snapshot(self) -> Snapshot:
+        """The present state, for `restore`."""
+        return Snapshot(tuple(self.tokens), _fork(self._cache))
 
-    def put_back(self, held: Held) -> None:
-        """Hold again what was held."""
+    def restore(self, held: Snapshot) -> None:
+        """Go back to an earlier state."""
         self.tokens, self._cache = list(held.tokens), _fork(held.cache)
 
     def fork(self, count: int) -> Batch:
-        """So many sequences that all continue what is held."""
+        """`count` sequences that all continue the cached one."""
         if not self._network.cached:
             return Batch(self._network, [list(self.tokens) for _ in range(count)], None)
         cache = _fork(self._cache)
@@ -83,13 +86,13 @@ class Reader:
 
 
 class Batch:
-    """Sequences that grow by one token at a time, in one step for all."""
+    """Sequences that all grow by one token in one step of the network."""
 
     def __init__(self, network: Network, rows: list[list[int]], cache: DynamicCache | None) -> None:
         self._network, self._rows, self._cache = network, rows, cache
 
     def extend(self, tokens: Sequence[int]) -> Tensor:
-        """One token behind each sequence; the logits behind it: (sequences, vocabulary)."""
+        """Read one token behind each sequence. Returns the logits behind it, shape (sequences, vocabulary)."""
         for row, token in zip(self._rows, tokens, strict=True):
             row.append(token)
         if self._cache is None:
@@ -97,22 +100,22 @@ class Batch:
         logits: Tensor = self._network(self._network.tensor(tokens)[:, None], cache=self._cache, keep=1).logits[:, -1]
         return logits
 
-    def row(self, index: int) -> Held:
-        """One of these sequences by itself, as a Reader holds one."""
+    def row(self, index: int) -> Snapshot:
+        """The state of one of these sequences, for `CachedSequence.restore`."""
         if self._cache is None:
-            return Held(tuple(self._rows[index]), DynamicCache())
+            return Snapshot(tuple(self._rows[index]), DynamicCache())
         cache = _fork(self._cache)
         cache.batch_select_indices(self._network.tensor([index]))
-        return Held(tuple(self._rows[index]), cache)
+        return Snapshot(tuple(self._rows[index]), cache)
 
     def keep(self, which: Sequence[int]) -> None:
-        """Go on with these sequences only."""
+        """Drop all sequences but these."""
         self._rows = [self._rows[index] for index in which]
         if self._cache is not None:
             self._cache.batch_select_indices(self._network.tensor(which))
 
     def _logits(self) -> Tensor:
-        """All sequences read from their beginning. They are filled up behind, which no earlier position sees."""
+        """The logits behind all sequences, read from their beginning. Padding at the end changes no earlier position."""
         longest = max(map(len, self._rows))
         lasts = sorted({len(row) - 1 for row in self._rows})
         filled = self._network.tensor([row + [0] * (longest - len(row)) for row in self._rows])
@@ -123,7 +126,7 @@ class Batch:
 
 
 def _fork(cache: DynamicCache) -> DynamicCache:
-    """The same tensors in a cache that can grow and shrink by itself."""
+    """A cache of the same tensors that grows and shrinks independently."""
     forked = copy.copy(cache)
     forked.layers = [copy.copy(layer) for layer in cache.layers]
     return forked

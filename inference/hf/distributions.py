@@ -1,6 +1,6 @@
-"""Rows of logits as distributions over the next token, computed where they lie: a few numbers of each are moved, not the row.
+"""Rows of logits as distributions over the next token, computed on their device, so that a few numbers of a row are moved and not all.
 
-The formulas are those of distribution.py, here on torch tensors.
+The formulas are those of llamacpp/distribution.py, on torch tensors.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from torch import Tensor
 Choose = Callable[[Tensor], Tensor]
 
 
-def exact(logits: Tensor) -> Tensor:
-    """Logits in the widest float that their device has: float64, on mps float32. Shape as given."""
+def widest_float(logits: Tensor) -> Tensor:
+    """Logits in the widest float that their device has: float64, or float32 on mps."""
     return logits.to(torch.float32 if logits.device.type == "mps" else torch.float64)
 
 
-def facts(logits: Tensor, chosen: Tensor) -> list[tuple[int, float, float, float]]:
-    """For each row its chosen token, the log p of it and of the best other token, and the entropy, in nats.
+def token_statistics(logits: Tensor, chosen: Tensor) -> list[tuple[int, float, float, float]]:
+    """For each row its chosen token, the log p of that and of the best other token, and the entropy, in nats.
 
-    logits: (rows, vocabulary), as `exact` gives them; chosen: (rows). A vocabulary of one has -inf as its best other.
+    Parameters
+        logits: shape (rows, vocabulary), as `widest_float` gives them. In a vocabulary of one the best other has -inf.
+        chosen: shape (rows).
     """
     shifted = logits - logits.amax(-1, keepdim=True)
     weights = shifted.exp()
@@ -33,21 +35,23 @@ def facts(logits: Tensor, chosen: Tensor) -> list[tuple[int, float, float, float
     other = shifted.scatter(-1, index, -torch.inf).amax(-1) - log_total
     # A token of probability 0 adds 0, not 0 times infinity.
     entropy = (log_total - (weights * shifted.clamp(min=-1e30)).sum(-1) / total).clamp(min=0)
-    # One transfer for all: the ids are exact in a float as well, for no vocabulary has 2^24 tokens.
+    # One transfer for all. Ids are exact in a float too, because no vocabulary has 2^24 tokens.
     rows = torch.stack([chosen.to(own.dtype), own, other, entropy], -1).tolist()
     return [(int(token), logprob, best_other, spread) for token, logprob, best_other, spread in rows]
 
 
 def logprobs_of(logits: Tensor, tokens: Tensor) -> list[float]:
-    """log p of one token for each row, in nats; shapes as in `facts`."""
+    """log p of one token for each row, in nats; shapes as in `token_statistics`."""
     values: list[float] = torch.log_softmax(logits, -1).gather(-1, tokens[:, None])[:, 0].tolist()
     return values
 
 
 def sample(row: Tensor, temperature: float, top_p: float, uniform: float) -> Tensor:
-    """The token that a number drawn evenly from [0, 1) chooses at `temperature`, from the smallest set that reaches `top_p`.
+    """The token that `uniform` chooses at `temperature`, from the smallest set of tokens that reaches `top_p`.
 
-    row: (vocabulary), as `exact` gives it. The same number chooses the same token as in distribution.py.
+    Parameters
+        row: shape (vocabulary), as `widest_float` gives it.
+        uniform: a number drawn evenly from [0, 1). It chooses the same token as in llamacpp/distribution.py.
     """
     weights = torch.exp((row - row.max()) / temperature)
     if top_p >= 1.0:
@@ -60,7 +64,10 @@ def sample(row: Tensor, temperature: float, top_p: float, uniform: float) -> Ten
 
 
 def chooser(temperature: float, top_p: float, seed: int, first: int = 0) -> Choose:
-    """What takes a token from a row of logits: drawn at a temperature, or at temperature 0 the `first`-th most likely, then the best."""
+    """The rule that chooses a token from a row of logits.
+
+    At a temperature above 0 it draws; at 0 it takes the `first`-th most likely token once and then the most likely.
+    """
     if temperature > 0:
         random = np.random.default_rng(seed)
         return lambda row: sample(row, temperature, top_p, random.random())

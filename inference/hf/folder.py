@@ -1,4 +1,4 @@
-"""A folder of a transformers model before anything of it is loaded: which files it has, whether they are whole, what they announce."""
+"""A folder of a transformers model, checked before it is loaded: which files it has, whether they are whole, what they announce."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from typing import Any
 from ..errors import ContextTooLong, DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
 from ..file_hash import file_sha256
 
-# A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory.
+# The default context is the model's own, but no longer than this, because its cache takes memory.
 DEFAULT_CONTEXT = 4096
-_UNSAID_CONTEXT = 2048
+_UNKNOWN_CONTEXT = 2048
 _INDEX = "model.safetensors.index.json"
 _WEIGHTS = "model.safetensors"
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
-# A header that announces more is damaged: the format's own readers allow no more than this.
-_LARGEST_HEADER = 100_000_000
+# The bound of the format's own readers: a header that announces more is damaged.
+_MAX_HEADER_BYTES = 100_000_000
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length", "n_ctx")
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What a folder holds. config: config.json; tokenizer_config: that file, empty where there is none; ends: ids of its end tokens.
+    """What a folder holds.
 
-    weights: the safetensors files, in the order of their names; parameters: how many numbers they hold.
+    Attributes
+        config, tokenizer_config: the files of these names; the latter is empty where there is none.
+        ends: ids of the end tokens.
+        weights: the safetensors files, ordered by name.
+        parameters: how many numbers they hold.
     """
 
     path: Path
@@ -54,8 +58,8 @@ class Folder:
     def context_length(self) -> int | None:
         """Tokens that the model was made for; None where the configuration sets no bound.
 
-        A model whose rotary frequencies change with the length (LongRoPE) counts as made for its original length: tokens in the cache
-        would otherwise have been placed by other frequencies than those that follow.
+        For a model whose rotary frequencies change with the length (LongRoPE) it is the original length: beyond that, cached tokens
+        would have other frequencies than those that follow.
         """
         text = {**self.config, **_table(self.config.get("text_config"))}
         known: list[int] = [text[key] for key in _LENGTHS if isinstance(text.get(key), int) and text[key] > 0]
@@ -84,17 +88,17 @@ class Folder:
 
 
 def context_for(folder: Folder, n_ctx: int | None) -> int:
-    """Tokens of context: n_ctx, None for the model's own (DEFAULT_CONTEXT at most). Raises ContextTooLong."""
+    """Tokens of context: n_ctx, or the model's own (DEFAULT_CONTEXT at most) where n_ctx is None. Raises ContextTooLong."""
     trained = folder.context_length
     if n_ctx is None:
-        return min(trained or _UNSAID_CONTEXT, DEFAULT_CONTEXT)
+        return min(trained or _UNKNOWN_CONTEXT, DEFAULT_CONTEXT)
     if trained is not None and n_ctx > trained:
         raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
     return n_ctx
 
 
 def read_folder(path: Path) -> Folder:
-    """Look a folder through without loading a weight.
+    """Check a folder without loading its weights.
 
     Raises NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, DamagedModel, TruncatedModel, UnreadableModel.
     """
@@ -161,9 +165,9 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
 
 
 def _parameters(path: Path) -> int:
-    """How many numbers a safetensors file holds, by its header; the file must be as long as the header announces.
+    """How many numbers a safetensors file holds, by its header. The file must be as long as the header announces.
 
-    Source of the format: https://github.com/huggingface/safetensors, README.md.
+    Reference: https://github.com/huggingface/safetensors, README.md.
     """
     try:
         size = path.stat().st_size
@@ -172,7 +176,7 @@ def _parameters(path: Path) -> int:
             if len(start) < 8:
                 raise TruncatedModel(path, size, 8, "the length of the header")
             (length,) = struct.unpack("<Q", start)
-            if length > _LARGEST_HEADER:
+            if length > _MAX_HEADER_BYTES:
                 raise DamagedModel(path, f"its header would be {length:,} bytes long")
             if 8 + length > size:
                 raise TruncatedModel(path, size, 8 + length, "the header")

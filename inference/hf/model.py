@@ -1,4 +1,4 @@
-"""A folder of a transformers model in this process: the same exact numbers as from llama.cpp, on any device of torch."""
+"""A folder of a transformers model in this process: the `Model` protocol on torch, with the same exact numbers as llama.cpp's."""
 
 from __future__ import annotations
 
@@ -11,9 +11,21 @@ from types import TracebackType
 from typing import Self
 
 from ..errors import ContextTooLong, ExtraMissing, ModelClosed
-from ..model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings
+from ..model import (
+    Cancel,
+    Capabilities,
+    Fingerprint,
+    Generation,
+    Layout,
+    OnAlternative,
+    OnToken,
+    Prompt,
+    StopReason,
+    Timings,
+    check_sampling,
+)
 from ..stopping.continuation import Continuation
-from ..stopping.limits import Watch, check_sampling, unwatched, watcher
+from ..stopping.stop_check import StopCheck, make_stop_check, never_stop
 from ..stopping.stops import Stop
 from .folder import context_for, read_folder
 
@@ -22,9 +34,9 @@ try:
     import transformers
     from torch import Tensor
 
-    from .cache import Reader
-    from .distributions import chooser, exact, logprobs_of
-    from .generation import Growth, numbers
+    from .cache import CachedSequence
+    from .distributions import chooser, logprobs_of, widest_float
+    from .generation import GenerationLoop, check_numbers
     from .network import Network
     from .tokenizer import TextTokenizer
 except ImportError as missing:
@@ -58,10 +70,10 @@ class HFModel:
         self.path = self.folder.path
         self._context_length = context_for(self.folder, n_ctx)
         self._tokenizer = TextTokenizer(self.folder)
-        self._growth = Growth(self.path, self._tokenizer)
+        self._loop = GenerationLoop(self.path, self._tokenizer)
         self._network: Network | None = Network(self.folder, dtype, device)
-        self._reader: Reader = Reader(self._network)
-        # How many of the tokens that the reader holds were the last prompt's.
+        self._reader: CachedSequence = CachedSequence(self._network)
+        # How many of the cached tokens are the last prompt's.
         self._prompt_held = 0
 
     def __enter__(self) -> Self:
@@ -103,7 +115,7 @@ class HFModel:
 
     @property
     def layout(self) -> Layout:
-        """As the model's family (families.py) lays a prompt out; "left_to_right" where it has none."""
+        """The layout of the model's family (fim_families.py); "left_to_right" where it has none."""
         return self._tokenizer.layout
 
     def tokenize(self, text: str) -> list[int]:
@@ -118,7 +130,7 @@ class HFModel:
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
 
-        extra, path: pieces of other files, as `families.in_front` lays them out.
+        extra, path: pieces of other files, as `fim_families.in_front` lays them out.
         """
         self._open()
         return self._tokenizer.fim(prefix, suffix, extra, path)
@@ -142,20 +154,20 @@ class HFModel:
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
 
-        max_ms counts from the call, the reading of the prompt included; cancel is asked from this thread, between tokens and between
-        chunks of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, ForwardFailed.
+        max_ms counts from the call, with the reading of the prompt. cancel is called on this thread, between tokens and between chunks of
+        the prompt. Raises ContextTooLong where the prompt leaves no room for a token, OutOfMemory, ForwardFailed.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
-        most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, max_ms, begun)
-        reused, logits, stopped = self._read(prompt.tokens, watch)
+        max_tokens = min(max_tokens, self._room(prompt))
+        stop_check = make_stop_check(cancel, max_ms, begun)
+        reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
-        one = Continuation(stop, most, on_token)
+        one = Continuation(stop, max_tokens, on_token)
         choose = chooser(temperature, top_p, seed)
         while stopped is None:
-            (token,) = self._growth.tokens(logits, [choose])
-            if (stopped := self._growth.add(one, token) or watch()) is None:
+            (token,) = self._loop.tokens(logits, [choose])
+            if (stopped := self._loop.add(one, token) or stop_check()) is None:
                 logits = self._reader.extend([token.id]).logits[:, -1]
         done = time.perf_counter()
         return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
@@ -176,30 +188,30 @@ class HFModel:
     ) -> list[Generation]:
         """`count` generations of one prompt, which is read once; one step serves all that have not ended. See `Model.alternatives`.
 
-        Afterwards the cache holds the prompt and the first of them. Raises as `generate` does, and ValueError for a count below 1.
+        Afterwards the cache holds the prompt and the first generation. Raises as `generate` does, and ValueError for a count below 1.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
-        most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, max_ms, begun)
-        reused, logits, stopped = self._read(prompt.tokens, watch)
+        max_tokens = min(max_tokens, self._room(prompt))
+        stop_check = make_stop_check(cancel, max_ms, begun)
+        reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
         if stopped is None and temperature == 0:
             count = max(1, min(count, int((logits > -math.inf).sum())))
         # Greedy ones differ by their first token alone: number i begins with the i-th most likely.
         choosers = [chooser(temperature, top_p, seed + i, first=i) for i in range(count)]
-        growing = [Continuation(stop, most, _for_one(on_token, i)) for i in range(count)]
+        growing = [Continuation(stop, max_tokens, _for_one(on_token, i)) for i in range(count)]
         otherwise = stopped or StopReason.CANCELLED
         if stopped is None:
             batch = self._reader.fork(count)
 
             def hold_the_first(number: int, row: int) -> None:
                 if number == 0:
-                    self._reader.put_back(batch.row(row))
+                    self._reader.restore(batch.row(row))
 
-            otherwise = self._growth.together(batch, logits.expand(count, -1), choosers, growing, watch, hold_the_first)
+            otherwise = self._loop.together(batch, logits.expand(count, -1), choosers, growing, stop_check, hold_the_first)
         done = time.perf_counter()
         timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
         return [one.generation(otherwise, timings) for one in growing]
@@ -218,12 +230,12 @@ class HFModel:
         step = max(1, min(network.chunk, _LOGITS_AT_ONCE // network.vocabulary))
         scores: list[float] = []
         with self._question(prompt.tokens):
-            self._read_on(prompt.tokens[:-1], unwatched)
+            self._read_on(prompt.tokens[:-1], never_stop)
             for start in range(0, len(given), step):
                 chunk = given[start : start + step]
-                logits = exact(self._reader.extend(chunk, keep=len(chunk)).logits[0])
+                logits = widest_float(self._reader.extend(chunk, keep=len(chunk)).logits[0])
                 scores += logprobs_of(logits, network.tensor(continuation[start : start + len(chunk)]))
-        return numbers(self.path, scores)
+        return check_numbers(self.path, scores)
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
         """log p that the first token of each candidate text comes next, in nats.
@@ -235,9 +247,9 @@ class HFModel:
         if not all(first):
             raise ValueError("an empty candidate has no first token")
         with self._question(prompt.tokens):
-            logits, _ = self._read_on(prompt.tokens, unwatched)
-            row = exact(logits).expand(len(first), -1)
-            return numbers(self.path, logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
+            logits, _ = self._read_on(prompt.tokens, never_stop)
+            row = widest_float(logits).expand(len(first), -1)
+            return check_numbers(self.path, logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
 
     def forget(self) -> None:
         """Empty the cache, so that the next call reads its whole prompt."""
@@ -272,32 +284,35 @@ class HFModel:
         if tokens and not (min(tokens) >= 0 and max(tokens) < size):
             raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
 
-    def _read(self, tokens: Sequence[int], watch: Watch) -> tuple[int, Tensor, StopReason | None]:
-        """Read a generation's prompt: how much of it was held, the logits behind it, why it was broken off (the logits then are none)."""
+    def _read(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[int, Tensor, StopReason | None]:
+        """Read a generation's prompt.
+
+        Returns how many tokens were cached, the logits behind it, and why reading was broken off (there are no logits then) or None.
+        """
         reused = self._reader.keep_common(tokens, len(tokens) - 1)
         self._prompt_held = len(tokens) - 1
-        return reused, *self._read_on(tokens, watch)
+        return reused, *self._read_on(tokens, stop_check)
 
-    def _read_on(self, tokens: Sequence[int], watch: Watch) -> tuple[Tensor, StopReason | None]:
-        """Read what is not held of `tokens`, chunk by chunk."""
+    def _read_on(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[Tensor, StopReason | None]:
+        """Read the tokens that are not cached, chunk by chunk."""
         chunk = self._open().chunk
         logits = torch.empty(0)
         for start in range(len(self._reader.tokens), len(tokens), chunk):
-            if stopped := watch():
+            if stopped := stop_check():
                 return logits, stopped
             logits = self._reader.extend(tokens[start : start + chunk]).logits[:, -1]
-        return logits, watch()
+        return logits, stop_check()
 
     @contextlib.contextmanager
     def _question(self, tokens: Sequence[int]) -> Iterator[None]:
-        """Ask behind `tokens`. Where they continue the last prompt, all that was held for its generation is held again afterwards."""
-        held = self._reader.held()
+        """Ask a question behind `tokens`. Where they continue the last prompt, the cache is afterwards as it was."""
+        held = self._reader.snapshot()
         common = self._reader.keep_common(tokens, len(tokens) - 1)
         try:
             yield
         finally:
             if held.tokens and common >= self._prompt_held:
-                self._reader.put_back(held)
+                self._reader.restore(held)
             else:
                 self._prompt_held = len(tokens) - 1
 

@@ -1,4 +1,4 @@
-"""A network of transformers on its device: loading it, and the one place that calls it."""
+"""A transformers network on its device: loading it, and the only place that calls it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,25 @@ from ..errors import (
 from .folder import Folder
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
-# Layers whose state is one entry for each token, so that the last tokens can be taken back.
+# Layers whose state has one entry for each token, so that the last ones can be dropped.
 _CROPPABLE = frozenset({"DynamicLayer", "DynamicSlidingWindowLayer"})
-_TELLS_OF_MEMORY = ("out of memory", "not enough memory", "allocate memory")
+_MEMORY_WORDS = ("out of memory", "not enough memory", "allocate memory")
 
 
 class Network:
-    """A causal network. vocabulary: how many numbers a row of logits has; chunk: tokens read at once.
+    """A causal network.
 
-    cached: whether earlier tokens can be kept. A recurrent network can't take tokens back, so its whole text is read again each time.
-    dtype: "auto" is bfloat16 on CUDA where the GPU has it, else float16, on mps float16, on a CPU float32. device: "auto" is the first of
-    CUDA, mps, CPU. Raises NoSuchDevice, NoSuchDtype, OutOfMemory, RemoteCode, UnsupportedFolder, DamagedModel, FolderLoadFailed.
+    Parameters
+        dtype: "auto" is bfloat16 on CUDA where the GPU has it, else float16; float16 on mps; float32 on a CPU.
+        device: "auto" is the first of CUDA, mps, CPU.
+
+    Attributes
+        vocabulary: numbers in a row of logits.
+        chunk: tokens read at once.
+        cached: whether earlier tokens can be kept. A recurrent network can't drop its last tokens, so it reads the whole text each time.
+
+    Raises
+        NoSuchDevice, NoSuchDtype, OutOfMemory, RemoteCode, UnsupportedFolder, DamagedModel, FolderLoadFailed.
     """
 
     def __init__(self, folder: Folder, dtype: str, device: str) -> None:
@@ -51,21 +59,21 @@ class Network:
             _refuse_what_does_not_fit(folder, self.dtype)
         with _quiet():
             self._model = _load(folder, self.dtype)
-            with _told_as_ours(self.path):
+            with _as_model_errors(self.path):
                 self._model.requires_grad_(False).to(self.device)
         self._takes = frozenset(inspect.signature(self._model.forward).parameters)
         self.vocabulary = int(self._model.get_output_embeddings().weight.shape[0])
         self.cached = "past_key_values" in self._takes and _can_crop(self._model.config)
         self.chunk = (128 if self.device.type == "cpu" else 512) if self.cached else 1 << 30
         with _quiet():
-            # What a network has to say it says at its first step; and one that can't take a step fails here.
+            # A network's warnings come at its first step, and one that can't take a step has to fail here.
             self(self.tensor([[0]]), cache=DynamicCache() if self.cached else None)
 
     def __call__(self, rows: Tensor, *, cache: DynamicCache | None = None, keep: int | Tensor = 0) -> Any:
-        """transformers' output for rows of tokens (rows, length) that stand behind those in the cache, which then holds them too.
+        """transformers' output for rows of tokens, shape (rows, length), behind those in the cache, to which they are added.
 
-        keep: the positions whose logits are wanted: so many of the last, 0 for all, or a tensor of positions. Raises OutOfMemory,
-        ForwardFailed.
+        keep: the positions whose logits are wanted: so many of the last, 0 for all, or a tensor of positions.
+        Raises OutOfMemory, ForwardFailed.
         """
         given: dict[str, Any] = {"input_ids": rows, "use_cache": cache is not None, "return_dict": True}
         if cache is not None:
@@ -73,7 +81,7 @@ class Network:
         all_kept = isinstance(keep, int) and keep == 0
         if not all_kept and "logits_to_keep" in self._takes:
             given["logits_to_keep"] = keep
-        with _told_as_ours(self.path), torch.no_grad():
+        with _as_model_errors(self.path), torch.no_grad():
             output = self._model(**given)
             if not all_kept and "logits_to_keep" not in self._takes:
                 output.logits = output.logits[:, keep] if isinstance(keep, Tensor) else output.logits[:, -keep:]
@@ -142,7 +150,7 @@ def _load(folder: Folder, dtype: torch.dtype) -> Any:
             output_loading_info=True,
         )
     except Exception as error:  # transformers, safetensors and their validators raise all kinds
-        if _tells_of_memory(error):
+        if _mentions_memory(error):
             raise OutOfMemory(path, _first_line(error)) from error
         raise FolderLoadFailed(path, _first_line(error)) from error
     model, found = loaded
@@ -174,20 +182,20 @@ def _can_crop(config: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _told_as_ours(path: os.PathLike[str]) -> Iterator[None]:
-    """Errors of torch as ModelErrors: it raises RuntimeError for most, memory included, and what Python raises for the rest."""
+def _as_model_errors(path: os.PathLike[str]) -> Iterator[None]:
+    """Turn errors of torch into ModelErrors. It raises RuntimeError for nearly everything, lack of memory included."""
     try:
         yield
     except ModelError:
         raise
     except Exception as error:
-        kind = OutOfMemory if _tells_of_memory(error) else ForwardFailed
+        kind = OutOfMemory if _mentions_memory(error) else ForwardFailed
         raise kind(path, _first_line(error)) from error  # type: ignore[arg-type]
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """transformers without progress bars and warnings, which would go to the standard error of whoever uses it."""
+    """Keep transformers' progress bars and warnings off standard error."""
     verbosity, bars = reports.get_verbosity(), reports.is_progress_bar_enabled()
     reports.set_verbosity(logging.CRITICAL)
     reports.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -201,9 +209,9 @@ def _quiet() -> Iterator[None]:
             reports.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def _tells_of_memory(error: BaseException) -> bool:
+def _mentions_memory(error: BaseException) -> bool:
     said = str(error).lower()
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in said for words in _TELLS_OF_MEMORY)
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in said for words in _MEMORY_WORDS)
 
 
 def _first_line(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Text to tokens and back with a tokenizer.json, and which tokens control. Text never becomes a control token, whatever it spells."""
+"""Text to tokens and back with a tokenizer.json. Text never becomes a control token, even where it spells one."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 class TextTokenizer:
-    """The tokens of a folder's model. Raises DamagedModel and UnsupportedTokenizer on making."""
+    """The tokenizer of a folder's model. Raises DamagedModel, UnsupportedTokenizer on opening."""
 
     def __init__(self, folder: Folder) -> None:
         path = folder.path / "tokenizer.json"
         content = read_json(path)
         try:
-            # A tokenizer may have added tokens that its network does not know: to the network they do not exist.
+            # Added tokens beyond the network's vocabulary are left out: the network can't take them.
             known = range(1 << 62 if folder.vocabulary is None else folder.vocabulary)
             added = {token["id"]: token["content"] for token in content.get("added_tokens", []) if token["id"] in known}
-            # The part that cuts text to a length, or fills it up, is none of ours.
+            # Texts are neither cut to a length nor padded.
             content |= {"truncation": None, "padding": None}
             content["added_tokens"] = [token for token in content.get("added_tokens", []) if token["id"] in added]
             whole = Tokenizer.from_str(json.dumps(content))
@@ -60,15 +60,15 @@ class TextTokenizer:
 
     @property
     def layout(self) -> Layout:
-        """As the model's family lays a prompt out; "left_to_right" where it has none."""
+        """The layout of the model's family; "left_to_right" where it has none."""
         return "left_to_right" if self.family is None else self.family.layout
 
     def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text as it stands in the middle of another; a surrogate that stands alone is read as "?"."""
+        """Token ids of plain text in the middle of another. A lone surrogate is read as "?"."""
         return self._encode(self._mid_text, text)
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
-        """The prompt in the family's layout, or the prefix behind what every text begins with; never without a token."""
+        """The prompt in the family's layout; without a family the prefix alone. It always has at least one token."""
         front = in_front(self.family, self._ids.get, extra, path)
         prefix = front.text + prefix
         if self.family is None:
@@ -80,7 +80,7 @@ class TextTokenizer:
         return Prompt(laid, self.family.layout)
 
     def spelled(self, tokens: Sequence[int]) -> str:
-        """Tokens as text, those that control by their spelling."""
+        """Tokens as text, control tokens by their spelling."""
         parts = [self._spellings.get(token, "").encode() if token in self.controls else self.piece(token) for token in tokens]
         return b"".join(parts).decode("utf-8", "replace")
 
@@ -89,7 +89,7 @@ class TextTokenizer:
         ids: Sequence[int] = tokenizer.encode(text, add_special_tokens=False).ids
         if self.controls.isdisjoint(ids):
             return list(ids)
-        # A vocabulary may hold a control token as an ordinary piece as well: what spelled it is then cut into characters.
+        # A vocabulary may hold a control token as an ordinary piece too. Text that spells it is then cut into characters.
         return [part for token in ids for part in (self._characters(token) if token in self.controls else (token,))]
 
     def _characters(self, token: int) -> list[int]:
@@ -97,7 +97,7 @@ class TextTokenizer:
         return [part for ids in parts for part in ids if part not in self.controls]
 
     def _piece(self, token: int) -> bytes:
-        """The bytes that a token stands for; none for a control token and for an id that the tokenizer does not name."""
+        """The bytes of a token; none for a control token or an id that the tokenizer does not know."""
         spelling = self._spellings.get(token)
         if spelling is None or token in self.controls:
             return b""
@@ -111,12 +111,12 @@ class TextTokenizer:
 
 
 def _controls(token: dict[str, Any], known: frozenset[str]) -> bool:
-    """Whether an added token controls. Some families do not mark theirs as special: their spelling says it."""
+    """Whether an added token is a control token. Some families do not mark theirs as special, so the spelling counts too."""
     return bool(token["special"]) or token["content"] in known or _LOOKS_LIKE_CONTROL.fullmatch(token["content"]) is not None
 
 
 def _for_text(content: dict[str, Any], special: set[int]) -> dict[str, Any]:
-    """A tokenizer that can be told to find no control token in text: all of them are marked as special."""
+    """The same tokenizer with all control tokens marked as special, so that it can be told to find none in text."""
     added = [{**token, "special": token["id"] in special} for token in content.get("added_tokens", [])]
     return {**content, "added_tokens": added, "post_processor": None}
 
@@ -145,7 +145,7 @@ def _without_leading_space(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _beginning(folder: Folder, whole: Tokenizer, ids: dict[str, int]) -> list[int]:
-    """What every text begins with: what the tokenizer's own template puts there, unless its configuration says otherwise."""
+    """The tokens that every text begins with: those of the tokenizer's template, unless its configuration says otherwise."""
     bos = ids.get(_spelling(folder.tokenizer_config.get("bos_token")))
     said = folder.tokenizer_config.get("add_bos_token")
     if said is not None and bos is not None:
@@ -158,7 +158,7 @@ def _beginning(folder: Folder, whole: Tokenizer, ids: dict[str, int]) -> list[in
 
 
 def _decoder(content: dict[str, Any], folder: Folder) -> str:
-    """How pieces are written: "bytes" as letters that stand for bytes, "sentencepiece" with ▁ for a space and <0x0A> for a byte."""
+    """How pieces are spelled: "bytes" by letters that stand for bytes, "sentencepiece" with ▁ for a space and <0x0A> for a byte."""
     found = json.dumps([content.get("decoder"), content.get("pre_tokenizer")])
     if '"ByteLevel"' in found:
         return "bytes"
@@ -177,7 +177,7 @@ def _spelling(token: object) -> str:
 def _bytes_of_letters() -> dict[str, int]:
     """The byte that each letter of a byte-level vocabulary stands for.
 
-    Source: https://github.com/openai/gpt-2, src/encoder.py, bytes_to_unicode.
+    Reference: https://github.com/openai/gpt-2, src/encoder.py, bytes_to_unicode.
     """
     plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in plain]

@@ -1,7 +1,8 @@
-"""Which tokens llama.cpp holds keys and values of, and how a prompt is read with as few new ones as can be.
+"""The cache of keys and values: which tokens llama.cpp holds, and how a prompt is read with as few new ones as possible.
 
-One sequence is *live*: generations go on from it, and attention pays for no other. Others are *parked*: copied into this process's
-memory, from where they come back without being computed again. *Forks* are short-lived copies of the live one that share its cells.
+One sequence is *live*: generations continue it, and attention costs nothing for the others. Other sequences are *parked*: copied into
+this process's memory, from where they come back without being computed again. *Forks* are short-lived copies of the live one that share
+its cells.
 """
 
 from __future__ import annotations
@@ -16,19 +17,22 @@ from numpy.typing import NDArray
 from .session import Interrupted, Session, State
 
 LIVE = 0
-# A sequence is parked, or loaded, for the sake of so many tokens: a few milliseconds of the smallest models' time, as the copy is.
-WORTH = 32
-# The first tokens of what is moved are computed again: they saw what changed right in front of them, and models read there where a part
-# begins and ends. Behind a letter typed, the embedded model in PSM kept its most likely token in 10 % of prompts with 0 of them, 95 % with
-# 1, 97 % with 4 and 96 % with 16 (n = 212); chosen on these, which are part of the 914 in docs/performance.md, where 4 kept it in 95 %.
-AFRESH = 4
+# A sequence is parked or loaded only where that saves so many tokens: to copy it takes as long as the smallest models need for them.
+MIN_PARKED_TOKENS = 32
+# The first tokens of a moved run are computed again, because they depend most on the change in front of them. After one typed letter the
+# embedded model in PSM kept its most likely token in 10 % of prompts with 0 recomputed tokens, in 95 % with 1, 97 % with 4 and 96 % with
+# 16 (n = 212, a part of the 914 prompts in docs/performance.md, where 4 kept it in 95 %).
+RECOMPUTED_TOKENS = 4
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class CacheOptions:
-    """parked_bytes, parked_sequences: how much is parked at most; shift_tokens: see `LlamaModel`."""
+    """Bounds of the cache.
+
+    parked_bytes, parked_sequences: the most that is parked. shift_tokens: as for `LlamaModel`.
+    """
 
     parked_bytes: int
     parked_sequences: int
@@ -36,8 +40,12 @@ class CacheOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How a prompt was read: tokens that were not computed again, those of them behind a change of positions, whether it was read whole."""
+class PromptReading:
+    """How a prompt was read.
+
+    reused: tokens that were not computed again. shifted: those of them that stand at new positions, or behind such. whole: whether all of
+    the prompt was read.
+    """
 
     reused: int
     shifted: int
@@ -45,7 +53,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MovedRun:
     """The same `length` tokens at two positions: `held` in the cache, `wanted` in a prompt."""
 
     held: int
@@ -55,7 +63,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """A sequence in host memory; the first `exact` of its tokens are what a fresh context would hold."""
+    """A sequence in host memory.
+
+    exact: the number of tokens at its start whose keys and values are those of a fresh context.
+    """
 
     tokens: list[int]
     exact: int
@@ -75,40 +86,41 @@ def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
     return low
 
 
-def usable(held: Sequence[int], wanted: Sequence[int], can_cut: bool) -> int:
-    """How many of the held tokens `wanted` can go on from; all or none of them where their end can't be cut off."""
+def reusable_tokens(held: Sequence[int], wanted: Sequence[int], can_cut: bool) -> int:
+    """How many of the held tokens `wanted` can continue: all or none where the end of a sequence can't be cut off."""
     common = common_prefix(held, wanted)
     return common if can_cut or common == len(held) else 0
 
 
-def moved_runs(held: Sequence[int], wanted: Sequence[int], start: int, least: int, most: int) -> list[Run]:
-    """Runs of at least `least` tokens that `wanted` has in common with `held` behind `start`, in the order of both; at most `most`.
+def moved_runs(held: Sequence[int], wanted: Sequence[int], start: int, min_length: int, max_runs: int) -> list[MovedRun]:
+    """Runs of tokens that `wanted` and `held` have in common behind `start`, in the order of both.
 
-    A run begins at the first place behind the last run where `least` tokens agree, and is as long as they do.
+    Each run has at least `min_length` tokens, and there are at most `max_runs`. A run begins at the first place behind the last one where
+    `min_length` tokens agree, and it is as long as they agree.
     """
     places: dict[tuple[int, ...], list[int]] = {}
-    for place in range(len(held) - least, start - 1, -1):
-        places.setdefault(tuple(held[place : place + least]), []).append(place)
-    runs: list[Run] = []
+    for place in range(len(held) - min_length, start - 1, -1):
+        places.setdefault(tuple(held[place : place + min_length]), []).append(place)
+    runs: list[MovedRun] = []
     at = behind = start
-    while at + least <= len(wanted) and len(runs) < most:
-        found = places.get(tuple(wanted[at : at + least]), [])
+    while at + min_length <= len(wanted) and len(runs) < max_runs:
+        found = places.get(tuple(wanted[at : at + min_length]), [])
         while found and found[-1] < behind:
             found.pop()
         if not found:
             at += 1
             continue
-        length = least + common_prefix(held[found[-1] + least :], wanted[at + least :])
-        runs.append(Run(found[-1], at, length))
+        length = min_length + common_prefix(held[found[-1] + min_length :], wanted[at + min_length :])
+        runs.append(MovedRun(found[-1], at, length))
         behind = found[-1] + length
         at += length
     return runs
 
 
-def dispensable(parked: Sequence[list[int]]) -> int:
-    """Which of the parked sequences (the least recently used first) is given up first.
+def eviction_index(parked: Sequence[list[int]]) -> int:
+    """The index of the parked sequence to drop; they are ordered from the least recently used.
 
-    The oldest of those that share more than half of their tokens with a newer one, which is nearly as good; else the oldest.
+    It is the oldest that shares more than half of its tokens with a newer one, which is nearly as good, else the oldest.
     """
     for index, tokens in enumerate(parked):
         if any(common_prefix(tokens, newer) * 2 > len(tokens) for newer in parked[index + 1 :]):
@@ -117,7 +129,7 @@ def dispensable(parked: Sequence[list[int]]) -> int:
 
 
 class Cache:
-    """The sequences of one session. `tokens` is what the live one holds, always; whatever fails, it stays so."""
+    """The sequences of one session. `tokens` always says what the live one holds, also after a failure."""
 
     def __init__(self, session: Session, options: CacheOptions) -> None:
         self.session = session
@@ -125,12 +137,12 @@ class Cache:
         self._exact = 0
         self._options = options
         self._parked: list[Parked] = []
-        # Keys that wait for a decode to turn them: a copy of the sequence would have them at the wrong angle.
+        # Moved keys wait for a decode to rotate them: until then a copy of the sequence would be wrong.
         self._unturned = False
 
     @property
     def parked_bytes(self) -> int:
-        """Memory that the parked sequences take."""
+        """The memory of the parked sequences."""
         return sum(parked.state.nbytes for parked in self._parked)
 
     def forget(self) -> None:
@@ -138,33 +150,33 @@ class Cache:
         self._parked.clear()
         self._clear()
 
-    def read(self, prompt: Sequence[int], interrupted: Interrupted | None = None) -> Reading:
-        """Make the live sequence hold `prompt`; `row` then has the logits behind it. Where interrupted, it holds a beginning of it."""
+    def read(self, prompt: Sequence[int], interrupted: Interrupted | None = None) -> PromptReading:
+        """Make the live sequence hold `prompt`, so that `row` gives the logits behind it. Where interrupted, it holds only a beginning."""
         wanted = list(prompt)
         reusable = wanted[:-1]
-        common = self._choose(reusable)
-        runs: list[Run] = []
+        common = self._activate_best(reusable)
+        runs: list[MovedRun] = []
         if self._options.shift_tokens and self.session.can_shift and self._can_cut_live() and not self._unturned:
-            found = moved_runs(self.tokens, reusable, common, self._options.shift_tokens + AFRESH, self.session.forks)
-            runs = [Run(run.held + AFRESH, run.wanted + AFRESH, run.length - AFRESH) for run in found]
+            found = moved_runs(self.tokens, reusable, common, self._options.shift_tokens + RECOMPUTED_TOKENS, self.session.forks)
+            runs = [MovedRun(run.held + RECOMPUTED_TOKENS, run.wanted + RECOMPUTED_TOKENS, run.length - RECOMPUTED_TOKENS) for run in found]
         reused, exact = common + sum(run.length for run in runs), min(self._exact, common)
         lost = len(self.tokens) - common
-        if lost >= WORTH:
+        if lost >= MIN_PARKED_TOKENS:
             self._park()
         try:
-            whole = self._follow(wanted, common, runs, interrupted)
+            whole = self._move_and_decode(wanted, common, runs, interrupted)
         finally:
             if runs:
                 for fork in range(1, 1 + len(runs)):
                     self.session.cut(fork, 0)
-        return Reading(reused, reused - exact, whole)
+        return PromptReading(reused, reused - exact, whole)
 
-    def _follow(self, wanted: list[int], common: int, runs: list[Run], interrupted: Interrupted | None) -> bool:
-        """Cut to what is common, take each run out, move it, and put it back as soon as what stands before it is decoded."""
+    def _move_and_decode(self, wanted: list[int], common: int, runs: list[MovedRun], interrupted: Interrupted | None) -> bool:
+        """Cut to what is common, fork each run, move it, and put it back once all that stands before it is decoded."""
         session = self.session
         for fork, run in enumerate(runs, 1):
             session.copy(LIVE, fork, run.held, run.held + run.length)
-        # A cell has one position for all sequences that share it: only when the live one has let go may it change.
+        # A cell has one position for all sequences that share it. It may change only when the live one no longer has it.
         self.cut(common)
         for fork, run in enumerate(runs, 1):
             if run.held != run.wanted:
@@ -187,7 +199,7 @@ class Cache:
         return True
 
     def extend(self, tokens: Sequence[int], interrupted: Interrupted | None = None, *, row: bool = True) -> bool:
-        """Decode at most a chunk behind the live tokens; False where `interrupted` ended it: then the live sequence is as before."""
+        """Decode at most a chunk behind the live tokens. False where `interrupted` ended it; then the live sequence is as before."""
         start, done = len(self.tokens), False
         try:
             done = self.session.decode(LIVE, start, tokens, len(tokens) - row, interrupted)
@@ -207,15 +219,15 @@ class Cache:
         return self.session.row(self._last)
 
     def ask(self, tokens: Sequence[int], first: int, take: Callable[[NDArray[np.float32]], T]) -> list[T]:
-        """take(logits behind a token) for each token from number `first` on.
+        """`take` of the logits behind each token from number `first` on.
 
-        Where half of what stands before is in the cache, the live sequence stays as it is; else it takes that as it takes any prompt.
+        The live sequence stays as it is where it holds at least half of the tokens before `first`; else it is made to hold them.
         """
         wanted = list(tokens)
         session = self.session
-        common = self._choose(wanted[:first])
+        common = self._activate_best(wanted[:first])
         if common * 2 < first:
-            if len(self.tokens) - common >= WORTH:
+            if len(self.tokens) - common >= MIN_PARKED_TOKENS:
                 self._park()
             self.cut(common)
             self._extend_by(wanted[len(self.tokens) : first], None, row=False)
@@ -229,7 +241,7 @@ class Cache:
             self.fork(fork, common)
             at = common
             while at < len(wanted):
-                # No more rows than the session gives at once, and none that nobody asked for.
+                # Logits are costly: no more rows than the session gives at once, and none before `first`.
                 end = min(at + session.chunk, max(first, at) + session.rows, len(wanted))
                 rows_from = max(0, first - at)
                 session.decode(fork, at, wanted[at:end], rows_from)
@@ -245,11 +257,11 @@ class Cache:
         if length == len(self.tokens):
             self.session.copy(LIVE, number)
         elif length:
-            # A recurrent state is copied whole whatever part is asked for; `_usable` gives no part of one.
+            # A recurrent state is always copied whole; `reusable_tokens` never gives a part of one.
             self.session.copy(LIVE, number, 0, length)
 
     def adopt(self, number: int, tokens: Sequence[int]) -> None:
-        """Make a fork of the whole live sequence, longer by `tokens`, the live one."""
+        """Make a fork live that has the whole live sequence and `tokens` behind it."""
         self.session.cut(LIVE, 0)
         self.session.copy(number, LIVE)
         self.session.cut(number, 0)
@@ -258,7 +270,7 @@ class Cache:
         self.tokens.extend(tokens)
 
     def cut(self, length: int) -> None:
-        """Keep of the live sequence its first `length` tokens, or none where the model can't cut."""
+        """Keep the first `length` tokens of the live sequence, or none where the model can't cut."""
         if length < len(self.tokens):
             self._cut_memory(length)
             del self.tokens[length:]
@@ -275,35 +287,35 @@ class Cache:
         self._unturned = False
 
     def _can_cut_live(self) -> bool:
-        """Whether the live sequence can lose its end: the first cells of a sliding window may be used again, or were never loaded."""
+        """Whether the end of the live sequence can be cut off: not where a sliding window has dropped its first cells."""
         return self.session.can_cut and self.session.first_position(LIVE) <= 0
 
-    def _choose(self, wanted: list[int]) -> int:
-        """Make the sequence live that has most in common with the beginning of `wanted`; how many tokens that is."""
-        common = usable(self.tokens, wanted, self._can_cut_live())
-        others = [usable(parked.tokens, wanted, self.session.can_cut_loaded) for parked in self._parked]
+    def _activate_best(self, wanted: list[int]) -> int:
+        """Make the sequence live that shares the longest beginning with `wanted`. Returns how many tokens that is."""
+        common = reusable_tokens(self.tokens, wanted, self._can_cut_live())
+        others = [reusable_tokens(parked.tokens, wanted, self.session.can_cut_loaded) for parked in self._parked]
         best = max(range(len(others)), key=lambda index: others[index], default=None)
-        if best is None or others[best] < common + WORTH:
+        if best is None or others[best] < common + MIN_PARKED_TOKENS:
             return common
         chosen = self._parked.pop(best)
-        if len(self.tokens) >= WORTH:
+        if len(self.tokens) >= MIN_PARKED_TOKENS:
             self._park()
         self._clear()
         if not self.session.load(LIVE, chosen.state):
             self._clear()
             return 0
         self.tokens[:], self._exact = chosen.tokens, chosen.exact
-        if len(chosen.tokens) - others[best] >= WORTH:
-            # Its end is lost to this prompt, and may be what the next one asks for.
+        if len(chosen.tokens) - others[best] >= MIN_PARKED_TOKENS:
+            # This prompt cuts its end off, which the next one may ask for.
             self._keep(chosen)
         return others[best]
 
     def _park(self) -> None:
         if self._unturned or self._options.parked_sequences == 0:
             return
-        # What a parked sequence that goes on from this one holds need not be held twice.
+        # A parked sequence that continues this one already holds it.
         for index, parked in enumerate(self._parked):
-            if usable(parked.tokens, self.tokens, self.session.can_cut_loaded) == len(self.tokens):
+            if reusable_tokens(parked.tokens, self.tokens, self.session.can_cut_loaded) == len(self.tokens):
                 self._parked.append(self._parked.pop(index))
                 return
         state = self.session.save(LIVE)
@@ -315,4 +327,4 @@ class Cache:
             self._parked = [old for old in self._parked if common_prefix(old.tokens, new.tokens) < len(old.tokens)]
         self._parked.append(new)
         while len(self._parked) > self._options.parked_sequences or self.parked_bytes > self._options.parked_bytes:
-            del self._parked[dispensable([parked.tokens for parked in self._parked])]
+            del self._parked[eviction_index([parked.tokens for parked in self._parked])]

@@ -1,4 +1,4 @@
-"""The two loops that take tokens from llama.cpp: one generation alone, and several of one prompt together."""
+"""The two loops that generate tokens with llama.cpp: one generation, and several of one prompt side by side."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..distribution import Distribution
 from ..model import StopReason, Token
 from ..stopping.continuation import Continuation
-from ..stopping.limits import Watch
+from ..stopping.stop_check import StopCheck
 from .cache import Cache
+from .distribution import Distribution
 from .vocabulary import Vocabulary
 
 Choose = Callable[[Distribution], int]
-# A row of logits as a distribution; raises where it is none.
-Read = Callable[[NDArray[np.float32]], Distribution]
+# A row of logits as a distribution; raises ModelError where the logits are not numbers.
+ToDistribution = Callable[[NDArray[np.float32]], Distribution]
 
 
 @dataclass(slots=True)
 class Alternative:
-    """One of several generations. sampled: its tokens, all but the last of them decoded; ended: when, as time.perf_counter counts."""
+    """One of several generations.
+
+    sampled: its tokens, all but the last of them decoded. ended: when it ended, in seconds of time.perf_counter.
+    """
 
     choose: Choose
     continuation: Continuation
@@ -32,7 +35,7 @@ class Alternative:
     ended: float | None = None
 
     def take(self, row: Distribution, vocabulary: Vocabulary) -> bool:
-        """Take the next token; whether the text goes on."""
+        """Take the next token. Returns whether the text continues."""
         token = token_of(row, self.choose(row), vocabulary)
         self.sampled.append(token.id)
         if self.continuation.add(token, vocabulary.ends(token.id)) is not None:
@@ -41,7 +44,7 @@ class Alternative:
 
 
 def sampler(temperature: float, top_p: float, seed: int) -> Choose:
-    """How a generation takes its tokens; temperature 0 is greedy."""
+    """The rule that chooses tokens; temperature 0 is greedy."""
     if temperature == 0:
         return lambda row: row.top
     random = np.random.default_rng(seed)
@@ -49,60 +52,63 @@ def sampler(temperature: float, top_p: float, seed: int) -> Choose:
 
 
 def greedy_from(first: int) -> Choose:
-    """This token first, then the most likely each time."""
+    """The rule that chooses this token first and the most likely one from then on."""
     begun = iter([first])
     return lambda row: next(begun, row.top)
 
 
 def token_of(row: Distribution, chosen: int, vocabulary: Vocabulary) -> Token:
-    """The chosen token with its numbers."""
+    """The chosen token with its bytes and log-probabilities."""
     return Token(chosen, vocabulary.piece(chosen), row.logprob(chosen), row.best_other_logprob(chosen), row.entropy())
 
 
-def alone(cache: Cache, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: Read, watch: Watch) -> StopReason:
-    """Go on from the live sequence, whose last logits are there, until the continuation or `watch` ends; why it ended.
+def generate_one(
+    cache: Cache, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: ToDistribution, stop_check: StopCheck
+) -> StopReason:
+    """Continue the live sequence until the continuation or `stop_check` ends it. Returns why it ended.
 
-    The token that ends it is not decoded: the next prompt may go on from there, or from before it.
+    The logits behind the live sequence must be there. The token that ends the text is not decoded.
     """
     while True:
         row = read(cache.row())
         token = token_of(row, choose(row), vocabulary)
-        stopped = continuation.add(token, vocabulary.ends(token.id)) or watch()
+        stopped = continuation.add(token, vocabulary.ends(token.id)) or stop_check()
         if stopped is not None:
             return stopped
         cache.extend([token.id])
 
 
-def together(
-    cache: Cache, alternatives: Sequence[Alternative], most: int, vocabulary: Vocabulary, read: Read, watch: Watch
+def generate_several(
+    cache: Cache, alternatives: Sequence[Alternative], max_tokens: int, vocabulary: Vocabulary, read: ToDistribution, stop_check: StopCheck
 ) -> StopReason | None:
-    """Go on from the live sequence with each alternative, one decode per step for all; why `watch` ended them, or None.
+    """Continue the live sequence with each alternative, in one decode per step for all. Returns why `stop_check` ended them, or None.
 
-    most: tokens that each may have. As many run at once as there are forks and cells; where one ends the next takes its place. The live
-    sequence is then the first alternative's, unless the others needed its cells.
+    max_tokens: tokens that each may have, with which room in the cache is planned. As many run at once as there are forks and cells;
+    where one ends the next takes its place. Afterwards the live sequence is that of the first alternative, unless the others needed its
+    cells.
     """
     session, length = cache.session, len(cache.tokens)
     first = read(cache.row())
     waiting = deque([alternative for alternative in alternatives if alternative.take(first, vocabulary)])
     running: dict[int, Alternative] = {}
     free = list(range(session.forks, 0, -1))
-    # The first alternative's fork, whose cells stay when it has ended, and how many they are.
-    kept = cells_kept = 0
+    # The first alternative's fork, which stays when that has ended, and the cells that it then takes.
+    first_fork = ended_cells = 0
     stopped: StopReason | None = None
     try:
         while waiting or running:
-            if stopped := watch():
+            if stopped := stop_check():
                 break
-            while waiting and free and length + cells_kept + (len(running) + 1) * (most - 1) <= session.cells:
+            while waiting and free and length + ended_cells + (len(running) + 1) * (max_tokens - 1) <= session.cells:
                 fork = free.pop()
                 running[fork] = waiting.popleft()
                 if running[fork] is alternatives[0]:
-                    kept = fork
+                    first_fork = fork
                 cache.fork(fork, length)
             if not running:
-                session.cut(kept, 0)
-                free.append(kept)
-                kept = cells_kept = 0
+                session.cut(first_fork, 0)
+                free.append(first_fork)
+                first_fork = ended_cells = 0
                 continue
             forks = list(running)
             last = [running[fork].sampled for fork in forks]
@@ -111,13 +117,13 @@ def together(
                 if running[fork].take(read(session.row(index)), vocabulary):
                     continue
                 del running[fork]
-                if fork == kept:
-                    cells_kept = len(alternatives[0].sampled) - 1
+                if fork == first_fork:
+                    ended_cells = len(alternatives[0].sampled) - 1
                 else:
                     session.cut(fork, 0)
                     free.append(fork)
-        if kept:
-            cache.adopt(kept, alternatives[0].sampled[:-1])
+        if first_fork:
+            cache.adopt(first_fork, alternatives[0].sampled[:-1])
     finally:
         for fork in range(1, 1 + session.forks):
             session.cut(fork, 0)

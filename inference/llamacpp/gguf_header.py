@@ -1,6 +1,6 @@
 """The header of a GGUF file, read without llama.cpp: what the model is, and whether the file is whole.
 
-ggml may abort the process on a damaged file, so nothing reaches it that has not passed here.
+ggml may abort the process on a damaged file, so every file is checked here first.
 Format: the "GGUF file format" specification in the ggml repository, versions 2 and 3, little-endian.
 """
 
@@ -20,10 +20,10 @@ Value = int | float | bool | str
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
-_MOST_DIMENSIONS = 4
-_MOST_BYTES_OF_A_KEY = 65_535
+_MAX_DIMENSIONS = 4
+_MAX_KEY_BYTES = 65_535
 _DEFAULT_ALIGNMENT = 32
-# llama.cpp reads the latter by the former's length, and aborts where a token stands twice.
+# llama.cpp reads the arrays of _OF_EACH_TOKEN by the length of _TOKENS, and aborts where a token occurs twice.
 _TOKENS = "tokenizer.ggml.tokens"
 _OF_EACH_TOKEN = {"tokenizer.ggml.token_type", "tokenizer.ggml.scores"}
 
@@ -65,7 +65,7 @@ _TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
     41: ("Q1_0", 128, 18),
 }
 
-# llama.cpp's file types whose mixture of tensor types has a name of its own.
+# Names of llama.cpp's file types.
 _FILE_TYPES = {
     0: "F32",
     1: "F16",
@@ -109,8 +109,12 @@ _FILE_TYPES = {
 class GGUFHeader:
     """What a GGUF says of itself.
 
-    metadata holds the single values (arrays are passed over); parameters counts the elements of all tensors; tokenizer is the SHA-256 of
-    the tokenizer's metadata, whatever their order in the file; size is the bytes that the file must have.
+    Attributes
+        metadata: the single values; arrays are left out.
+        parameters: the number of elements of all tensors.
+        tensor_types: parameters by the name of the tensor type.
+        tokenizer: SHA-256 of the tokenizer's metadata, independent of their order in the file.
+        size: bytes that the file must have.
     """
 
     version: int
@@ -171,7 +175,7 @@ def read_header(path: Path) -> GGUFHeader:
 
 
 def parse_header(data: mmap.mmap | bytes, path: Path) -> GGUFHeader:
-    """As `read_header`, of the file's bytes; path is for the messages."""
+    """As `read_header`, from the file's bytes. path: for messages."""
     reader = _Reader(data, path)
     version = _version(data, path)
     reader.position = 8
@@ -190,7 +194,7 @@ def parse_header(data: mmap.mmap | bytes, path: Path) -> GGUFHeader:
 
 
 class _Reader:
-    """A position in the file's bytes; nothing is read, and no memory taken, beyond their end."""
+    """A position in the file's bytes. It never reads beyond their end and never allocates by a length that the file can't hold."""
 
     def __init__(self, data: mmap.mmap | bytes, path: Path) -> None:
         self.data = data
@@ -216,13 +220,13 @@ class _Reader:
     def key(self) -> str:
         start = self.position
         size = self.scalar("<Q")
-        if not 0 < size <= _MOST_BYTES_OF_A_KEY:
+        if not 0 < size <= _MAX_KEY_BYTES:
             raise DamagedModel(self.path, f"a name of {size:,} bytes at offset {start:,}")
         self.position = start
         return self.string()
 
     def array(self, *, unique: bool = False) -> int:
-        """Pass over an array; how long it is. unique: its strings must differ."""
+        """Skip an array. Returns its length. unique: its strings must differ."""
         start = self.position
         kind, count = self.scalar("<I"), self.scalar("<Q")
         if kind in _SCALARS:
@@ -301,7 +305,7 @@ def _tensors(reader: _Reader, count: int) -> tuple[Counter[str], int]:
     for _ in range(count):
         name = reader.key()
         dimensions = reader.scalar("<I")
-        if dimensions > _MOST_DIMENSIONS:
+        if dimensions > _MAX_DIMENSIONS:
             raise DamagedModel(reader.path, f"the tensor {name!r} has {dimensions:,} dimensions")
         shape = [reader.scalar("<Q") for _ in range(dimensions)]
         kind, offset = reader.scalar("<I"), reader.scalar("<Q")

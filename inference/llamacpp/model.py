@@ -13,22 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..completion.fim_families import family_of, front_tokens, in_front
-from ..cores import physical_cores
-from ..distribution import Distribution, distribution
 from ..errors import CacheNotPossible, ContextTooLong, DecodeFailed, ModelClosed, ShiftNotPossible
 from ..file_hash import file_sha256
-from ..model import Cancel, Capabilities, Fingerprint, Generation, KVType, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings
+from ..model import (
+    Cancel,
+    Capabilities,
+    Fingerprint,
+    Generation,
+    KVType,
+    Layout,
+    OnAlternative,
+    OnToken,
+    Prompt,
+    StopReason,
+    Timings,
+    check_sampling,
+)
 from ..stopping.continuation import Continuation
-from ..stopping.limits import Watch, check_sampling, unwatched, watcher
+from ..stopping.stop_check import StopCheck, make_stop_check, never_stop
 from ..stopping.stops import Stop
-from .cache import Cache, CacheOptions, Reading
-from .file import context_length_of, layout_of, refuse_what_can_not_work
-from .generation import Alternative, alone, greedy_from, sampler, together
+from .cache import Cache, CacheOptions, PromptReading
+from .cores import physical_cores
+from .distribution import Distribution, distribution
+from .generation import Alternative, generate_one, generate_several, greedy_from, sampler
 from .gguf_header import read_header
+from .header_checks import check_can_run, context_length_of, layout_of
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
 from .vocabulary import Vocabulary
 
-# What is kept of prompts that are not the current one's beginning.
+# Earlier prompts that are kept in memory for when they come back, at most.
 PARKED_BYTES = 256 << 20
 PARKED_SEQUENCES = 8
 
@@ -36,17 +49,25 @@ PARKED_SEQUENCES = 8
 class LlamaModel:
     """The `Model` protocol on llama.cpp. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
-    n_ctx: tokens of context, None for the model's own (4,096 at most); gpu_layers: how many to offload, "auto" for all where the build
-    can; threads: None for the CPUs that this process may use, hyper-threads not counted; kv_type: numbers of the cache of keys and values
-    (q8_0 and q4_0 need flash attention and heads of a multiple of 32); flash_attention: None lets llama.cpp choose; chunk: tokens of a
-    prompt that are decoded at once, which a cancel may have to wait for on a GPU; parked_bytes, parked_sequences: how much of prompts
-    that are not the current one's beginning is kept in memory for when they come back.
+    Parameters
+        n_ctx: tokens of context; None for the model's own (4,096 at most).
+        gpu_layers: how many layers to offload; "auto" for all where the build can.
+        threads: None for one for each core that this process may use.
+        kv_type: number format of keys and values. q8_0 and q4_0 need flash attention and heads of a multiple of 32.
+        flash_attention: None lets llama.cpp choose.
+        chunk: tokens of a prompt that are decoded at once. On a GPU a cancel may have to wait for one.
+        shift_tokens: runs of at least so many tokens that text was inserted or deleted in front of are moved instead of computed again.
+            Their keys and values still come from the old text, so log-probabilities are then *approximate*, and a calibrator fitted on
+            exact ones does not hold. `Timings.shifted_tokens` tells. None never moves any.
+        parked_bytes, parked_sequences: how much of earlier prompts is kept in memory for when they come back.
 
-    shift_tokens: runs of at least so many tokens that stand at other positions than before, because text was inserted or deleted in front
-    of them, are moved instead of computed again. What was computed of them came from the old text, so log-probabilities are then
-    *approximate*, and a calibrator fitted on exact ones does not hold: None, the default, never moves any. `Timings.shifted_tokens` tells.
+    Attributes
+        header: what the file says of itself.
+        offload: what runs on a GPU.
 
-    Raises every class of `errors` but ModelClosed on opening. `offload` says what was offloaded, `header` what the file says.
+    Raises on opening
+        NoSuchModel, UnreadableModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture, UnknownLayout,
+        ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, RuntimeMissing.
     """
 
     def __init__(
@@ -82,7 +103,7 @@ class LlamaModel:
         self.header = read_header(self.path)
         self._layout = layout_of(self.path, self.header)
         self._context_length = context_length_of(self.header, n_ctx)
-        refuse_what_can_not_work(self.path, self.header, self._context_length, kv_type)
+        check_can_run(self.path, self.header, self._context_length, kv_type)
         layers = None if gpu_layers == "auto" else gpu_layers
         options = SessionOptions(self._context_length, layers, threads or physical_cores(), kv_type, flash_attention, chunk)
         session = Session(self.path, options)
@@ -92,7 +113,7 @@ class LlamaModel:
         self._kv_type = kv_type
         self._cache: Cache | None = Cache(session, CacheOptions(parked_bytes, parked_sequences, shift_tokens))
         self._vocabulary = Vocabulary(session.llama, session.vocab)
-        # Where each row of logits becomes a distribution, so that a token costs no new memory.
+        # Working memory of `distribution`, so that a token allocates none.
         self._work = np.empty((2, session.vocab_size), dtype=np.float32)
 
     def __enter__(self) -> Self:
@@ -142,7 +163,7 @@ class LlamaModel:
         return self._vocabulary.tokenize(text)
 
     def control(self, name: str) -> int | None:
-        """The id of the control token that is spelled so (e.g. "<|assay_judge|>"); None where the vocabulary has none."""
+        """The id of the control token with this spelling (such as "<|assay_judge|>"), or None."""
         self._open()
         return self._vocabulary.control(name)
 
@@ -152,11 +173,14 @@ class LlamaModel:
         return self._vocabulary.piece(token)
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
-        """The prompt for what stands between prefix and suffix: as psm pre, prefix, suf, suffix, mid; as spm pre, suf, suffix, mid, prefix.
+        """The prompt that asks for the text between prefix and suffix.
 
-        (Bavarian et al., arXiv 2207.14255, section 3, variant 2 of SPM.) Left to right it is the prefix alone.
-        An empty left-to-right prompt begins with the token that stands between texts, for there must be one to continue. extra, path:
-        pieces of other files, as `families.in_front` lays them out.
+        "psm" is pre, prefix, suf, suffix, mid; "spm" is pre, suf, suffix, mid, prefix; left to right it is the prefix alone. An empty
+        left-to-right prompt begins with the token that separates texts, because there must be one to continue.
+
+        extra, path: pieces of other files, laid out by `fim_families.in_front`.
+
+        Reference: Bavarian et al., arXiv 2207.14255, section 3, variant 2 of SPM.
         """
         self._open()
         vocabulary = self._vocabulary
@@ -196,19 +220,19 @@ class LlamaModel:
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, `on_token` or `cancel()` is true. temperature 0 is greedy.
 
-        max_ms counts from the call, the reading of the prompt included; cancel is asked from this thread, between tokens and within a
-        chunk of the prompt. Raises ContextTooLong when the prompt leaves no room for one token, OutOfMemory, DecodeFailed.
+        max_ms counts from the call, with the reading of the prompt. cancel is called on this thread, between tokens and within a chunk of
+        the prompt. Raises ContextTooLong where the prompt leaves no room for a token, OutOfMemory, DecodeFailed.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
-        most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, max_ms, begun)
-        continuation = Continuation(stop, most, on_token)
-        reading, stopped = self._read(prompt, watch)
+        max_tokens = min(max_tokens, self._room(prompt))
+        stop_check = make_stop_check(cancel, max_ms, begun)
+        continuation = Continuation(stop, max_tokens, on_token)
+        reading, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
         if stopped is None:
             choose = sampler(temperature, top_p, seed)
-            stopped = alone(self._open(), choose, continuation, self._vocabulary, self._distribution, watch)
+            stopped = generate_one(self._open(), choose, continuation, self._vocabulary, self._distribution, stop_check)
         timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
         return continuation.generation(stopped, timings)
 
@@ -228,39 +252,39 @@ class LlamaModel:
     ) -> list[Generation]:
         """`count` generations of one prompt, side by side. temperature 0: number i begins with the i-th most likely token.
 
-        Else number i is what `generate` gives with seed + i, up to what other batch sizes change in llama.cpp's rounding. The next prompt
-        finds the first one's tokens in the cache. More: `Model.alternatives`. Raises what `generate` raises.
+        At another temperature number i is what `generate` gives with seed + i, up to llama.cpp's rounding, which depends on the batch
+        size. Afterwards the cache holds the first one. See `Model.alternatives`. Raises what `generate` raises.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
-        most = min(max_tokens, self._room(prompt))
-        watch = watcher(cancel, max_ms, begun)
-        reading, stopped = self._read(prompt, watch)
+        max_tokens = min(max_tokens, self._room(prompt))
+        stop_check = make_stop_check(cancel, max_ms, begun)
+        reading, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
         chooses = [sampler(temperature, top_p, seed + number) for number in range(count)]
         cache = self._open()
         if temperature == 0 and stopped is None:
             chooses = [greedy_from(token) for token in self._distribution(cache.row()).most_probable(count)]
         made = [
-            Alternative(choose, Continuation(stop, most, None if on_token is None else functools.partial(on_token, number)))
+            Alternative(choose, Continuation(stop, max_tokens, None if on_token is None else functools.partial(on_token, number)))
             for number, choose in enumerate(chooses)
         ]
         if stopped is None:
-            stopped = together(cache, made, most, self._vocabulary, self._distribution, watch)
+            stopped = generate_several(cache, made, max_tokens, self._vocabulary, self._distribution, stop_check)
         done = time.perf_counter()
 
         def timings(ended: float) -> Timings:
             return Timings((read - begun) * 1000, (ended - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
 
-        # Without a reason of its own, an alternative was ended by what ended all.
+        # An alternative without a reason of its own was ended by what ended all.
         return [each.continuation.generation(stopped or StopReason.TOKENS, timings(each.ended or done)) for each in made]
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
 
-        Where half of the prompt or more is in the cache, it holds the same afterwards; else the prompt takes its place there.
+        Where the cache holds at least half of the prompt, it holds the same afterwards; else it holds the prompt.
         Raises ContextTooLong, OutOfMemory, DecodeFailed; ValueError for a token that the vocabulary does not have.
         """
         self._room(prompt, len(continuation))
@@ -277,7 +301,7 @@ class LlamaModel:
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
         """log p that the first token of each candidate text comes next, in nats.
 
-        Behind a generation it costs the question's own tokens; as for the cache, see `score`. Raises ContextTooLong, OutOfMemory,
+        Behind a generation only the question's own tokens are computed. For the cache see `score`. Raises ContextTooLong, OutOfMemory,
         DecodeFailed; ValueError for an empty candidate.
         """
         self._room(prompt)
@@ -292,7 +316,7 @@ class LlamaModel:
         return self._open().ask(prompt.tokens, len(prompt.tokens) - 1, take)[0]
 
     def forget(self) -> None:
-        """Empty the cache, what is parked included, so that the next call decodes its whole prompt."""
+        """Empty the cache and drop what is parked, so that the next call decodes its whole prompt."""
         self._open().forget()
 
     def close(self) -> None:
@@ -324,19 +348,19 @@ class LlamaModel:
         if tokens and not (min(tokens) >= 0 and max(tokens) < size):
             raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
 
-    def _read(self, prompt: Prompt, watch: Watch) -> tuple[Reading, StopReason | None]:
-        """Read the prompt until `watch` says why not."""
-        if watch is unwatched:
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[PromptReading, StopReason | None]:
+        """Read the prompt. Returns how it was read, and why `stop_check` ended that, or None."""
+        if stop_check is never_stop:
             return self._open().read(prompt.tokens), None
         stopped: StopReason | None = None
 
         def interrupted() -> bool:
             nonlocal stopped
-            stopped = stopped or watch()
+            stopped = stopped or stop_check()
             return stopped is not None
 
         reading = self._open().read(prompt.tokens, interrupted)
-        return reading, stopped or watch()
+        return reading, stopped or stop_check()
 
     def _distribution(self, logits: NDArray[np.float32]) -> Distribution:
         row = distribution(logits, self._work)

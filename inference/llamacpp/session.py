@@ -1,7 +1,7 @@
-"""llama.cpp through llama-cpp-python's low-level API: the loaded weights, and a context with cells that sequences of tokens share.
+"""llama.cpp through llama-cpp-python's low-level API: the loaded weights, and a context whose cells sequences of tokens share.
 
-A sequence is a number and the tokens that were decoded for it, at positions 0, 1, 2, …; a cell holds one token's keys and values and may
-belong to several sequences. What is in which of them is for `llama_cache` to know.
+A sequence is a number and the tokens that were decoded for it, at positions 0, 1, 2, …. A cell holds the keys and values of one token
+and may belong to several sequences. cache.py keeps account of which sequence holds which tokens.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from ..model import KVType
 Interrupted = Callable[[], bool]
 State = NDArray[np.uint8]
 
-# A chunk of a prompt: what is decoded between two looks at whether the caller still wants it.
+# Tokens of a prompt that are decoded between two checks whether the caller still wants it.
 CHUNK = 128
-# Sequences beside the first, and the cells that they may fill beyond the context's length.
+# Sequences beside the live one, and the cells that they may take beyond the context's length.
 FORKS = 8
 FORK_CELLS = 512
-# Bytes of a number in the cache: quantised in blocks of 32 with one scale of two bytes.
+# Bytes of a number in the cache. Quantised ones come in blocks of 32 with one scale of two bytes.
 BYTES_OF_KV: dict[KVType, float] = {"f32": 4, "f16": 2, "q8_0": 34 / 32, "q4_0": 18 / 32}
 QUANTISED_KV: tuple[KVType, ...] = ("q8_0", "q4_0")
 # Rows of logits held at once, in numbers: 16 MiB of float32.
 _LOGITS_AT_ONCE = 1 << 22
 _WARNING, _CONTINUED = 3, 5
 _ABORTED = 2
-_SECONDS_BETWEEN_LOOKS = 0.0005
+_SECONDS_BETWEEN_CHECKS = 0.0005
 _MEMORY_WORDS = ("allocate", "out of memory", "bad_alloc", "bad alloc")
 
 
 @dataclass(frozen=True, slots=True)
 class Offload:
-    """What runs on a GPU: `layers` of `total` (the output layer counts as one); supported: whether this build and machine can at all."""
+    """What runs on a GPU: `layers` of `total`, the output layer counted as one. supported: whether this build and machine can offload."""
 
     layers: int
     total: int
@@ -53,9 +53,9 @@ class Offload:
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """How a model is opened; gpu_layers and flash_attention None leave the choice to what the build can do.
+    """How a model is opened.
 
-    n_ctx: tokens of a sequence; chunk: tokens that one decode takes.
+    n_ctx: tokens of a sequence. chunk: tokens that one decode takes. gpu_layers, flash_attention: None leaves the choice to llama.cpp.
     """
 
     n_ctx: int
@@ -67,7 +67,7 @@ class SessionOptions:
 
 
 class _Log:
-    """llama.cpp's log, kept off the terminal; its last warnings and errors are there for an exception's message."""
+    """llama.cpp's log. It is kept off the terminal, and its last warnings and errors go into the messages of exceptions."""
 
     def __init__(self, llama: Any) -> None:
         self._lines: deque[str] = deque(maxlen=30)
@@ -88,16 +88,16 @@ class _Log:
         lines = [line for line in dict.fromkeys(self._lines) if line]
         return "; ".join(lines[-count:])
 
-    def tells_of_memory(self) -> bool:
+    def mentions_memory(self) -> bool:
         return any(word in line.lower() for line in self._lines for word in _MEMORY_WORDS)
 
 
 @functools.cache
 def runtime() -> tuple[Any, _Log]:
-    """llama-cpp-python's module of low-level functions, started, and its log. Raises RuntimeMissing."""
-    # How long a thread of GNU's OpenMP spins for the others before it sleeps: long enough for what is recorded of a token between two
-    # decodes (50 us), or each decode begins with waking it (80 us more). Much longer, and on a busy machine threads spin for one that does
-    # not run. Tokens a second of the embedded model, quiet and beside three busy processes: docs/performance.md.
+    """Start llama.cpp, once. Returns llama-cpp-python's module of low-level functions and its log. Raises RuntimeMissing."""
+    # How long a thread of GNU's OpenMP spins before it sleeps. It must outlast the work between two decodes (50 us), or each decode has to
+    # wake it first (80 us more). Much longer, and on a busy machine threads spin while the one they wait for can't run. Tokens a second of
+    # the embedded model, alone and beside three busy processes: docs/performance.md.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     # A failed assertion would otherwise start a debugger to print where it was.
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
@@ -118,11 +118,17 @@ def runtime_name() -> str:
 class Session:
     """Loaded weights and a context of sequences 0 to `forks`.
 
-    chunk: tokens that one decode takes; rows: logits that it gives; cells: tokens that all sequences hold together; can_cut: whether a
-    sequence can lose its end (a recurrent state can't); can_cut_loaded: whether one that was saved and loaded can (of a sliding window
-    only what the last token sees is saved); can_shift: whether tokens can change their positions.
-    Raises RuntimeMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening; OutOfMemory, DecodeFailed while
-    computing.
+    Attributes
+        chunk: tokens that one decode takes.
+        rows: rows of logits that one decode gives.
+        cells: tokens that all sequences hold together.
+        can_cut: whether the end of a sequence can be cut off (a recurrent state can't be).
+        can_cut_loaded: the same for a sequence that was saved and loaded (of a sliding window only what the last token sees is saved).
+        can_shift: whether tokens can change their positions.
+
+    Raises
+        RuntimeMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening.
+        OutOfMemory, DecodeFailed while computing.
     """
 
     def __init__(self, path: Path, options: SessionOptions) -> None:
@@ -133,7 +139,7 @@ class Session:
         self._batch: Any = None
         self._interrupted: Interrupted | None = None
         self._raised: list[BaseException] = []
-        self._looked = 0.0
+        self._last_check = 0.0
         try:
             self._load(options)
             self._make_context(options)
@@ -149,8 +155,8 @@ class Session:
         every_layer = 0x7FFF_FFFF
         wanted = every_layer if options.gpu_layers is None else options.gpu_layers
         parameters.n_gpu_layers = wanted if supported else 0
-        # Where there is AMX, llama.cpp lays weights out for it, and the process dies of a tile configuration that the compiler took for
-        # unused (ggml-org/llama.cpp, pull request 26954, open). No weights are rearranged for the processor then.
+        # On processors with AMX llama.cpp lays weights out for it, and the process crashes on a tile configuration that the compiler
+        # dropped as unused (ggml-org/llama.cpp, pull request 26954, open). So weights are not rearranged there.
         parameters.use_extra_bufts = b"AMX_INT8 = 1" not in llama.llama_print_system_info()
         self._log.clear()
         self._model = llama.llama_model_load_from_file(os.fsencode(self.path), parameters)
@@ -169,7 +175,7 @@ class Session:
         last = self._log.last()
         if "unknown model architecture" in last:
             return UnsupportedArchitecture(self.path, f"llama.cpp says: {last}")
-        if self._log.tells_of_memory():
+        if self._log.mentions_memory():
             return OutOfMemory(self.path, last)
         return LoadFailed(self.path, last)
 
@@ -192,7 +198,7 @@ class Session:
         self._log.clear()
         self._context = llama.llama_init_from_model(self._model, parameters)
         if not self._context:
-            if self._log.tells_of_memory():
+            if self._log.mentions_memory():
                 raise OutOfMemory(self.path, self._log.last())
             if options.kv_type in QUANTISED_KV:
                 raise CacheNotPossible(self.path, options.kv_type, self._log.last())
@@ -203,27 +209,27 @@ class Session:
 
     def _make_batch(self) -> None:
         llama = self.llama
-        most = max(self.chunk, 1 + FORKS)
-        self._batch = llama.llama_batch_init(most, 0, 1)
-        self._batch_tokens = np.ctypeslib.as_array(self._batch.token, (most,))
-        self._batch_positions = np.ctypeslib.as_array(self._batch.pos, (most,))
-        self._batch_logits = np.ctypeslib.as_array(self._batch.logits, (most,))
-        np.ctypeslib.as_array(self._batch.n_seq_id, (most,))[:] = 1
+        size = max(self.chunk, 1 + FORKS)
+        self._batch = llama.llama_batch_init(size, 0, 1)
+        self._batch_tokens = np.ctypeslib.as_array(self._batch.token, (size,))
+        self._batch_positions = np.ctypeslib.as_array(self._batch.pos, (size,))
+        self._batch_logits = np.ctypeslib.as_array(self._batch.logits, (size,))
+        np.ctypeslib.as_array(self._batch.n_seq_id, (size,))[:] = 1
         # llama.cpp has a pointer to each token's sequences; here they point into one array, which is filled at once.
-        self._batch_sequences = np.zeros(most, dtype=np.int32)
-        self._pointers = np.ctypeslib.as_array(ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_size_t)), (most,))
+        self._batch_sequences = np.zeros(size, dtype=np.int32)
+        self._pointers = np.ctypeslib.as_array(ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_size_t)), (size,))
         self._own_pointers = self._pointers.copy()
-        self._pointers[:] = self._batch_sequences.ctypes.data + np.arange(most) * self._batch_sequences.itemsize
+        self._pointers[:] = self._batch_sequences.ctypes.data + np.arange(size) * self._batch_sequences.itemsize
         self._row_of_logits = ctypes.c_float * self.vocab_size
         # Made once: ctypes makes machine code for each callback.
-        self._look_callback = llama.ggml_abort_callback(self._look)
+        self._abort_callback = llama.ggml_abort_callback(self._should_abort)
         self._no_callback = llama.ggml_abort_callback()
 
     def decode(self, sequence: int, start: int, tokens: Sequence[int], rows_from: int, interrupted: Interrupted | None = None) -> bool:
-        """Decode at most `chunk` tokens of one sequence from position `start`; False where `interrupted` ended it.
+        """Decode at most `chunk` tokens of one sequence from position `start`. False where `interrupted` ended it.
 
-        After that, and after an exception, the sequence has to be cut back to `start`.
-        Else `row(i)` has the logits after token i of these, from rows_from on.
+        Afterwards `row(i)` gives the logits behind token i of these, from rows_from on. After False or an exception the caller must cut
+        the sequence back to `start`.
         """
         count = len(tokens)
         self._batch_tokens[:count] = tokens
@@ -234,7 +240,7 @@ class Session:
         return self._decode(count, interrupted if count > 1 else None)
 
     def decode_each(self, sequences: Sequence[int], positions: Sequence[int], tokens: Sequence[int]) -> None:
-        """Decode one token for each of several sequences; then `row(i)` has the logits of the i-th."""
+        """Decode one token for each of several sequences. Afterwards `row(i)` gives the logits of the i-th."""
         count = len(tokens)
         self._batch_tokens[:count] = tokens
         self._batch_positions[:count] = positions
@@ -245,19 +251,19 @@ class Session:
     def _decode(self, count: int, interrupted: Interrupted | None) -> bool:
         self._batch.n_tokens = count
         self._log.clear()
-        status = self._watched(interrupted) if interrupted else int(self.llama.llama_decode(self._context, self._batch))
+        status = self._decode_interruptibly(interrupted) if interrupted else int(self.llama.llama_decode(self._context, self._batch))
         if status == 0:
             return True
         if status == _ABORTED:
             return False
-        if self._log.tells_of_memory():
+        if self._log.mentions_memory():
             raise OutOfMemory(self.path, self._log.last())
         raise DecodeFailed(self.path, f"status {status}. {self._log.last()}")
 
-    def _watched(self, interrupted: Interrupted) -> int:
-        """Decode, and look between ggml's operations whether to abort. The look's own exception is raised here: ctypes would swallow it."""
-        self._interrupted, self._looked = interrupted, time.monotonic()
-        self.llama.llama_set_abort_callback(self._context, self._look_callback, None)
+    def _decode_interruptibly(self, interrupted: Interrupted) -> int:
+        """Decode, and ask between ggml's operations whether to abort. Raises what `interrupted` raises, which ctypes would swallow."""
+        self._interrupted, self._last_check = interrupted, time.monotonic()
+        self.llama.llama_set_abort_callback(self._context, self._abort_callback, None)
         try:
             status = int(self.llama.llama_decode(self._context, self._batch))
         finally:
@@ -269,11 +275,11 @@ class Session:
             raise first
         return status
 
-    def _look(self, _data: object) -> bool:
+    def _should_abort(self, _data: object) -> bool:
         now = time.monotonic()
-        if self._raised or self._interrupted is None or now - self._looked < _SECONDS_BETWEEN_LOOKS:
+        if self._raised or self._interrupted is None or now - self._last_check < _SECONDS_BETWEEN_CHECKS:
             return bool(self._raised)
-        self._looked = now
+        self._last_check = now
         try:
             return self._interrupted()
         except BaseException as error:
@@ -281,7 +287,7 @@ class Session:
             return True
 
     def row(self, index: int) -> NDArray[np.float32]:
-        """The logits after a token of the last decode: a view that the next one overwrites."""
+        """The logits behind a token of the last decode, as a view that the next decode overwrites."""
         pointer = self.llama.llama_get_logits_ith(self._context, index)
         if not pointer:
             raise DecodeFailed(self.path, f"there are no logits. {self._log.last()}")
@@ -290,15 +296,15 @@ class Session:
         return np.frombuffer(memory, dtype=np.float32)
 
     def cut(self, sequence: int, start: int) -> bool:
-        """Take a sequence's tokens from position `start` on away; False where the model can't: nothing was taken away then."""
+        """Remove a sequence's tokens from position `start` on. False where the model can't; then nothing is removed."""
         return bool(self.llama.llama_memory_seq_rm(self._memory, sequence, start, -1))
 
     def copy(self, source: int, target: int, start: int = -1, end: int = -1) -> None:
-        """Give the target what the source has from position `start` to `end` (-1: from the first, to the last); no keys are copied."""
+        """Let the target share the source's tokens from position `start` to `end` (-1: from the first, to the last). No keys are copied."""
         self.llama.llama_memory_seq_cp(self._memory, source, target, start, end)
 
     def shift(self, sequence: int, by: int) -> None:
-        """Move a sequence's positions; the keys are turned at the next decode."""
+        """Move a sequence's positions. The next decode rotates the keys."""
         self.llama.llama_memory_seq_add(self._memory, sequence, -1, -1, by)
 
     def first_position(self, sequence: int) -> int:
@@ -310,7 +316,7 @@ class Session:
         self.llama.llama_memory_clear(self._memory, False)
 
     def save(self, sequence: int) -> State:
-        """A sequence's keys and values; empty where it can't be had."""
+        """A copy of a sequence's keys and values; empty where the model can't give one."""
         size = int(self.llama.llama_state_seq_get_size(self._context, sequence))
         state = np.empty(size, dtype=np.uint8)
         written = int(self.llama.llama_state_seq_get_data(self._context, _bytes_at(state), size, sequence))
@@ -332,7 +338,7 @@ class Session:
             llama.llama_model_free(self._model)
         self._batch = self._context = self._model = None
         # The callback refers to this object: it would outlive its last user until a collection of cycles.
-        self._look_callback = None
+        self._abort_callback = None
 
 
 def _bytes_at(state: State) -> Any:

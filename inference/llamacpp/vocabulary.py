@@ -1,4 +1,4 @@
-"""Text to tokens and back with a GGUF's own tokenizer, and which tokens control."""
+"""Text to tokens and back with a GGUF's own tokenizer, and its control tokens."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import ctypes
 import functools
 from typing import Any
 
-# Texts whose tokens are remembered: those of the last dozen prompts.
-_KEPT = 128
+# Texts whose tokens are remembered, which is about a dozen prompts.
+_MAX_REMEMBERED_TEXTS = 128
 
 
 class Vocabulary:
-    """The tokens of an open model. Text never becomes a control token, whatever it spells."""
+    """The tokens of an open model. Text never becomes a control token, even where it spells one."""
 
     def __init__(self, llama: Any, vocab: Any) -> None:
         self._llama = llama
         self._vocab = vocab
         self._fim = tuple(int(ask(vocab)) for ask in (llama.llama_vocab_fim_pre, llama.llama_vocab_fim_suf, llama.llama_vocab_fim_mid))
-        # What stands behind the cursor is cut and laid out anew at each keystroke, and stays the same.
-        self._tokenized = functools.lru_cache(maxsize=_KEPT)(self._tokenize)
+        # The text behind the cursor is tokenized at each keystroke and mostly stays the same.
+        self._tokenized = functools.lru_cache(maxsize=_MAX_REMEMBERED_TEXTS)(self._tokenize)
         self.ends = functools.cache(self._ends)
         self.piece = functools.cache(self._piece)
 
@@ -30,19 +30,19 @@ class Vocabulary:
 
     @property
     def beginning(self) -> list[int]:
-        """What a prompt begins with: the BOS token where the metadata asks for it, else nothing."""
+        """The tokens that each prompt begins with: BOS where the metadata asks for it, else none."""
         bos = int(self._llama.llama_vocab_bos(self._vocab))
         return [bos] if bos >= 0 and self._llama.llama_vocab_get_add_bos(self._vocab) else []
 
     @property
     def separator(self) -> int:
-        """A token that stands between texts, to begin an empty prompt with: BOS, EOS or EOT, the first that there is; else token 0."""
+        """A token that separates texts, to begin an empty prompt with: the first of BOS, EOS and EOT that exists, else token 0."""
         llama = self._llama
         ids = (int(ask(self._vocab)) for ask in (llama.llama_vocab_bos, llama.llama_vocab_eos, llama.llama_vocab_eot))
         return next((token for token in ids if token >= 0), 0)
 
     def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text; a surrogate that stands alone is read as "?"."""
+        """Token ids of plain text. A lone surrogate is read as "?"."""
         return list(self._tokenized(text))
 
     def _tokenize(self, text: str) -> tuple[int, ...]:
@@ -57,10 +57,10 @@ class Vocabulary:
         return tuple(ids[:count])
 
     def control(self, name: str) -> int | None:
-        """The id of the control token that is spelled so; None where there is none."""
+        """The id of the control token with this spelling, or None."""
         llama, data = self._llama, name.encode("utf-8", "replace")
         ids = (ctypes.c_int32 * (len(data) + 8))()
-        # Only here are control tokens read from text.
+        # parse_special is on only here.
         if int(llama.llama_tokenize(self._vocab, data, len(data), ids, len(ids), False, True)) != 1:
             return None
         token = int(ids[0])
@@ -68,7 +68,7 @@ class Vocabulary:
         return token if is_it else None
 
     def _ends(self, token: int) -> bool:
-        """Whether a token ends the text: the model's own ends, and every other control token, which begins something that is not text."""
+        """Whether a token ends the text: an end token of the model or any other control token, because what follows is no text."""
         llama = self._llama
         return (
             token in self._fim

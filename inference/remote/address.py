@@ -1,4 +1,4 @@
-"""Where a server is, and the key that it wants."""
+"""A server's address and key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY_VARIABLE = "ASSAY_API_KEY"
 
 
 def server_address(url: str) -> str:
-    """The address that paths are put behind: without a query, a final slash or /v1. Raises BadServerAddress."""
+    """The address without a query, a final slash or /v1. Raises BadServerAddress."""
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, TypeError, ValueError) as error:
@@ -35,14 +35,14 @@ def server_address(url: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself, by its name or number; names are not looked up."""
+    """Whether a host is this machine, by its name or number. Names are not looked up."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     return host == "localhost" or host.endswith(".localhost")
 
 
 def find_key(key: str | None = None, key_file: str | Path | None = None) -> str | None:
-    """The server's key: the one given, else the file's, else the environment's; None for none. Raises UnreadableKey."""
+    """The server's key: the one given, else the file's, else the environment's, else None. Raises UnreadableKey."""
     if key is None and key_file is not None:
         path = Path(key_file)
         try:

@@ -1,8 +1,8 @@
-"""What is asked of a server of completions, and what its answers say: pure functions from and to decoded JSON.
+"""Requests to servers of completions, and what their answers say: pure functions from and to decoded JSON.
 
-llama-server is asked in its own words (`/completion`, `/infill`), which tell ids, bytes and log-probabilities of the distribution before
-any sampler (https://github.com/ggml-org/llama.cpp tools/server/README.md, "completion_probabilities"; so since its pull request 10783).
-All others are asked in OpenAI's (`/v1/completions`): `choices[0].logprobs` has tokens, token_logprobs and top_logprobs
+llama-server is asked by its own interface (`/completion`, `/infill`), which gives ids, bytes and log-probabilities before any sampler
+ (https://github.com/ggml-org/llama.cpp tools/server/README.md, "completion_probabilities", since pull request 10783).
+All others are asked by OpenAI's (`/v1/completions`): `choices[0].logprobs` has tokens, token_logprobs and top_logprobs
 (https://platform.openai.com/docs/api-reference/completions; vLLM's additions: vllm/entrypoints/openai/completion/protocol.py; TGI's
 router/src/lib.rs, whose `logprobs` stays null).
 """
@@ -16,17 +16,17 @@ from typing import Any
 from ..model import StopReason
 
 _ID = "token_id:"
-# Servers write this or less for a probability of 0, as JSON has no infinity: vLLM -9999, llama-server the lowest float.
+# Servers write this or less for a probability of 0, because JSON has no infinity: vLLM -9999, llama-server the lowest float.
 _NO_LOGPROB = -9999.0
-# A logarithm of a probability is at most 0, but for rounding.
+# A log-probability is at most 0, except for rounding.
 _ROUNDING = 1e-3
-# What the functions here raise for JSON of another shape than documented.
+# What the functions here raise for JSON of an undocumented shape.
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A token that might have come and its log p in nats; id None where only its text is told, text None where only its id is."""
+    """A possible token and its log p in nats. id is None where the server gives only the text, text is None where it gives only the id."""
 
     id: int | None
     text: bytes | None
@@ -34,11 +34,15 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A token as the server tells it.
+class ServedToken:
+    """A token as the server reports it.
 
-    top: the most likely ones at its place, the first the most likely; ends: it ends the text, by what the server says; count: how many
-    tokens it had sampled with this one, None where it does not say; reused: tokens of the prompt that its cache held.
+    Attributes
+        logprob: None where the server reports none.
+        top: the most likely tokens at its place, in order.
+        ends: whether the server says that it ends the text.
+        count: tokens sampled so far with this one, None where the server does not say.
+        reused: tokens of the prompt that the server's cache held.
     """
 
     id: int | None
@@ -51,37 +55,45 @@ class Heard:
 
     @property
     def best_other(self) -> float | None:
-        """The highest log p of all other tokens; None where it can't be told from what came."""
+        """The highest log p of all other tokens; None where the answer does not say."""
         if self.logprob is None or (self.id is None and "\ufffd".encode() in self.text):
-            return None  # broken characters look alike: another token may hide behind the same text
+            return None  # all broken characters have the same text, so another token can't be told from this one
         others = [c.logprob for c in self.top if (c.id != self.id if self.id is not None else c.text != self.text)]
         return max(others) if others else None
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is taken: temperature 0 is the most likely one; else top_p of the distribution at that temperature."""
+    """How the next token is chosen: at temperature 0 the most likely one, else drawn from top_p of the distribution at that temperature."""
 
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 0
 
 
-def llama_request(prompt: Mapping[str, Any], *, most: int, top: int, sampling: Sampling, stream: bool) -> dict[str, Any]:
-    """A body for `/completion` or `/infill`. prompt: its fields; no sampler of the server's own settings is left in force."""
+def llama_request(prompt: Mapping[str, Any], *, max_tokens: int, top: int, sampling: Sampling, stream: bool) -> dict[str, Any]:
+    """A body for `/completion` or `/infill`. It overrides all samplers that the server was started with. prompt: the prompt's fields."""
     if sampling.temperature > 0:
         samplers: dict[str, Any] = {"samplers": ["temperature", "top_p"], "temperature": sampling.temperature, "top_p": sampling.top_p}
     else:
         samplers = {"samplers": ["top_k"], "top_k": 1}
-    asked = {"n_predict": most, "n_probs": top, "post_sampling_probs": False, "seed": sampling.seed % (1 << 32), "stop": [], "n_indent": 0}
+    asked = {
+        "n_predict": max_tokens,
+        "n_probs": top,
+        "post_sampling_probs": False,
+        "seed": sampling.seed % (1 << 32),
+        "stop": [],
+        "n_indent": 0,
+    }
     kept = {"cache_prompt": True, "return_tokens": True, "timings_per_token": stream, "stream": stream}
     return {**prompt, **asked, **samplers, **kept}
 
 
-def llama_heard(event: Mapping[str, Any], ends: frozenset[int]) -> list[Heard]:
-    """The tokens of one event, one or none. Control tokens have no text and end it; ends: ids that do so though they are shown.
+def llama_tokens(event: Mapping[str, Any], ends: frozenset[int]) -> list[ServedToken]:
+    """The tokens of one event, one or none.
 
-    A token that is only part of a character gets no event (tools/server/server-context.cpp, process_token); `count` leaves a gap there.
+    A control token has no text and ends the generation. ends: ids of tokens that have a text and end it too. A token that is only a part
+    of a character gets no event (tools/server/server-context.cpp, process_token), which leaves a gap in `count`.
     """
     reused = int((event.get("timings") or {}).get("cache_n") or 0)
     count = int(event["tokens_predicted"]) if "tokens_predicted" in event else None
@@ -92,22 +104,22 @@ def llama_heard(event: Mapping[str, Any], ends: frozenset[int]) -> list[Heard]:
         return [replace(llama_token(entry, ends), count=count, reused=reused) for entry in told]
     text = str(event.get("content", "")).encode("utf-8", "replace")
     (token,) = event["tokens"]
-    return [Heard(int(token), text, None, (), not text or token in ends, count, reused)]
+    return [ServedToken(int(token), text, None, (), not text or token in ends, count, reused)]
 
 
-def llama_token(entry: Mapping[str, Any], ends: frozenset[int] = frozenset()) -> Heard:
+def llama_token(entry: Mapping[str, Any], ends: frozenset[int] = frozenset()) -> ServedToken:
     """One entry of `completion_probabilities`."""
     token, text = int(entry["id"]), bytes(list(entry["bytes"]))
     top = tuple(
         Candidate(int(other["id"]), bytes(list(other["bytes"])), logprob)
         for other in entry.get("top_logprobs", ())
-        if (logprob := _told(other.get("logprob"))) is not None
+        if (logprob := _logprob(other.get("logprob"))) is not None
     )
-    return Heard(token, text, _told(entry.get("logprob")), top, not text or token in ends)
+    return ServedToken(token, text, _logprob(entry.get("logprob")), top, not text or token in ends)
 
 
 def server_end(event: Mapping[str, Any]) -> StopReason | None:
-    """Why the server itself ended the text, None where it goes on."""
+    """Why the server ended the text, or None."""
     if event.get("stop") is True:
         return StopReason.END if event.get("stop_type") == "eos" else StopReason.TOKENS
     for choice in event.get("choices") or ():
@@ -117,13 +129,20 @@ def server_end(event: Mapping[str, Any]) -> StopReason | None:
 
 
 def openai_request(
-    prompt: str | Sequence[int], *, model: str, most: int, top: int | None, sampling: Sampling, stream: bool, extras: Mapping[str, Any]
+    prompt: str | Sequence[int],
+    *,
+    model: str,
+    max_tokens: int,
+    top: int | None,
+    sampling: Sampling,
+    stream: bool,
+    extras: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A body for `/v1/completions`. top: how many log-probabilities, None for none; extras: what only this kind of server knows."""
+    """A body for `/v1/completions`. top: how many log-probabilities, None for none. extras: fields of this kind of server."""
     body: dict[str, Any] = {
         "model": model,
         "prompt": prompt if isinstance(prompt, str) else list(prompt),
-        "max_tokens": most,
+        "max_tokens": max_tokens,
         "temperature": sampling.temperature,
         "stream": stream,
     }
@@ -134,11 +153,11 @@ def openai_request(
     return {**body, **extras}
 
 
-def openai_heard(event: Mapping[str, Any]) -> list[Heard]:
-    """The tokens of one event or answer; of those without log-probabilities one for all of its text.
+def openai_tokens(event: Mapping[str, Any]) -> list[ServedToken]:
+    """The tokens of one event or answer. Without log-probabilities all its text is one token.
 
-    Where an event has several tokens whose spellings are not told, all of its text belongs to the last of them. A token ends the text
-    where the server says that it has ended and the token brought no text: some end it without telling of the token.
+    Where an event has several tokens without their spellings, all its text belongs to the last. A token ends the text where the server
+    says so and the token has no text; some servers end a text without reporting that token.
     """
     choices = event.get("choices") or []
     if not choices:
@@ -148,7 +167,7 @@ def openai_heard(event: Mapping[str, Any]) -> list[Heard]:
     told = choice.get("logprobs") or {}
     names = list(told.get("tokens") or []) if isinstance(told, dict) else []
     if not names:
-        return [Heard(None, text.encode("utf-8", "replace"), None)] if text else []
+        return [ServedToken(None, text.encode("utf-8", "replace"), None)] if text else []
     spelled = next((size for size in range(len(names) + 1) if "".join(names[:size]) == text), None)
     texts = [*[""] * (len(names) - 1), text] if spelled is None else [*names[:spelled], *[""] * (len(names) - spelled)]
     heard = []
@@ -157,39 +176,39 @@ def openai_heard(event: Mapping[str, Any]) -> list[Heard]:
         top = tuple(
             Candidate(id_of(other), None if id_of(other) is not None else other.encode("utf-8", "replace"), logprob)
             for other, value in sorted(((tops or [None])[0] or {}).items(), key=lambda item: -item[1])
-            if (logprob := _told(value)) is not None
+            if (logprob := _logprob(value)) is not None
         )
-        logprob = _told(told["token_logprobs"][index])
+        logprob = _logprob(told["token_logprobs"][index])
         last = ended and index == len(names) - 1 and not texts[index]
-        heard.append(Heard(id_of(name), texts[index].encode("utf-8", "replace"), logprob, top, last))
+        heard.append(ServedToken(id_of(name), texts[index].encode("utf-8", "replace"), logprob, top, last))
     return heard
 
 
 def id_of(name: str) -> int | None:
-    """The id in vLLM's `token_id:N`, None in any other spelling."""
+    """The id in vLLM's spelling `token_id:N`, else None."""
     digits = name.removeprefix(_ID)
     return int(digits) if digits != name and digits.isdigit() else None
 
 
 def prompt_logprobs(answer: Mapping[str, Any], tokens: Sequence[int], last: int) -> list[float] | None:
-    """log p of the last so many tokens of the prompt, by vLLM's `prompt_logprobs`: for each place a map from ids, in decimal, to numbers.
+    """log p of the `last` tokens of the prompt, from vLLM's `prompt_logprobs`: for each place a map from decimal ids to numbers.
 
-    None where the answer does not tell them all.
+    None where one is missing.
     """
     places = (answer.get("choices") or [{}])[0].get("prompt_logprobs")
     if not isinstance(places, list) or len(places) != len(tokens):
         return None
-    found = [_told(((place or {}).get(str(token)) or {}).get("logprob")) for place, token in zip(places, tokens, strict=True)]
+    found = [_logprob(((place or {}).get(str(token)) or {}).get("logprob")) for place, token in zip(places, tokens, strict=True)]
     return _all_of(found[len(found) - last :])
 
 
 def echoed_logprobs(answer: Mapping[str, Any], length: int, last: int) -> list[float] | None:
-    """The same of an answer to `echo` with one token more: `token_logprobs` of a prompt of `length` tokens and of what follows it."""
+    """log p of the `last` tokens of a prompt of `length` tokens, from an answer with `echo`; None where one is missing."""
     told = (answer.get("choices") or [{}])[0].get("logprobs") or {}
     values = told.get("token_logprobs") if isinstance(told, dict) else None
     if not isinstance(values, list) or not length <= len(values) <= length + 1:
         return None
-    return _all_of([_told(value) for value in values[length - last : length]])
+    return _all_of([_logprob(value) for value in values[length - last : length]])
 
 
 def _all_of(values: Sequence[float | None]) -> list[float] | None:
@@ -197,7 +216,7 @@ def _all_of(values: Sequence[float | None]) -> list[float] | None:
     return known if len(known) == len(values) else None
 
 
-def _told(value: object) -> float | None:
+def _logprob(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not _NO_LOGPROB < value <= _ROUNDING:
         return None
     return min(float(value), 0.0)

@@ -1,7 +1,7 @@
-"""One server, asked over HTTP: what goes out, what comes back, and which failure is which.
+"""One server, asked over HTTP: requests, answers, and which failure is which error.
 
-The requests run in a thread of their own, on an event loop; the caller waits for them in steps of `POLL_S` and can give up at each: the
-request is then cancelled wherever it is, while connecting, waiting or reading, and its connection closed, by which the server learns.
+The requests run on an event loop in a thread of their own. The caller waits in steps of `POLL_S` and can give up at each. The request is
+then cancelled while connecting, waiting or reading, and its connection is closed, so that the server stops too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..errors import (
     ServerUnreachable,
 )
 from ..model import StopReason
-from ..stopping.limits import Watch, unwatched
+from ..stopping.stop_check import StopCheck, never_stop
 from .address import is_loopback, server_address
 from .formats import MALFORMED
 from .server_sent_events import EventStream
@@ -44,17 +44,17 @@ except ImportError as missing:
     raise HttpxMissing(str(missing)) from missing
 
 POLL_S = 0.005
-_FIRST_RETRY_S = 0.1
-_LONGEST_RETRY_S = 5.0
-# No answer is larger: the log-probabilities of a whole vocabulary of 300,000 take 40 MB.
-_MOST_BYTES = 1 << 28
-_SHOWN_OF_A_MESSAGE = 300
+_FIRST_RETRY_PAUSE_S = 0.1
+_MAX_RETRY_PAUSE_S = 5.0
+# Larger than any real answer: the log-probabilities of a vocabulary of 300,000 tokens take 40 MB.
+_MAX_ANSWER_BYTES = 1 << 28
+_MAX_QUOTED_CHARACTERS = 300
 
 T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """The caller's watch ended the wait."""
+    """The caller's stop check ended the wait."""
 
     def __init__(self, reason: StopReason) -> None:
         super().__init__(reason)
@@ -63,10 +63,13 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds. connect: until there is a connection; silence: until the first byte, and between any two; total: of a whole request.
+    """Times in seconds after which a wait ends.
 
-    retry: how long a server that refuses connections, drops them before it answers, or asks to come back later is asked again; load: the
-    same while the model is opened, for a server that still loads it.
+    connect: for a connection
+    silence: for the first byte, and between any two
+    total: for a whole request
+    retry: how long a request is retried where the server refuses connections, drops them before it answers, or asks to come back later
+    load: the same while the model is opened, because the server may still be loading it
     """
 
     connect: float = 5.0
@@ -77,24 +80,25 @@ class Timeouts:
 
 
 class Connection:
-    """A server, its key and the connections that are kept open to it. The key goes to this host only: no redirect is followed.
+    """A server, its key and the connections that are kept open to it.
 
-    Proxies of the environment are used, but never for the loopback. Raises what `errors` names; no message holds the key.
+    The key goes to this host only: redirects are not followed, and no message holds it. Proxies of the environment are used, except for
+    the loopback. Every failure is a ModelError.
     """
 
     def __init__(self, address: str, key: str | None, timeouts: Timeouts) -> None:
         self.where = server_address(address)
         self.timeouts = timeouts
-        # In no attribute, so that nothing that shows attributes can show it.
+        # The key is in no attribute, so that nothing that prints attributes can print it.
         self._without_key: Callable[[str], str] = (lambda text: text.replace(key, "…")) if key else str
         self._has_key = key is not None
         host = httpx.URL(self.where).host
         self.warnings: tuple[str, ...] = ()
         if key and self.where.startswith("http:") and not is_loopback(host):
-            self.warnings = (f"The key goes to {self.where} unencrypted: everyone on the way can read it. Use https, or a tunnel.",)
+            self.warnings = (f"The key goes to {self.where} unencrypted: anyone on the way can read it. Use https or a tunnel.",)
         headers = {"User-Agent": "assay", "Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         times = httpx.Timeout(timeouts.silence, connect=timeouts.connect, pool=None)
-        encrypted = self.where.startswith("https:")  # else no certificates are read, which takes longer than the first answer
+        encrypted = self.where.startswith("https:")  # reading the certificates takes longer than a first answer over http
         try:
             self._client = httpx.AsyncClient(headers=headers, timeout=times, verify=encrypted, trust_env=not is_loopback(host))
         except (ImportError, ValueError, httpx.InvalidURL, OSError) as error:
@@ -103,16 +107,16 @@ class Connection:
         self._thread = threading.Thread(target=self._loop.run_forever, name=f"assay {self.where}", daemon=True)
         self._thread.start()
 
-    def get(self, path: str, watch: Watch = unwatched, *, patience: float | None = None) -> Any:
-        """The JSON at a path. patience: seconds for retries, else `Timeouts.retry`."""
-        return self._wait(self._start(self._json("GET", path, None, patience)), watch)
+    def get(self, path: str, stop_check: StopCheck = never_stop, *, patience: float | None = None) -> Any:
+        """GET a path's JSON. patience: seconds for retries, instead of `Timeouts.retry`."""
+        return self._wait(self._start(self._json("GET", path, None, patience)), stop_check)
 
-    def post(self, path: str, body: dict[str, Any], watch: Watch = unwatched) -> Any:
-        """The JSON that a path answers a request with."""
-        return self._wait(self._start(self._json("POST", path, body, None)), watch)
+    def post(self, path: str, body: dict[str, Any], stop_check: StopCheck = never_stop) -> Any:
+        """POST a body. Returns the answer's JSON."""
+        return self._wait(self._start(self._json("POST", path, body, None)), stop_check)
 
-    def post_each(self, path: str, bodies: Sequence[dict[str, Any]], watch: Watch = unwatched) -> list[Any]:
-        """The answers to many small requests, eight at a time."""
+    def post_each(self, path: str, bodies: Sequence[dict[str, Any]], stop_check: StopCheck = never_stop) -> list[Any]:
+        """POST many small bodies, eight at a time. Returns their answers in order."""
 
         async def all_of_them() -> list[Any]:
             free = asyncio.Semaphore(8)
@@ -126,16 +130,16 @@ class Connection:
             return [task.result() for task in tasks]
 
         try:
-            return self._wait(self._start(all_of_them()), watch)
+            return self._wait(self._start(all_of_them()), stop_check)
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
     def stream(self, path: str, bodies: Sequence[dict[str, Any]]) -> Streams:
-        """Several requests at once, whose answers come as events."""
+        """POST several bodies at once whose answers are streams of events."""
         return Streams(self, path, bodies)
 
     def close(self) -> None:
-        """Close all connections; a second time does nothing."""
+        """Close all connections. A second call does nothing."""
         if self._loop.is_closed():
             return
         asyncio.run_coroutine_threadsafe(self._finish(), self._loop).result()
@@ -144,7 +148,7 @@ class Connection:
         self._loop.close()
 
     async def _finish(self) -> None:
-        """What was cancelled has to close its connection before the loop ends."""
+        """Let cancelled requests close their connections before the loop ends."""
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()
@@ -157,10 +161,10 @@ class Connection:
             raise RemoteClosed(self.where)
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
-    def _wait(self, future: Future[T], watch: Watch) -> T:
+    def _wait(self, future: Future[T], stop_check: StopCheck) -> T:
         try:
             while not concurrent.futures.wait([future], timeout=POLL_S).done:
-                if stopped := watch():
+                if stopped := stop_check():
                     raise Interrupted(stopped)
             return future.result()
         finally:
@@ -175,16 +179,16 @@ class Connection:
         except (ValueError, RecursionError):
             if _is_html(response, text):
                 raise NotACompletionServer(self.where, f"{path} answered with a web page") from None
-            raise BadAnswer(self.where, path, f"something that is not JSON ({self.shown(text)})") from None
+            raise BadAnswer(self.where, path, f"something that is not JSON ({self.quoted(text)})") from None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[Any]:
-        """The decoded data of each event until [DONE] or the end of the stream."""
+        """The decoded data of each event, until [DONE] or the end of the stream."""
         async with self._request("POST", path, body, None) as response:
             if not response.headers.get("content-type", "").startswith("text/event-stream"):
                 text = (await self._read(response, path)).decode("utf-8", "replace")
                 if _is_html(response, text):
                     raise NotACompletionServer(self.where, f"{path} answered with a web page")
-                raise BadAnswer(self.where, path, f"no stream of events ({self.shown(text)})")
+                raise BadAnswer(self.where, path, f"no stream of events ({self.quoted(text)})")
             stream, size = EventStream(), 0
             with self._cut_off(path):
                 async for chunk in response.aiter_bytes():
@@ -198,18 +202,18 @@ class Connection:
         try:
             event = json.loads(data)
         except (ValueError, RecursionError):
-            raise BadAnswer(self.where, path, f"an event that is not JSON ({self.shown(data)})") from None
+            raise BadAnswer(self.where, path, f"an event that is not JSON ({self.quoted(data)})") from None
         if not isinstance(event, dict):
-            raise BadAnswer(self.where, path, f"an event that is no object ({self.shown(data)})")
+            raise BadAnswer(self.where, path, f"an event that is no object ({self.quoted(data)})")
         if event.get("error"):
             error = event["error"]
             code = error.get("code") if isinstance(error, dict) else None
-            raise RequestRefused(self.where, path, code if isinstance(code, int) else 200, self.shown(data))
+            raise RequestRefused(self.where, path, code if isinstance(code, int) else 200, self.quoted(data))
         return event
 
     @contextlib.asynccontextmanager
     async def _request(self, method: str, path: str, body: dict[str, Any] | None, patience: float | None) -> AsyncIterator[httpx.Response]:
-        """A response whose status is good and whose body is still to be read."""
+        """A successful response whose body is not read yet."""
         try:
             async with asyncio.timeout(self.timeouts.total):
                 response = await self._send(method, path, body, self.timeouts.retry if patience is None else patience)
@@ -221,9 +225,9 @@ class Connection:
             raise ServerTimedOut(self.where, f"{path} was not done", self.timeouts.total) from None
 
     async def _send(self, method: str, path: str, body: dict[str, Any] | None, patience: float) -> httpx.Response:
-        """Ask until it answers, or until patience is over; only what failed before a byte of the answer came is asked again."""
+        """Send a request, and retry for `patience` seconds what failed before a byte of the answer came."""
         loop = asyncio.get_running_loop()
-        began, pause = loop.time(), _FIRST_RETRY_S
+        began, pause = loop.time(), _FIRST_RETRY_PAUSE_S
         while True:
             request = self._client.build_request(method, self.where + path, json=body)
             wanted, allowed = 0.0, patience
@@ -235,9 +239,9 @@ class Connection:
             except httpx.TimeoutException:
                 raise ServerTimedOut(self.where, f"{path} gave no answer", self.timeouts.silence) from None
             except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-                failure, allowed = ServerUnreachable(self.where, self.shown(str(error) or type(error).__name__)), self.timeouts.retry
+                failure, allowed = ServerUnreachable(self.where, self.quoted(str(error) or type(error).__name__)), self.timeouts.retry
             except (httpx.HTTPError, httpx.InvalidURL) as error:
-                raise ServerUnreachable(self.where, self.shown(str(error) or type(error).__name__)) from None
+                raise ServerUnreachable(self.where, self.quoted(str(error) or type(error).__name__)) from None
             else:
                 if response.status_code < 300:
                     return response
@@ -249,25 +253,25 @@ class Connection:
             if loop.time() + wait - began > allowed:
                 raise failure from None
             await asyncio.sleep(wait)
-            pause = min(2 * pause, _LONGEST_RETRY_S)
+            pause = min(2 * pause, _MAX_RETRY_PAUSE_S)
 
     async def _refusal(self, response: httpx.Response, path: str) -> ModelError:
         try:
             text = (await self._read(response, path)).decode("utf-8", "replace")
         finally:
             await response.aclose()
-        # A page says in many words what its status says in two.
-        status, message = response.status_code, self.shown(response.reason_phrase if _is_html(response, text) else _message(text))
+        # A web page is long, and its status says the same.
+        status, message = response.status_code, self.quoted(response.reason_phrase if _is_html(response, text) else _message(text))
         if status in (401, 403):
             return AccessRefused(self.where, status, self._has_key)
-        if status in (429, 502, 503, 504):  # 502 and 504 are of a proxy whose server is not there
+        if status in (429, 502, 503, 504):  # 502 and 504 come from a proxy that can't reach its server
             return ServerBusy(self.where, status, message)
         if _is_html(response, text):
             return NotACompletionServer(self.where, f"{path} answered HTTP {status} with a web page")
         if status in (404, 405):
             return NoSuchEndpoint(self.where, path, f"HTTP {status}: {message}")
         if status < 400:
-            return NotACompletionServer(self.where, f"it sends elsewhere, to {self.shown(response.headers.get('location', 'nowhere'))}")
+            return NotACompletionServer(self.where, f"it redirects to {self.quoted(response.headers.get('location', 'nowhere'))}")
         return RequestRefused(self.where, path, status, message)
 
     async def _read(self, response: httpx.Response, path: str) -> bytes:
@@ -279,17 +283,17 @@ class Connection:
         return bytes(data)
 
     def _bounded(self, path: str, size: int) -> int:
-        if size > _MOST_BYTES:
-            raise BadAnswer(self.where, path, f"more than {_MOST_BYTES:,} bytes")
+        if size > _MAX_ANSWER_BYTES:
+            raise BadAnswer(self.where, path, f"more than {_MAX_ANSWER_BYTES:,} bytes")
         return size
 
     @contextlib.contextmanager
-    def promised(self, path: str) -> Iterator[None]:
-        """Where an answer's decoded JSON is read: what it lacks, or has in another shape, is a BadAnswer."""
+    def expecting(self, path: str) -> Iterator[None]:
+        """Read an answer's JSON in this context: a missing field or another shape becomes BadAnswer."""
         try:
             yield
         except MALFORMED as error:
-            raise BadAnswer(self.where, path, f"something else than it promises ({self.shown(repr(error))})") from None
+            raise BadAnswer(self.where, path, f"something else than it promises ({self.quoted(repr(error))})") from None
 
     @contextlib.contextmanager
     def _cut_off(self, path: str) -> Iterator[None]:
@@ -298,17 +302,17 @@ class Connection:
         except httpx.TimeoutException:
             raise ServerTimedOut(self.where, f"{path} fell silent and said nothing", self.timeouts.silence) from None
         except httpx.HTTPError as error:
-            raise AnswerCutOff(self.where, path, self.shown(str(error) or type(error).__name__)) from None
+            raise AnswerCutOff(self.where, path, self.quoted(str(error) or type(error).__name__)) from None
 
-    def shown(self, text: str) -> str:
-        """The beginning of what a server said, in one line; a key that it repeats is left out."""
+    def quoted(self, text: str) -> str:
+        """The beginning of a server's message, in one line and without the key."""
         text = self._without_key(text)
-        line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * _SHOWN_OF_A_MESSAGE]).split())
-        return line if len(line) <= _SHOWN_OF_A_MESSAGE else f"{line[:_SHOWN_OF_A_MESSAGE]}…"
+        line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * _MAX_QUOTED_CHARACTERS]).split())
+        return line if len(line) <= _MAX_QUOTED_CHARACTERS else f"{line[:_MAX_QUOTED_CHARACTERS]}…"
 
 
 class Streams:
-    """Requests in progress, numbered from 0 in the order they were given. A context: whatever still runs at its end is cancelled."""
+    """Requests in progress, numbered from 0 in the order of the bodies. As a context manager it cancels what still runs at the end."""
 
     def __init__(self, connection: Connection, path: str, bodies: Sequence[dict[str, Any]]) -> None:
         self._connection, self._path = connection, path
@@ -324,18 +328,18 @@ class Streams:
             self.end(number)
 
     def end(self, number: int) -> None:
-        """Cancel one request: its connection is closed, nothing of it comes any more."""
+        """Cancel one request and close its connection."""
         self._running.discard(number)
         self._futures[number].cancel()
 
-    def events(self, watch: Watch) -> Iterator[tuple[int, Any]]:
-        """Each event with its request's number, None for the end of one; stops when none runs. Raises Interrupted, ModelError."""
+    def events(self, stop_check: StopCheck) -> Iterator[tuple[int, Any]]:
+        """Each event with its request's number, None for the end of a stream, until all have ended. Raises Interrupted, ModelError."""
         while self._running:
             try:
                 number, event = self._arrived.get(timeout=POLL_S)
             except queue.Empty:
                 event = number = None
-            if stopped := watch():
+            if stopped := stop_check():
                 raise Interrupted(stopped)
             if number not in self._running:
                 continue
@@ -347,7 +351,7 @@ class Streams:
 
     async def _follow(self, number: int, body: dict[str, Any]) -> None:
         try:
-            # Closed here and now where it is cancelled, not when it is found to be garbage.
+            # A cancelled stream closes its connection here, not when it is collected.
             async with contextlib.aclosing(self._connection.events(self._path, body)) as events:
                 async for event in events:
                     self._arrived.put((number, event))

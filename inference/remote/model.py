@@ -12,16 +12,29 @@ from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
 from ..errors import ContextTooLong, Unavailable
-from ..model import Cancel, Capabilities, Fingerprint, Generation, Layout, OnAlternative, OnToken, Prompt, StopReason, Timings, Token
+from ..model import (
+    Cancel,
+    Capabilities,
+    Fingerprint,
+    Generation,
+    Layout,
+    OnAlternative,
+    OnToken,
+    Prompt,
+    StopReason,
+    Timings,
+    Token,
+    check_sampling,
+)
 from ..stopping.continuation import Continuation
-from ..stopping.limits import Watch, check_sampling, watcher
+from ..stopping.stop_check import StopCheck, make_stop_check
 from ..stopping.stops import Stop
 from .address import find_key
 from .formats import Candidate, Sampling
 from .http import Connection, Interrupted, Timeouts
 from .probe import Served, probe, score_given
-from .reading import Reading
 from .requests import Requests
+from .streamed_generation import StreamedGeneration
 from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
 
 # Of a server that does not say how long its context is.
@@ -31,15 +44,25 @@ _TOP = 2
 
 
 class RemoteModel:
-    """The `Model` protocol over HTTP. One call at a time; what the server can't give is Unavailable, never made up.
+    """The `Model` protocol over HTTP. One call at a time. What the server can't give raises Unavailable; nothing is estimated.
 
-    url: http(s)://HOST[:PORT], with or without /v1; model: which of a server's models, None for the only one; key: the server's key, else
-    that of key_file, else of the environment variable ASSAY_API_KEY, None for none; layout: None for what the model's control tokens
-    say; context_length: None for the server's own word. `served` is what was found, `warnings` what the user must be told.
+    Token.id is -1 where the server gives no ids. Token.logprob is NaN where it gives none (then `capabilities.logprobs` is false). The
+    entropy is always None.
 
-    Token.id is -1 where the server tells no ids, Token.logprob NaN where it tells none (`capabilities.logprobs` is then false), entropy
-    always None. Raises BadServerAddress, UnreadableKey, ServerUnreachable, ServerTimedOut, ServerBusy, NotACompletionServer,
-    AccessRefused, NoSuchEndpoint, NoSuchServedModel, RequestRefused, BadAnswer, and Unavailable for a layout that it can't have.
+    Parameters
+        url: http(s)://HOST[:PORT], with or without /v1.
+        model: which of the server's models; None for its only one.
+        key: the server's key; None for that of key_file, else of the environment variable ASSAY_API_KEY, else none.
+        layout: None for the one that the model's control tokens say.
+        context_length: None for what the server says.
+
+    Attributes
+        served: what was found out about the server.
+        warnings: what the user must be told.
+
+    Raises on opening
+        BadServerAddress, UnreadableKey, ServerUnreachable, ServerTimedOut, ServerBusy, NotACompletionServer, AccessRefused,
+        NoSuchEndpoint, NoSuchServedModel, RequestRefused, BadAnswer; Unavailable for a layout that it can't have.
     """
 
     def __init__(
@@ -81,7 +104,7 @@ class RemoteModel:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the user must be told about the connection, one sentence or two each; mostly nothing."""
+        """What the user must be told about the connection, in one or two sentences each. Mostly empty."""
         return self._connection.warnings
 
     @property
@@ -91,7 +114,7 @@ class RemoteModel:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the server says of the model. Its weights are not seen: what stands for their hash begins with "served:"."""
+        """What the server says of the model. Instead of hashes of weights and tokenizer it has "served:" and a hash of that."""
         served = self.served
         said = json.dumps({"kind": served.kind, "model": served.model, **served.metadata}, sort_keys=True, default=str)
         digest = hashlib.sha256(said.encode()).hexdigest()
@@ -131,17 +154,17 @@ class RemoteModel:
         return list(self._tokenizer.encode(text))
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, by few requests: see `ServerTokenizer.count`; an estimate where the server does not tokenize."""
+        """How many tokens a text has, by few requests (`ServerTokenizer.count`). An estimate where the server does not tokenize."""
         return estimated_tokens(text) if self._tokenizer is None else self._tokenizer.count(text)
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt for what stands between prefix and suffix: token ids where the server takes them, else the texts.
 
-        extra, path: pieces of other files, as `families.in_front` lays them out. (A llama-server that lays prompts out itself gives
-        them only the part of its context that is beyond its batch: tools/server/server-common.cpp, format_prompt_infill.)
+        extra, path: pieces of other files, laid out by `fim_families.in_front`. (A llama-server that lays prompts out itself gives them
+        only the part of its context beyond its batch: tools/server/server-common.cpp, format_prompt_infill.)
 
-        Raises Unavailable where the prompt has to be text and the prefix or suffix spells a control token; a piece of another file that
-        does so is left out.
+        Raises Unavailable where the prompt has to be text and the prefix or suffix spells a control token. A piece of another file that
+        spells one is left out.
         """
         tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
         if self._layout == "infill":
@@ -152,8 +175,8 @@ class RemoteModel:
                 raise self._unavailable(
                     f'way to say that the "{spelling}" in a text is no control token', "Use a server that takes token ids as a prompt."
                 )
-            harmless = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
-            return Prompt((), self._layout, (prefix, suffix), harmless, "" if spelled_control(path) else path)
+            plain = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
+            return Prompt((), self._layout, (prefix, suffix), plain, "" if spelled_control(path) else path)
         front = in_front(family, tokenizer.control, extra, path)
         prefix = front.text + prefix
         if family is None:
@@ -179,16 +202,18 @@ class RemoteModel:
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
 
-        Whatever ends it before the server does closes its stream, by which the server stops. cancel and max_ms are looked at every 5 ms,
-        also while the server is silent. Raises ContextTooLong, Unavailable (a temperature at which the server reports another
-        distribution than the model's; a part of a character that it does not report), and what can go wrong between here and there.
+        What ends it before the server does closes the stream, so that the server stops too. cancel and max_ms are checked every 5 ms, also
+        while the server is silent. Raises ContextTooLong, Unavailable (a temperature at which the server does not report the model's own
+        distribution; a part of a character that it does not report), and the errors of a connection.
         """
         begun = time.perf_counter()
         self._check_sampling(max_tokens, temperature, top_p)
-        watch = watcher(cancel, max_ms, begun)
-        most = min(max_tokens, self._room(prompt))
-        reading = Reading(self._requests, prompt, Continuation(stop, most, on_token), Sampling(temperature, top_p, seed), most, watch)
-        return self._read([reading], watch, begun)[0]
+        stop_check = make_stop_check(cancel, max_ms, begun)
+        max_tokens = min(max_tokens, self._room(prompt))
+        reading = StreamedGeneration(
+            self._requests, prompt, Continuation(stop, max_tokens, on_token), Sampling(temperature, top_p, seed), max_tokens, stop_check
+        )
+        return self._read([reading], stop_check, begun)[0]
 
     def alternatives(
         self,
@@ -204,23 +229,27 @@ class RemoteModel:
         cancel: Cancel | None = None,
         on_token: OnAlternative | None = None,
     ) -> list[Generation]:
-        """`count` generations of one prompt, asked for at once; the server's own batching and prefix cache make them cheaper than in turn.
+        """`count` generations of one prompt, asked for at once, which the server's batching and prefix cache make cheap.
 
-        temperature 0: number i begins with the i-th most likely token, asked for first. Raises Unavailable where the server tells fewer.
+        temperature 0: number i begins with the i-th most likely token, which is asked for first. Raises Unavailable where the server
+        reports fewer.
         """
         begun = time.perf_counter()
         self._check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"{count} alternatives: at least 1")
-        watch = watcher(cancel, max_ms, begun)
-        most = min(max_tokens, self._room(prompt))
-        texts = [Continuation(stop, most, _numbered(on_token, number)) for number in range(count)]
+        stop_check = make_stop_check(cancel, max_ms, begun)
+        max_tokens = min(max_tokens, self._room(prompt))
+        texts = [Continuation(stop, max_tokens, _numbered(on_token, number)) for number in range(count)]
         if temperature > 0:
             samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
-            readings = [Reading(self._requests, prompt, text, how, most, watch) for text, how in zip(texts, samplings, strict=True)]
-            return self._read(readings, watch, begun)
+            readings = [
+                StreamedGeneration(self._requests, prompt, text, how, max_tokens, stop_check)
+                for text, how in zip(texts, samplings, strict=True)
+            ]
+            return self._read(readings, stop_check, begun)
         try:
-            first = self._first_tokens(prompt, count, watch)
+            first = self._first_tokens(prompt, count, stop_check)
         except Interrupted as interrupted:
             nothing = Timings((time.perf_counter() - begun) * 1000, 0.0, len(prompt.tokens), 0)
             return [text.generation(interrupted.reason, nothing) for text in texts]
@@ -228,16 +257,16 @@ class RemoteModel:
         for text, token in zip(texts, first, strict=False):
             text.add(token, self._requests.ends_text(token.id, token.text))
             behind = Prompt((*prompt.tokens, token.id), prompt.layout)
-            readings.append(Reading(self._requests, behind, text, Sampling(), most - 1, watch))
-        return self._read(readings, watch, begun)
+            readings.append(StreamedGeneration(self._requests, behind, text, Sampling(), max_tokens - 1, stop_check))
+        return self._read(readings, stop_check, begun)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
 
-        vLLM and others that echo a prompt tell it in one request; llama-server in one for each token. Raises Unavailable, ContextTooLong.
+        vLLM and others that echo a prompt need one request, llama-server one for each token. Raises Unavailable, ContextTooLong.
         """
         self._check_question(prompt, "log-probabilities of a given text", self.capabilities.score)
-        # A server that tells of a given text samples a token behind it.
+        # A server that scores a given text also samples a token behind it.
         self._room(prompt, len(continuation) + (self.served.scoring != "steps"))
         if not continuation:
             return []
@@ -249,13 +278,13 @@ class RemoteModel:
             self._connection, self.served, str(self.served.scoring), (*prompt.tokens, *continuation), last=len(continuation)
         )
         if scores is None:
-            raise self._unavailable("log-probability of every token of this text", "It did so of another when it was opened: ask again.")
+            raise self._unavailable("log-probability of every token of this text", "It had them when it was opened: try again.")
         return scores
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
         """log p that the first token of each candidate text comes next, in nats.
 
-        Raises Unavailable where the server does not tell it of one of them; ContextTooLong; ValueError for an empty candidate.
+        Raises Unavailable where the server does not report one of them; ContextTooLong; ValueError for an empty candidate.
         """
         self._check_question(prompt, "log-probabilities of the next token", self.capabilities.next_token)
         self._room(prompt)
@@ -268,15 +297,15 @@ class RemoteModel:
         """Close the connections; the model can't be used after. A second time does nothing."""
         self._connection.close()
 
-    def _read(self, readings: Sequence[Reading], watch: Watch, begun: float) -> list[Generation]:
+    def _read(self, readings: Sequence[StreamedGeneration], stop_check: StopCheck, begun: float) -> list[Generation]:
         """Follow all streams until each has ended."""
         live = [reading for reading in readings if reading.continuation.stopped is None]
-        otherwise: StopReason | None = watch()
+        otherwise: StopReason | None = stop_check()
         if otherwise is None and live:
             path = self._requests.path(live[0].prompt)
             with self._connection.stream(path, [reading.body() for reading in live]) as streams:
                 try:
-                    for number, event in streams.events(watch):
+                    for number, event in streams.events(stop_check):
                         if live[number].take(event):
                             streams.end(number)
                 except Interrupted as interrupted:
@@ -284,11 +313,11 @@ class RemoteModel:
         done = time.perf_counter()
         return [reading.generation(otherwise, begun, done) for reading in readings]
 
-    def _first_tokens(self, prompt: Prompt, count: int, watch: Watch) -> list[Token]:
+    def _first_tokens(self, prompt: Prompt, count: int, stop_check: StopCheck) -> list[Token]:
         """The most likely next tokens, best first."""
         if not prompt.tokens or not self.served.top:
             raise self._unavailable("most likely first tokens of a generation", "Ask for alternatives at a temperature above 0.")
-        row = self._requests.row(prompt.tokens, max(count, _TOP), watch)
+        row = self._requests.row(prompt.tokens, max(count, _TOP), stop_check)
         if len(row) < min(count, self.served.vocabulary or count):
             raise self._unavailable(f"{count} most likely tokens but {len(row)}", "Ask for fewer alternatives.")
         return [self._token(row, rank) for rank in range(min(count, len(row)))]

@@ -1,4 +1,4 @@
-"""What a server can do, found by asking it once, when it is opened: a handful of requests of one token."""
+"""Find out what a server can do, by a few requests of one token when it is opened."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 from ..completion.fim_families import FAMILIES
 from ..errors import AccessRefused, BadAnswer, NoSuchEndpoint, NoSuchServedModel, NotACompletionServer, RequestRefused
-from .formats import Heard, Sampling, echoed_logprobs, llama_request, llama_token, openai_heard, openai_request, prompt_logprobs
+from .formats import Sampling, ServedToken, echoed_logprobs, llama_request, llama_token, openai_request, openai_tokens, prompt_logprobs
 from .http import Connection
 from .tokenizer import Kind, ServerTokenizer
 
 Scoring = Literal["steps", "prompt_logprobs", "echo"]
 
 _TEXT = "def add(a, b):\n    return"
-# What differs by less is the same distribution computed in another batch.
+# Log-probabilities that differ by less are those of one distribution, computed in another batch.
 _SAME = 0.1
-# How something that only some servers have is not there: a proxy in front may answer with a page, or let nobody in.
+# How a server, or a proxy in front of it, says that it lacks a path that only some servers have.
 _ABSENT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer, AccessRefused)
 _HOT = Sampling(temperature=2.0, seed=1)
 _DRAWS = 16
@@ -26,12 +26,18 @@ _DRAWS = 16
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A model as its server tells it.
+    """What a server says of its model, and what it can do.
 
-    top: how many log-probabilities there are of each place, 0 for none; ids: token ids are taken as a prompt; shaped: what it reports
-    at a temperature is of the distribution at that temperature; scoring: how a given text is scored; extras: fields for each request;
-    metadata: what the fingerprint is made of; vocabulary: how many tokens there are, None where it does not say; ends: spellings of the
-    tokens that it says end a text.
+    Attributes
+        vocabulary: how many tokens there are, None where it does not say.
+        top: how many log-probabilities it reports at each place, 0 for none.
+        ids: whether it takes token ids as a prompt.
+        shaped: whether its log-probabilities are those at the temperature, not the model's own.
+        infill: whether it lays fill-in-the-middle prompts out itself.
+        scoring: how it scores a given text, None where it can't.
+        ends: spellings of the tokens that end a text.
+        extras: fields of every request.
+        metadata: what the fingerprint is made of.
     """
 
     kind: Kind | Literal["openai"]
@@ -52,8 +58,8 @@ class Served:
 
 
 def probe(connection: Connection, name: str | None) -> tuple[Served, ServerTokenizer | None]:
-    """What is there, by the name of a model or the only one. Raises what `errors` names."""
-    with connection.promised("what says what the server is"):
+    """Ask a server about the model of this name, or about its only one. Raises ModelError."""
+    with connection.expecting("/v1/models, /props or /info"):
         return _probe(connection, name)
 
 
@@ -86,12 +92,12 @@ def _model(connection: Connection, name: str | None) -> Mapping[str, Any]:
         (model for model in models if name is not None and (model.get("id") == name or name in (model.get("aliases") or ()))), None
     )
     if chosen is None:
-        raise NoSuchServedModel(connection.where, name, [connection.shown(one) for one in there])
+        raise NoSuchServedModel(connection.where, name, [connection.quoted(one) for one in there])
     return chosen  # type: ignore[no-any-return]
 
 
 def _get(connection: Connection, path: str) -> Any:
-    """What a path that only some servers have says, None where it is not there."""
+    """The JSON of a path that only some servers have, or None."""
     try:
         return connection.get(path)
     except _ABSENT:
@@ -104,20 +110,20 @@ def _llama(connection: Connection, model: str, told: Mapping[str, Any], props: M
     if tokenizer is None:
         raise NotACompletionServer(connection.where, "a llama-server without /tokenize")
     prompt = {"prompt": [*tokenizer.beginning, *tokenizer.encode(_TEXT)]}
-    # A token that is a part of a character is not told of: then others are drawn, at two temperatures again.
+    # A token that is only a part of a character is not reported. Then others are drawn, again at two temperatures.
     cold = _llama_token(connection, prompt, [Sampling(), *(Sampling(1e3, seed=seed) for seed in range(_DRAWS))])
     hot = _llama_token(connection, prompt, [_HOT, *(Sampling(1e6, seed=seed) for seed in range(_DRAWS))])
     known = ("n_vocab", "n_ctx_train", "n_embd", "n_params", "size", "ftype", "vocab_type")
     served = Served(
         kind="llama-server",
-        # A file's name without the folder: where it lies on the host is nothing of the model.
+        # The file's name alone: its folder on the host says nothing of the model.
         model=re.split(r"[/\\]", model)[-1] if model.endswith(".gguf") else model,
         runtime=f"llama-server {props.get('build_info', '')}".strip(),
         context_length=_number(props["default_generation_settings"].get("n_ctx")),
         parameters=_number(told.get("n_params")) or 0,
         quantisation=str(told.get("ftype") or props.get("model_ftype") or "unknown"),
         vocabulary=_number(told.get("n_vocab")),
-        # Without these, an older server: what it calls probabilities is of the distribution that was sampled from.
+        # An older server has none of these, or reports the distribution at the temperature.
         top=5 if cold and cold.logprob is not None and hot and _same(cold, hot) else 0,
         ids=True,
         infill=_has_infill(connection),
@@ -128,17 +134,17 @@ def _llama(connection: Connection, model: str, told: Mapping[str, Any], props: M
     return served, tokenizer
 
 
-def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: Sequence[Sampling]) -> Heard | None:
-    """The first token of the prompt's continuation that the server tells of, sampled in the first of these ways that gives one."""
+def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: Sequence[Sampling]) -> ServedToken | None:
+    """The first token behind the prompt that the server reports, with the first of these samplings that gives one."""
     for sampling in samplings:
-        answer = connection.post("/completion", llama_request(prompt, most=1, top=5, sampling=sampling, stream=False))
+        answer = connection.post("/completion", llama_request(prompt, max_tokens=1, top=5, sampling=sampling, stream=False))
         if told := answer.get("completion_probabilities"):
             return llama_token(told[0]) if "top_logprobs" in told[0] and "bytes" in told[0] else None
     return None
 
 
 def _has_infill(connection: Connection) -> bool:
-    body = llama_request({"input_prefix": "", "input_suffix": ""}, most=0, top=0, sampling=Sampling(), stream=False)
+    body = llama_request({"input_prefix": "", "input_suffix": ""}, max_tokens=0, top=0, sampling=Sampling(), stream=False)
     try:
         connection.post("/infill", body)
     except (NoSuchEndpoint, RequestRefused):
@@ -161,7 +167,7 @@ def _tgi(connection: Connection, model: str, info: Mapping[str, Any]) -> tuple[S
 def _openai(
     connection: Connection, kind: Literal["vllm", "openai"], model: str, entry: Mapping[str, Any]
 ) -> tuple[Served, ServerTokenizer | None]:
-    """Each thing is asked for on its own, so that a server that refuses one is not taken to lack the others."""
+    """Ask for each ability on its own, so that a server that refuses one is not taken to lack the others."""
     tokenizer = _tokenizer(connection, "vllm", model)
     # Neutral values of what vLLM would else take from the model's own generation_config.json.
     neutral = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0} if kind == "vllm" else {}
@@ -174,7 +180,7 @@ def _openai(
         extras=neutral,
         metadata={name: entry.get(name) for name in ("owned_by", "root", "parent", "max_model_len")},
     )
-    _ask(connection, served, _TEXT, top=None)  # a server without completions is refused here, with its own words
+    _ask(connection, served, _TEXT, top=None)  # a server without completions is refused here, by its own message
     named = {"return_tokens_as_token_ids": True}
     for top, extras in ((20, named), (5, named), (5, {})):
         trial = replace(served, top=top, extras={**neutral, **extras})
@@ -188,7 +194,7 @@ def _openai(
     by_ids = _token(connection, served, ids, Sampling()) if ids else None
     hot, warm = (_token(connection, served, _TEXT, Sampling(temperature, seed=1)) for temperature in (2.0, 1.0))
     if warm is None or not _same(cold, warm):
-        served = replace(served, top=0)  # at temperature 0 it reports something else than the model's distribution
+        served = replace(served, top=0)  # what it reports at temperature 0 is not the model's distribution
     takes_ids = by_ids is not None and _same(cold, by_ids)
     served = replace(served, shaped=hot is None or not _same(cold, hot), ids=takes_ids)
     return (replace(served, scoring=_scoring(connection, served, ids)) if takes_ids else served), tokenizer
@@ -205,28 +211,30 @@ def _scoring(connection: Connection, served: Served, ids: Sequence[int]) -> Scor
 
 
 def score_given(connection: Connection, served: Served, scoring: str, tokens: Sequence[int], last: int) -> list[float] | None:
-    """log p of the last so many of the given tokens, None where the answer does not tell them."""
-    body = openai_request(tokens, model=served.model, most=1, top=None, sampling=Sampling(), stream=False, extras=served.extras)
+    """log p of the `last` of the given tokens, or None where the answer does not have them."""
+    body = openai_request(tokens, model=served.model, max_tokens=1, top=None, sampling=Sampling(), stream=False, extras=served.extras)
     asked = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
     answer = connection.post("/v1/completions", body | asked)
-    with connection.promised("/v1/completions"):
+    with connection.expecting("/v1/completions"):
         return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)
 
 
 def _ask(connection: Connection, served: Served, prompt: str | Sequence[int], *, top: int | None, sampling: Sampling | None = None) -> Any:
-    body = openai_request(prompt, model=served.model, most=1, top=top, sampling=sampling or Sampling(), stream=False, extras=served.extras)
+    body = openai_request(
+        prompt, model=served.model, max_tokens=1, top=top, sampling=sampling or Sampling(), stream=False, extras=served.extras
+    )
     answer = connection.post("/v1/completions", body)
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list) or not answer["choices"]:
         raise NotACompletionServer(connection.where, "/v1/completions answered without choices")
     return answer
 
 
-def _token(connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling) -> Heard | None:
-    """The first token that the server tells of, None where it refuses."""
+def _token(connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling) -> ServedToken | None:
+    """The first token that the server reports, or None where it refuses."""
     try:
         answer = _ask(connection, served, prompt, top=served.top, sampling=sampling)
-        with connection.promised("/v1/completions"):
-            heard = openai_heard(answer)
+        with connection.expecting("/v1/completions"):
+            heard = openai_tokens(answer)
     except (RequestRefused, NotACompletionServer, BadAnswer):
         return None
     return heard[0] if heard else None
@@ -241,8 +249,8 @@ def _tokenizer(connection: Connection, kind: Kind, model: str, between: Sequence
     return tokenizer
 
 
-def _same(one: Heard, other: Heard) -> bool:
-    """Whether two answers at one place tell one distribution, by what they both tell."""
+def _same(one: ServedToken, other: ServedToken) -> bool:
+    """Whether two answers at one place have the same distribution, by the tokens that are in both."""
     first, second = ({(c.id, c.text): c.logprob for c in heard.top} for heard in (one, other))
     both = first.keys() & second.keys()
     return bool(both) and all(abs(first[key] - second[key]) < _SAME for key in both)

@@ -1,4 +1,4 @@
-"""The questions that a served model is asked at one place in a text, in the words of its kind of server."""
+"""The questions that a server's model is asked, in the format of its kind of server."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from ..completion.fim_families import Family, in_front
 from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
 from ..model import Prompt, StopReason
-from ..stopping.limits import Watch, unwatched
-from .formats import Candidate, Heard, Sampling, llama_heard, llama_request, llama_token, openai_heard, openai_request, server_end
+from ..stopping.stop_check import StopCheck, never_stop
+from .formats import Candidate, Sampling, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
 from .http import Connection
 from .probe import Served, score_given
 from .tokenizer import ServerTokenizer
 
-# Log-probabilities asked for first; where a token is not among them, all of the vocabulary's are.
+# Log-probabilities that are asked for first. Where a token is not among them, all of the vocabulary are asked for.
 _FEW = 64
-# Nearly uniform, so that soon a token is drawn that llama-server reports.
+# Nearly uniform, so that a token that llama-server reports is soon drawn.
 _ANY_TOKEN = 1e6
-_MOST_DRAWS = 32
+_MAX_DRAWS = 32
 
 
 class Requests:
-    """A server's model, the family that its prompts are laid out for, and the tokens that end its texts."""
+    """A server's model, the family of its prompts, and the tokens that end its texts."""
 
     def __init__(
         self, connection: Connection, served: Served, family: Family | None, ends: frozenset[int], tokenizer: ServerTokenizer | None
@@ -40,33 +40,39 @@ class Requests:
         return self.connection.where
 
     def path(self, prompt: Prompt) -> str:
-        """Where a prompt is sent."""
+        """The path that a prompt is sent to."""
         if self.served.kind != "llama-server":
             return "/v1/completions"
         return "/infill" if prompt.layout == "infill" else "/completion"
 
-    def body(self, prompt: Prompt, most: int, sampling: Sampling) -> dict[str, Any]:
-        """A request for a stream of tokens, each with its log-probability and the best other's where the server has them."""
+    def body(self, prompt: Prompt, max_tokens: int, sampling: Sampling) -> dict[str, Any]:
+        """The body of a request for a stream of tokens, with log-probabilities where the server has them."""
         top = min(self.served.top, 2)
         if self.served.kind != "llama-server":
             sent = prompt.tokens or self._spelled(prompt)
             return openai_request(
-                sent, model=self.served.model, most=most, top=top or None, sampling=sampling, stream=True, extras=self.served.extras
+                sent,
+                model=self.served.model,
+                max_tokens=max_tokens,
+                top=top or None,
+                sampling=sampling,
+                stream=True,
+                extras=self.served.extras,
             )
         fields: dict[str, Any] = {"prompt": list(prompt.tokens)}
         if prompt.parts is not None:
             fields = {"input_prefix": prompt.parts[0], "input_suffix": prompt.parts[1]}
             if prompt.extra:
                 fields["input_extra"] = [{"filename": path, "text": text} for path, text in prompt.extra]
-        return llama_request(fields, most=most, top=top, sampling=sampling, stream=True)
+        return llama_request(fields, max_tokens=max_tokens, top=top, sampling=sampling, stream=True)
 
-    def heard(self, event: dict[str, Any]) -> tuple[list[Heard], StopReason | None, int]:
-        """The tokens of one event of the stream; why it is the last, None where it is not; how many llama-server had sampled by then."""
-        with self.connection.promised("the stream"):
+    def heard(self, event: dict[str, Any]) -> tuple[list[ServedToken], StopReason | None, int]:
+        """The tokens of one event of the stream, why the stream ends with it (or None), and how many tokens llama-server has sampled."""
+        with self.connection.expecting("the stream"):
             ended, sampled = server_end(event), int(event.get("tokens_predicted") or 0)
             if self.served.kind == "llama-server":
-                return llama_heard(event, self._ends), ended, sampled
-            tokens = [replace(token, ends=token.ends or token.id in self._ends) for token in openai_heard(event)]
+                return llama_tokens(event, self._ends), ended, sampled
+            tokens = [replace(token, ends=token.ends or token.id in self._ends) for token in openai_tokens(event)]
         if len(tokens) > 1 and all(token.id is not None for token in tokens):
             tokens = self._apart(tokens)
         return tokens, ended, sampled
@@ -75,23 +81,24 @@ class Requests:
         """Whether a token ends the text."""
         return token in self._ends or not text
 
-    def row(self, tokens: Sequence[int], count: int, watch: Watch = unwatched, wanted: Sequence[int] = ()) -> list[Candidate]:
-        """The most likely next tokens behind these, best first; wanted: tokens that vLLM tells of in their place, where it can.
+    def row(self, tokens: Sequence[int], count: int, stop_check: StopCheck = never_stop, wanted: Sequence[int] = ()) -> list[Candidate]:
+        """The `count` most likely next tokens behind these, best first.
 
-        (`logprob_token_ids` of vllm/entrypoints/openai/completion/protocol.py; older versions pass it over.)
+        wanted: tokens that vLLM reports instead, if it can (`logprob_token_ids` of vllm/entrypoints/openai/completion/protocol.py; older
+        versions ignore it).
         """
         if self.served.kind == "llama-server":
-            return self._llama_row(tokens, count, watch)
+            return self._llama_row(tokens, count, stop_check)
         extras = {**self.served.extras, **({"logprob_token_ids": list(wanted)} if wanted and self.served.kind == "vllm" else {})}
         body = openai_request(
-            tokens, model=self.served.model, most=1, top=min(count, self.served.top), sampling=Sampling(), stream=False, extras=extras
+            tokens, model=self.served.model, max_tokens=1, top=min(count, self.served.top), sampling=Sampling(), stream=False, extras=extras
         )
-        answer = self.connection.post("/v1/completions", body, watch)
-        with self.connection.promised("/v1/completions"):
-            return list(openai_heard(answer)[0].top)
+        answer = self.connection.post("/v1/completions", body, stop_check)
+        with self.connection.expecting("/v1/completions"):
+            return list(openai_tokens(answer)[0].top)
 
     def logprobs_at(self, tokens: Sequence[int], wanted: Sequence[int]) -> list[float]:
-        """log p of each wanted token behind these, in nats. Raises Unavailable where the server does not tell one of them."""
+        """log p of each wanted token behind these, in nats. Raises Unavailable where the server does not report one of them."""
         found = {c.id: c.logprob for c in self.row(tokens, _FEW, wanted=wanted)}
         missing = set(wanted) - found.keys()
         if missing and self.served.kind == "llama-server":
@@ -102,30 +109,32 @@ class Requests:
                 found |= {token: scores[0]} if scores else {}
         if lost := sorted(set(wanted) - found.keys()):
             raise Unavailable(
-                f"log-probability of token {lost[0]}, which is not among the {len(found)} it tells of",
+                f"log-probability of token {lost[0]}, which is not among the {len(found)} that it reports",
                 self.where,
                 "Ask for likelier ones, or use a server that scores a given text.",
             )
         return [found[token] for token in wanted]
 
-    def _llama_row(self, tokens: Sequence[int], count: int, watch: Watch) -> list[Candidate]:
-        """What llama-server reports is the distribution before any sampler, whichever token was taken from it.
+    def _llama_row(self, tokens: Sequence[int], count: int, stop_check: StopCheck) -> list[Candidate]:
+        """The most likely tokens before any sampler, by llama-server.
 
-        A token that is a part of a character is not reported, and with it the distribution that it came from: then others are drawn.
+        Where the sampled token is only a part of a character, the server reports nothing. Then other tokens are drawn: the distribution
+        that it reports does not depend on the token.
         """
-        for seed in range(_MOST_DRAWS):
+        for seed in range(_MAX_DRAWS):
             sampling = Sampling(_ANY_TOKEN, seed=seed) if seed else Sampling()
-            body = llama_request({"prompt": list(tokens)}, most=1, top=count, sampling=sampling, stream=False)
-            answer = self.connection.post("/completion", body, watch)
-            with self.connection.promised("/completion"):
+            body = llama_request({"prompt": list(tokens)}, max_tokens=1, top=count, sampling=sampling, stream=False)
+            answer = self.connection.post("/completion", body, stop_check)
+            with self.connection.expecting("/completion"):
                 if told := answer.get("completion_probabilities"):
                     return list(llama_token(told[0]).top)
-        raise Unavailable("log-probabilities at this place", self.where, "Every token that it drew there is a part of a character.")
+        raise Unavailable("log-probabilities at this place", self.where, "Every token that it drew there was only a part of a character.")
 
-    def _apart(self, tokens: Sequence[Heard]) -> list[Heard]:
-        """Tokens that came with one text, each with its own part of it; of those that make a character up together the last has all.
+    def _apart(self, tokens: Sequence[ServedToken]) -> list[ServedToken]:
+        """Split the text that several tokens came with. Of tokens that form one character together, the last gets all.
 
-        vLLM puts what it sampled while a stream was not read into one event (vllm/v1/engine/output_processor.py, RequestOutputCollector).
+        vLLM joins the tokens that it sampled while the stream was not read in one event (vllm/v1/engine/output_processor.py,
+        RequestOutputCollector).
         """
         left = tokens[-1].text
         pieces = [self._piece_if_whole(token.id) for token in tokens]
@@ -144,10 +153,10 @@ class Requests:
             return None
 
     def _piece(self, token: int) -> bytes:
-        """The bytes of a token in the middle of a text, by vLLM's `/detokenize`; none for one that ends a text."""
+        """The bytes of a token within a text, from vLLM's `/detokenize`; none for one that ends a text."""
         if token in self._ends:
             return b""
-        # A text's first token loses its space in tokenizers of SentencePiece: so it is not the first.
+        # SentencePiece drops the space of a text's first token, so another token stands before it.
         before = self._text_of(self._anchor)
         text = self._text_of((*self._anchor, token))
         if not text.startswith(before) or "\ufffd" in text:
@@ -156,11 +165,11 @@ class Requests:
 
     def _detokenize(self, tokens: tuple[int, ...]) -> str:
         answer = self.connection.post("/detokenize", {"model": self.served.model, "tokens": list(tokens)})
-        with self.connection.promised("/detokenize"):
+        with self.connection.expecting("/detokenize"):
             return str(answer["prompt"])
 
     def _spelled(self, prompt: Prompt) -> str:
-        """The prompt as text, its control tokens spelled; what it begins with is left to the server."""
+        """The prompt as text, with control tokens spelled out. The server adds the token that every text begins with."""
         prefix, suffix = prompt.parts or ("", "")
         family = None if prompt.layout == "left_to_right" else self._family
         front = in_front(family, None, prompt.extra, prompt.path)

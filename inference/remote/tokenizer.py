@@ -1,4 +1,4 @@
-"""A server's own tokenizer, asked as seldom as can be."""
+"""A server's own tokenizer, asked as seldom as possible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["llama-server", "vllm", "tgi"]
 
 # A line and the blank ones behind it: the tokenizers of code models begin a new token behind that.
 _LINES = re.compile(r"[^\n]*\n(?:[ \t]*\n)*|[^\n]+")
-# What control tokens look like in the vocabularies of code models; each find is looked up, so that too many do no harm.
+# What control tokens look like in the vocabularies of code models. Each match is looked up, so too many do no harm.
 _LIKE_CONTROL = re.compile(r"▁?<[|｜/]?[^<>\s]{1,48}?[|｜]?>|\[/?[A-Z_]{2,24}\]")
 _MERGES_WITH_NOTHING = "☺"
 _SPELLINGS = frozenset(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
@@ -24,25 +24,30 @@ _BYTES_PER_TOKEN = 2.5
 
 
 def estimated_tokens(text: str) -> int:
-    """At most how many tokens a code of this length usually has, for servers that do not tokenize."""
+    """An upper estimate of the tokens of a code of this length, for servers that do not tokenize."""
     size = len(text.encode("utf-8", "replace"))
     plain = sum(character < "\x80" for character in text)
     return math.ceil(plain / _BYTES_PER_TOKEN) + size - plain
 
 
 def spelled_control(text: str) -> str | None:
-    """The first control token that a text spells, by the table of families and by what such spellings look like; None for none."""
+    """The first control token that a text spells, by the table of families and by the look of such spellings, or None."""
     looks = (match[0] for match in _LIKE_CONTROL.finditer(text))
     likely = (found for found in looks if found in _SPELLINGS or found[1:2] in ("|", "｜"))
     return next(likely, None) or next((spelling for spelling in sorted(_SPELLINGS) if spelling in text), None)
 
 
 class ServerTokenizer:
-    """Token ids by `/tokenize`, each text asked for once while it is remembered.
+    """Token ids by `/tokenize`. Answers are remembered.
 
-    Sources: llama-server's tools/server/README.md, "POST /tokenize"; vLLM's vllm/entrypoints/serve/tokenize/protocol.py,
-    TokenizeCompletionRequest; TGI's router/src/server.rs, tokenize, which always adds what a prompt begins with. between: spellings of
-    tokens that stand between texts; beginning: what a prompt begins with.
+    Parameters
+        between: spellings of tokens that separate texts.
+
+    Attributes
+        beginning: the tokens that every prompt begins with.
+
+    References: llama-server's tools/server/README.md, "POST /tokenize"; vLLM's vllm/entrypoints/serve/tokenize/protocol.py,
+    TokenizeCompletionRequest; TGI's router/src/server.rs, tokenize, which always adds the tokens of `beginning`.
     """
 
     def __init__(self, connection: Connection, kind: Kind, model: str, between: Sequence[str] = ()) -> None:
@@ -54,34 +59,34 @@ class ServerTokenizer:
 
     @property
     def separator(self) -> int:
-        """A token that stands between texts, to begin an empty prompt with; 0 where none is known."""
+        """A token that separates texts, to begin an empty prompt with; 0 where none is known."""
         known = [*self.beginning, *(self.control(spelling) for spelling in self._between)]
         return next((token for token in known if token is not None), 0)
 
     def encode_behind(self, text: str) -> tuple[int, ...]:
-        """Token ids of a text that does not begin there, for tokenizers that put a space before a beginning.
+        """Token ids of a text within another, for tokenizers that put a space before the beginning of a text.
 
-        Cut behind a character that merges with nothing, as in Code Llama's own encode_infilling (llama/tokenizer.py).
+        It is tokenized behind a character that merges with nothing, as in Code Llama's own encode_infilling (llama/tokenizer.py).
         """
         return self.encode(_MERGES_WITH_NOTHING + text)[len(self.encode(_MERGES_WITH_NOTHING)) :]
 
     def control(self, spelling: str) -> int | None:
-        """The id of the one token that has this spelling, None where it is several."""
+        """The id of the token with this spelling, None where the spelling is several tokens."""
         if spelling not in self._controls:
             self.look_up([spelling])
         return self._controls[spelling]
 
     def look_up(self, spellings: Iterable[str]) -> None:
-        """Ask for many control tokens at once, so that `control` knows them."""
+        """Ask for many control tokens at once, for `control`."""
         missing = [spelling for spelling in dict.fromkeys(spellings) if spelling not in self._controls]
         for spelling, ids in zip(missing, self._each([self._body(spelling, parse=True) for spelling in missing]), strict=True):
             self._controls[spelling] = ids[0] if len(ids) == 1 else None
 
     def count(self, text: str) -> int:
-        """How many tokens a text has, counted line by line so that typing asks for one line only.
+        """How many tokens a text has, counted line by line, so that typing asks for one line only.
 
-        Exact for tokenizers that begin a token behind each newline (Qwen's, DeepSeek's, the embedded model's); for those that take a
-        newline and the indentation behind it together it is a little more, never less.
+        Exact for tokenizers that begin a token behind each newline (Qwen's, DeepSeek's, the embedded model's). Those that join a newline
+        and the indentation behind it have a little fewer, never more.
         """
         lines: list[str] = _LINES.findall(_without_surrogates(text))
         missing = [line for line in dict.fromkeys(lines) if line not in self._counts]
@@ -96,7 +101,7 @@ class ServerTokenizer:
         if self._kind == "llama-server":
             body = self._body(list(lines)) | {"with_pieces": True}
             answer = self._ask(body)
-            with self._connection.promised("/tokenize"):
+            with self._connection.expecting("/tokenize"):
                 counts = counts_by_text(answer["tokens"], lines)
             if counts is not None:
                 return counts
@@ -105,12 +110,12 @@ class ServerTokenizer:
         return [sum(next(sizes) for _ in found) for found in parts]
 
     def _encode(self, text: str) -> tuple[int, ...]:
-        """Token ids of plain text. Where a server would take the spelling of a control token for the token, it is cut in two before."""
+        """Token ids of plain text. The spelling of a control token is cut in two where the server would take it for the token."""
         bodies = [self._body(part) for part in self._parts(_without_surrogates(text))]
         return tuple(token for ids in self._each(bodies) for token in ids)
 
     def _parts(self, text: str) -> list[str]:
-        """The text in pieces none of which spells a control token whole."""
+        """The text in pieces none of which spells a whole control token."""
         if self._kind == "llama-server" or not text:
             return [text] if text else []
         found = list(_LIKE_CONTROL.finditer(text))
@@ -134,13 +139,13 @@ class ServerTokenizer:
         return [self._ids(answer)[begun:] for answer in answers]
 
     def _ids(self, answer: Any) -> list[int]:
-        with self._connection.promised("/tokenize"):
+        with self._connection.expecting("/tokenize"):
             tokens = answer if isinstance(answer, list) else answer["tokens"]
             return [int(token["id"]) if isinstance(token, dict) else int(token) for token in tokens]
 
 
 def counts_by_text(tokens: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[int] | None:
-    """How many of llama-server's tokens with pieces belong to each of the texts it was given at once; None where they do not add up."""
+    """How many of llama-server's tokens belong to each of the texts that it was given at once; None where the pieces do not add up."""
     sizes = iter([len(piece.encode() if isinstance(piece, str) else piece) for piece in (token.get("piece", "") for token in tokens)])
     counts = []
     for text in texts:
@@ -154,5 +159,5 @@ def counts_by_text(tokens: Sequence[Mapping[str, Any]], texts: Sequence[str]) ->
 
 
 def _without_surrogates(text: str) -> str:
-    """JSON can't say a surrogate that stands alone: it is read as "?", as the runtime in this process reads it."""
+    """Replace lone surrogates, which JSON can't hold, by "?", as the runtime in this process does."""
     return text.encode("utf-8", "replace").decode()

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import codecs
+
 from ..model import Generation, OnToken, StopReason, Timings, Token
 from .stops import Ending, Stop, ending, kept
-from .utf8 import IncrementalText
+
+
+class _IncrementalText:
+    """The text of a stream of bytes. A character appears when its last byte is there; bytes that can't be UTF-8 become U+FFFD."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.text = ""
+
+    def add(self, piece: bytes) -> str:
+        """The whole text so far, without an unfinished last character."""
+        self.text += self._decoder.decode(piece)
+        return self.text
 
 
 class Continuation:
-    """The tokens of one generation so far. most: how many there may be, at least 1."""
+    """The tokens of one generation so far. max_tokens: how many there may be, at least 1."""
 
-    def __init__(self, stop: Stop, most: int, on_token: OnToken | None = None) -> None:
+    def __init__(self, stop: Stop, max_tokens: int, on_token: OnToken | None = None) -> None:
         self.tokens: list[Token] = []
         self.stopped: StopReason | None = None
-        self._stop, self._most, self._on_token = stop, most, on_token
-        self._text = IncrementalText()
+        self._stop, self._max_tokens, self._on_token = stop, max_tokens, on_token
+        self._text = _IncrementalText()
         self._ended: Ending | None = None
         self._going = 0
 
@@ -33,7 +47,7 @@ class Continuation:
         self._ended, self._going = ending(text, self._stop, self._going), len(text)
         if self._ended is not None:
             self.stopped = StopReason(self._ended.by)
-        elif len(self.tokens) >= self._most:
+        elif len(self.tokens) >= self._max_tokens:
             self.stopped = StopReason.TOKENS
         elif asked_to_end:
             self.stopped = StopReason.CALLER

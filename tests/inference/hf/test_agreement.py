@@ -82,7 +82,7 @@ def test_log_probabilities_of_real_code_agree(both: Both) -> None:
 
 
 def test_generations_and_alternatives_agree(both: Both) -> None:
-    def numbers(model: Model, prompt: Prompt) -> list[tuple[str, str, list[float]]]:
+    def check_numbers(model: Model, prompt: Prompt) -> list[tuple[str, str, list[float]]]:
         made = [
             model.generate(prompt, stop=LINE, max_tokens=24),
             model.generate(prompt, stop=NONE, max_tokens=12, temperature=0.8, top_p=0.9, seed=3),
@@ -94,7 +94,7 @@ def test_generations_and_alternatives_agree(both: Both) -> None:
 
     for text in STDLIB[:6]:
         prompt = both[0].fim(*halves(text))
-        for own, other in zip(numbers(both[0], prompt), numbers(both[1], prompt), strict=True):
+        for own, other in zip(check_numbers(both[0], prompt), check_numbers(both[1], prompt), strict=True):
             assert own[:2] == other[:2]
             assert own[2] == pytest.approx(other[2], abs=2e-3)
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from tiny_hf import CONFIGS, END, write_tiny_hf
 from transformers import AutoModelForCausalLM
 
-from assay.inference.distribution import distribution
 from assay.inference.errors import ForwardFailed
-from assay.inference.hf.distributions import facts, sample
+from assay.inference.hf.distributions import sample, token_statistics
 from assay.inference.hf.model import HFModel
+from assay.inference.llamacpp.distribution import distribution
 from assay.inference.model import Generation, Prompt, StopReason
 from assay.inference.stopping.stops import LINE, NONE, Stop
 
@@ -384,7 +384,7 @@ def test_the_facts_of_a_row_are_those_of_distribution(row: list[float], data: st
     own = distribution(logits)
     assert own is not None
     chosen = data.draw(st.integers(0, len(row) - 1))
-    ((token, logprob, other, entropy),) = facts(torch.from_numpy(logits)[None].double(), torch.tensor([chosen]))
+    ((token, logprob, other, entropy),) = token_statistics(torch.from_numpy(logits)[None].double(), torch.tensor([chosen]))
     assert (token, logprob) == (chosen, pytest.approx(own.logprob(chosen), abs=EXACT))
     assert (other, entropy) == (pytest.approx(own.best_other_logprob(chosen), abs=EXACT), pytest.approx(own.entropy(), abs=EXACT))
 

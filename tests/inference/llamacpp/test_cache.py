@@ -119,7 +119,7 @@ def test_an_error_in_the_callers_cancel_reaches_the_caller_and_the_cache_stays_r
 
 def test_a_chunk_is_broken_off_while_it_is_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ggml asks between the operations of one decode, so that a large model's chunk of a second need not end first."""
-    monkeypatch.setattr("assay.inference.llamacpp.session._SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr("assay.inference.llamacpp.session._SECONDS_BETWEEN_CHECKS", 0.0)
     with open_exact(write_tiny_gguf(tmp_path / "model.gguf", TinyModel(seed=2))) as model:
         cache = model._open()
         asked = itertools.count()

@@ -32,8 +32,8 @@ from tiny_gguf import (
 from tiny_models import OpenTiny
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from assay.inference.cores import physical_cores
 from assay.inference.errors import UnknownLayout
+from assay.inference.llamacpp.cores import physical_cores
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Fingerprint, KVType, Prompt, StopReason
 from assay.inference.stopping.stops import LINE, NONE, Stop

@@ -12,7 +12,7 @@ from tiny_gguf import END, FIM_MIDDLE, TinyModel, scripted
 from tiny_models import OpenTiny
 
 from assay.inference.errors import CacheNotPossible
-from assay.inference.llamacpp.cache import AFRESH, WORTH, common_prefix, dispensable, moved_runs
+from assay.inference.llamacpp.cache import MIN_PARKED_TOKENS, RECOMPUTED_TOKENS, common_prefix, eviction_index, moved_runs
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt, StopReason, Token
 from assay.inference.stopping.stops import LINE, NONE
@@ -81,8 +81,8 @@ def test_a_run_behind_an_insertion_or_a_deletion_is_found_whole(tokens: list[int
 
 
 def test_given_up_first_is_what_a_newer_one_mostly_has_too_then_the_oldest() -> None:
-    assert dispensable([[1, 2, 3], [7, 8, 9, 1], [7, 8, 9, 2]]) == 1
-    assert dispensable([[1, 2, 3], [4, 5, 6]]) == 0
+    assert eviction_index([[1, 2, 3], [7, 8, 9, 1], [7, 8, 9, 2]]) == 1
+    assert eviction_index([[1, 2, 3], [4, 5, 6]]) == 0
 
 
 def test_several_prompts_are_kept_and_come_back_whole(open_with: Open) -> None:
@@ -131,8 +131,8 @@ def test_typing_on_costs_no_other_prompt_its_place(open_with: Open) -> None:
 
 def test_a_few_tokens_are_not_worth_a_copy(open_with: Open) -> None:
     model = open_with()
-    continued(model, prompt_of(range(WORTH // 2)))
-    continued(model, prompt_of(range(100, 100 + WORTH // 2)))
+    continued(model, prompt_of(range(MIN_PARKED_TOKENS // 2)))
+    continued(model, prompt_of(range(100, 100 + MIN_PARKED_TOKENS // 2)))
     assert model._open().parked_bytes == 0
 
 
@@ -271,18 +271,21 @@ def test_text_inserted_or_deleted_moves_what_stands_behind_it(open_with: Open) -
     middle, end = prompt_of(range(50), range(50, 200)), (7, 8)
     continued(model, middle, 1)
     inserted = continued(model, prompt_of(range(50), (9, 9, 9), range(50, 200), end), 1)
-    assert (inserted.timings.reused_tokens, inserted.timings.shifted_tokens) == (200 - AFRESH, 150 - AFRESH)
+    assert (inserted.timings.reused_tokens, inserted.timings.shifted_tokens) == (200 - RECOMPUTED_TOKENS, 150 - RECOMPUTED_TOKENS)
     deleted = continued(model, prompt_of(range(40), range(60, 200), end), 1)
-    assert (deleted.timings.reused_tokens, deleted.timings.shifted_tokens) == (180 + len(end) - 1 - AFRESH, 140 + len(end) - 1 - AFRESH)
+    assert (deleted.timings.reused_tokens, deleted.timings.shifted_tokens) == (
+        180 + len(end) - 1 - RECOMPUTED_TOKENS,
+        140 + len(end) - 1 - RECOMPUTED_TOKENS,
+    )
 
 
 def test_tokens_that_were_moved_stay_told_of_until_all_is_forgotten(open_with: Open) -> None:
     model = open_with(shift_tokens=16)
     continued(model, prompt_of(range(200)), 1)
     changed = prompt_of(range(20), (9,), range(20, 200))
-    assert continued(model, changed, 1).timings.shifted_tokens == 179 - AFRESH
+    assert continued(model, changed, 1).timings.shifted_tokens == 179 - RECOMPUTED_TOKENS
     assert continued(model, prompt_of((250,) * 60), 1).timings.shifted_tokens == 0
-    assert continued(model, changed, 1).timings.shifted_tokens == 179 - AFRESH
+    assert continued(model, changed, 1).timings.shifted_tokens == 179 - RECOMPUTED_TOKENS
     model.forget()
     assert continued(model, changed, 1).timings.shifted_tokens == 0
 
@@ -296,9 +299,9 @@ def test_what_is_moved_there_and_back_is_what_it_began_as(open_with: Open, inser
     continued(model, before, 1)
     exact = model.next_token_logprobs(before, ["a", "z"])
     between = continued(model, prompt_of((1, 2), inserted, first, second, tail), 1)
-    assert between.timings.shifted_tokens == len(first) + len(second) - 2 * AFRESH
+    assert between.timings.shifted_tokens == len(first) + len(second) - 2 * RECOMPUTED_TOKENS
     # The two tokens between the runs, and the first of each, are computed behind what was moved back.
-    assert continued(model, before, 1).timings.reused_tokens == len(before.tokens) - 3 - 2 * AFRESH
+    assert continued(model, before, 1).timings.reused_tokens == len(before.tokens) - 3 - 2 * RECOMPUTED_TOKENS
     assert model.next_token_logprobs(before, ["a", "z"]) == pytest.approx(exact, abs=TOLERANCE)
 
 

@@ -18,7 +18,7 @@ import pytest
 from assay.calibration.measures.registry import measures_of
 from assay.inference.errors import BadAnswer, ContextTooLong, ModelError, ServerBusy, Unavailable
 from assay.inference.model import Prompt, StopReason
-from assay.inference.remote.formats import MALFORMED, llama_heard, llama_token, openai_heard, server_end
+from assay.inference.remote.formats import MALFORMED, llama_token, llama_tokens, openai_tokens, server_end
 from assay.inference.remote.http import Connection, Timeouts
 from assay.inference.remote.model import RemoteModel
 from assay.inference.remote.server_sent_events import EventStream
@@ -80,7 +80,7 @@ LLAMA_EVENT = {
 }
 
 
-@pytest.mark.parametrize("read", [lambda event: llama_heard(event, frozenset()), llama_token, openai_heard, server_end])
+@pytest.mark.parametrize("read", [lambda event: llama_tokens(event, frozenset()), llama_token, openai_tokens, server_end])
 def test_what_reads_an_answer_fails_only_in_the_ways_that_are_known(read: Callable[[Any], object]) -> None:
     for seed in range(500):
         chance = Random(seed)

@@ -302,7 +302,7 @@ def test_the_key_goes_to_its_server_and_nowhere_else(tmp_path: Path, caplog: pyt
             assert model.warnings == ()
             assert {headers.get("Authorization") for headers in speech.headers} == {"Bearer k3y-of-mine"}
             speech.fail.append((307, {"Location": other}, b""))
-            with pytest.raises(NotACompletionServer, match="sends elsewhere"):
+            with pytest.raises(NotACompletionServer, match="redirects to"):
                 model.tokenize("somewhere else")
             speech.fail.append((400, {}, json.dumps({"error": "you sent k3y-of-mine"}).encode()))
             with pytest.raises(RequestRefused) as refused:

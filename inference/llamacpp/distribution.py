@@ -1,4 +1,4 @@
-"""One row of logits as a probability distribution over the next token: log-probabilities, entropy, a choice."""
+"""One row of logits as a probability distribution over the next token: log-probabilities, entropy, sampling."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The softmax of a row of logits: log-probabilities within 1e-6 nats, the entropy within 2e-6.
+    """The softmax of a row of logits. Log-probabilities are exact within 1e-6 nats, the entropy within 2e-6.
 
-    logits: the row itself (float32); weights: exp(logits - highest), in float32, whose rounding errors are all that is inexact: sums are
-    taken in float64; total: their sum, so that log p = logit - highest - log(total); top: the most probable token, the lowest id where
-    several tie; spare: room for a row.
+    Attributes
+        logits: the row itself (float32).
+        weights: exp(logits - highest) in float32. Their rounding is the only error; sums are taken in float64.
+        total: the sum of the weights, so that log p = logit - highest - log(total).
+        top: the most probable token, the lowest id of several equal ones.
+        spare: working memory of one row.
     """
 
     logits: NDArray[np.float32]
@@ -38,7 +41,7 @@ class Distribution:
 
     def entropy(self) -> float:
         """Entropy in nats: log(total) - E[logit - highest]; a token of probability 0 adds 0."""
-        # A product and a sum, no dot product: BLAS would take float32 all through, and wake threads that compete with the model's.
+        # A product and a sum instead of a dot product: BLAS would compute in float32, and wake threads that compete with the model's.
         products = np.subtract(self.logits, self.logits[self.top], out=self.spare)
         with np.errstate(invalid="ignore"):
             np.multiply(products, self.weights, out=products)
@@ -48,7 +51,7 @@ class Distribution:
         return max(0.0, math.log(self.total) - mean / self.total)
 
     def most_probable(self, count: int) -> list[int]:
-        """The most probable tokens, most probable first and the lowest id first of equal ones; only such as can come."""
+        """The most probable tokens in order, of equal ones the lowest id first. Tokens of probability 0 are left out."""
         logits = self.logits
         count = min(count, int(np.count_nonzero(logits > -math.inf)))
         least = np.partition(logits, len(logits) - count)[len(logits) - count]
@@ -59,7 +62,7 @@ class Distribution:
     def sample(self, temperature: float, top_p: float, random: np.random.Generator) -> int:
         """A token drawn from the distribution at `temperature`, cut to the smallest set of most probable tokens that reaches `top_p`.
 
-        Source of top_p: Holtzman et al. 2020, "The curious case of neural text degeneration", section 3.1.
+        Reference: Holtzman et al. 2020, "The curious case of neural text degeneration", section 3.1.
         """
         weights = np.exp(np.subtract(self.logits, self.logits[self.top], dtype=np.float64) / temperature)
         if top_p >= 1.0:
@@ -71,10 +74,11 @@ class Distribution:
 
 
 def distribution(logits: NDArray[np.float32], room: NDArray[np.float32] | None = None) -> Distribution | None:
-    """The distribution of a row of logits (shape: vocabulary); None where a logit is not a number or none is finite.
+    """The distribution of a row of logits; None where a logit is not a number or none is finite.
 
-    It refers to the logits, and may be asked as long as they are there. room (shape: 2 by vocabulary) is where it is written, so that a
-    large vocabulary costs no new memory at each token: what was read into it before is then gone.
+    Parameters
+        logits: shape (vocabulary). The distribution refers to them and holds only as long as they are unchanged.
+        room: working memory of shape (2, vocabulary), so that a token allocates none. An earlier distribution in it becomes invalid.
     """
     top = int(logits.argmax())
     if not math.isfinite(logits[top]):

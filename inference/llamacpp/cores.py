@@ -1,4 +1,4 @@
-"""How many threads of this machine are worth using."""
+"""The number of threads that llama.cpp uses unless told otherwise."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 
 
 def physical_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
-    """CPUs that this process may use, a core's hyper-threads counted once; in a container no more than its share of time allows.
+    """The cores that this process may use. Hyper-threads of a core count once, and a container's share of CPU time is a bound.
 
-    quota: Linux's file of that share (cgroup v2): microseconds that may be used, or "max", and microseconds of the period.
+    quota: the file of that share (Linux, cgroup v2): microseconds of CPU time, or "max", and microseconds of the period.
     """
     usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     cores = len({_core(cpu) for cpu in usable})
     try:
-        most, period = quota.read_text().split()
-        cores = min(cores, int(most) // int(period))
+        allowed, period = quota.read_text().split()
+        cores = min(cores, int(allowed) // int(period))
     except (OSError, ValueError, ZeroDivisionError):
         pass  # no such file, or no limit
     return max(1, cores)

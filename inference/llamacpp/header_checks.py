@@ -1,4 +1,4 @@
-"""What a GGUF's header says of how the model is to be run, before any of it is loaded."""
+"""What a GGUF header decides before the model is loaded: the prompt's layout, the context's length, whether the model can run here."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..model import KVType, Layout
 from .gguf_header import GGUFHeader
 from .session import BYTES_OF_KV, FORK_CELLS
 
-# A context is as long as the model's own, but no longer than this unless the caller asks: its cache costs memory from the start.
+# The default context is the model's own, but no longer than this: its cache takes memory from the start.
 DEFAULT_CONTEXT = 4096
-_UNSAID_CONTEXT = 2048
-# Our own key, for models trained to be asked suffix first: what is typed then changes only the prompt's end.
+_UNKNOWN_CONTEXT = 2048
+# Our own key, for models trained to be asked suffix first, so that typing changes only the end of the prompt.
 LAYOUT_KEY = "assay.fim.layout"
 _LAYOUTS: tuple[Layout, ...] = ("psm", "spm")
 _NOT_CAUSAL = frozenset(
@@ -33,7 +33,7 @@ _NOT_CAUSAL = frozenset(
 
 
 def layout_of(path: Path, header: GGUFHeader) -> Layout:
-    """How a prompt for filling in the middle is laid out, where the file has the tokens. Raises UnknownLayout."""
+    """The layout of fill-in-the-middle prompts that the metadata asks for. Raises UnknownLayout."""
     asked = header.metadata.get(LAYOUT_KEY, "psm")
     for layout in _LAYOUTS:
         if asked == layout:
@@ -42,17 +42,20 @@ def layout_of(path: Path, header: GGUFHeader) -> Layout:
 
 
 def context_length_of(header: GGUFHeader, n_ctx: int | None) -> int:
-    """Tokens of context: n_ctx, None for the model's own (DEFAULT_CONTEXT at most). Raises ContextTooLong."""
+    """Tokens of context: n_ctx, or the model's own (DEFAULT_CONTEXT at most) where n_ctx is None. Raises ContextTooLong."""
     trained = header.context_length
     if n_ctx is None:
-        return min(trained or _UNSAID_CONTEXT, DEFAULT_CONTEXT)
+        return min(trained or _UNKNOWN_CONTEXT, DEFAULT_CONTEXT)
     if trained is not None and n_ctx > trained:
         raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
     return n_ctx
 
 
-def refuse_what_can_not_work(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -> None:
-    """Raises UnsupportedArchitecture, SplitModel, and OutOfMemory where the cache alone is more than the machine has."""
+def check_can_run(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -> None:
+    """Refuse a model that can't run here.
+
+    Raises UnsupportedArchitecture, SplitModel, and OutOfMemory where the cache alone needs more memory than the machine has.
+    """
     if header.architecture in _NOT_CAUSAL:
         raise UnsupportedArchitecture(path, f'the architecture "{header.architecture}" does not generate text')
     if header.number("split.count", 1) > 1:

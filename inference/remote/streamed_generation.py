@@ -1,4 +1,4 @@
-"""One generation of a server as it comes, event by event."""
+"""One generation of a server as it arrives, event by event."""
 
 from __future__ import annotations
 
@@ -10,30 +10,33 @@ from typing import Any
 from ..errors import AnswerCutOff, BadAnswer, Unavailable
 from ..model import Generation, Prompt, StopReason, Timings, Token
 from ..stopping.continuation import Continuation
-from ..stopping.limits import Watch
-from .formats import Heard, Sampling
+from ..stopping.stop_check import StopCheck
+from .formats import Sampling, ServedToken
 from .requests import Requests
 
 
-class Reading:
-    """A prompt that was sent, how its tokens are taken, and the text that has come. most: tokens to ask the server for."""
+class StreamedGeneration:
+    """A request and the text that has arrived for it. max_tokens: tokens to ask the server for."""
 
-    def __init__(self, requests: Requests, prompt: Prompt, continuation: Continuation, sampling: Sampling, most: int, watch: Watch) -> None:
+    def __init__(
+        self, requests: Requests, prompt: Prompt, continuation: Continuation, sampling: Sampling, max_tokens: int, stop_check: StopCheck
+    ) -> None:
         self.prompt, self.continuation = prompt, continuation
-        self._requests, self._sampling, self._most, self._watch = requests, sampling, most, watch
+        self._requests, self._sampling, self._max_tokens, self._stop_check = requests, sampling, max_tokens, stop_check
         self._given = len(continuation.tokens)
         self._counted = self._reused = 0
         self._first_at: float | None = None
         self._ended: StopReason | None = None
 
     def body(self) -> dict[str, Any]:
-        """What is sent."""
-        return self._requests.body(self.prompt, self._most, self._sampling)
+        """The body of the request."""
+        return self._requests.body(self.prompt, self._max_tokens, self._sampling)
 
     def take(self, event: dict[str, Any] | None) -> bool:
-        """Take in an event, None for the end of the stream; whether the text has ended by its own rules.
+        """Add an event; None is the end of the stream. Returns whether the text has ended by its own rules.
 
-        Raises AnswerCutOff where the stream ends before the server said why, Interrupted where the caller ends a question it needs.
+        Raises AnswerCutOff where the stream ends before the server said why, and Interrupted where the caller's stop check ends a
+        question that it needs.
         """
         if event is None:
             if self._ended is None:
@@ -52,17 +55,17 @@ class Reading:
             if self._requests.served.top and sampled > self._counted:
                 self._fill(sampled - self._counted, None)
         elif ended is StopReason.END and self._requests.served.top:
-            # It does not tell of the token by which it ended the text: so how sure the model was of the end is not known.
+            # The server does not report the token that ended the text, so its log-probability is unknown.
             self.continuation.add(Token(-1, b"", math.nan, None, None), ends=True)
         return self.continuation.stopped is not None
 
     def generation(self, otherwise: StopReason | None, begun: float, done: float) -> Generation:
-        """What was produced. otherwise: why the caller broke it off; begun, done: seconds of `time.perf_counter`."""
+        """The generation. otherwise: why the caller broke it off. begun, done: in seconds of `time.perf_counter`."""
         first = self._first_at or done
         timings = Timings((first - begun) * 1000, (done - first) * 1000, len(self.prompt.tokens) - self._given, self._reused)
         return self.continuation.generation(self._ended or otherwise or StopReason.TOKENS, timings)
 
-    def _add(self, heard: Heard) -> bool:
+    def _add(self, heard: ServedToken) -> bool:
         self._reused = heard.reused or self._reused
         if heard.count is not None:
             lost = heard.count - self._counted - 1
@@ -81,10 +84,15 @@ class Reading:
         return self.continuation.add(token, heard.ends) is not None
 
     def _fill(self, lost: int, text: bytes | None) -> bytes | None:
-        """Ask again for so many tokens, parts of a character or behind one, and give back what they leave of it; None where the text ended.
+        """Ask for tokens that the stream left out because each is only a part of a character.
 
-        text: what the token behind them brought, theirs included; None where the text ended before. Greedy decoding takes the most likely
-        token, so that its distribution tells which it was; a sampled one is lost.
+        Greedy decoding takes the most likely token, so the distribution at its place tells which it was. A sampled token is lost.
+
+        Parameters
+            lost: how many tokens are missing.
+            text: the bytes of the next token, with those of the missing ones; None where the text ended before.
+
+        Returns the next token's own bytes, or None where the text ended.
         """
         if self._sampling.temperature > 0 or not self.prompt.tokens:
             raise Unavailable(
@@ -94,7 +102,7 @@ class Reading:
             )
         for _ in range(lost):
             behind = tuple(token.id for token in self.continuation.tokens[self._given :])
-            best, *others = self._requests.row((*self.prompt.tokens, *behind), 2, self._watch)
+            best, *others = self._requests.row((*self.prompt.tokens, *behind), 2, self._stop_check)
             if best.id is None or best.text is None or not (text is None or text.startswith(best.text)):
                 raise BadAnswer(self._requests.where, "/completion", "another token than in the stream, asked for the same place again")
             text = text and text.removeprefix(best.text)
