@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 RUN := $(VENV)/.assay-run
 DEV := $(VENV)/.assay-dev
 
-# Without the image parts of llama.cpp, which Assay does not use, the build takes minutes less. For a GPU: see README.md.
+# Without the image parts of llama.cpp, which Assay does not use, the build takes minutes less. For a GPU: see docs/models.md.
 CMAKE_ARGS ?= -DLLAVA_BUILD=OFF
 export CMAKE_ARGS
 export PIP_DISABLE_PIP_VERSION_CHECK = 1

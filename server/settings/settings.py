@@ -236,10 +236,17 @@ def _property(setting: Setting, order: int) -> dict[str, Any]:
 _INTRODUCTION = """\
 # Settings
 
-Written by `python -m assay.server.settings.settings > docs/settings.md`; what there is to change stands in `server/settings/table.py`.
+For whoever sets up Assay in an editor. This page lists every setting, what it may be, and its default.
 
-An editor gives the settings to the language server in `initializationOptions`, or as its answer to `workspace/configuration` for the
-section `assay`. Where both are there, the answer goes first, setting by setting. All of these say the same:
+This command writes the page. The settings themselves are in `server/settings_table.py`.
+
+```sh
+python -m assay.server.settings > docs/settings.md
+```
+
+An editor gives the settings to the language server in `initializationOptions`, or as its answer to
+`workspace/configuration` for the section `assay`. Where both are there, the answer has precedence, setting by setting.
+All of these say the same:
 
 ```json
 {"bands": {"likelyFrom": 0.8}, "showAbove": 0.5}
@@ -248,17 +255,16 @@ section `assay`. Where both are there, the answer goes first, setting by setting
 {"assay.bands.likelyFrom": 0.8, "assay.showAbove": 0.5}
 ```
 
-A setting that is null counts as not set. One whose value can't be has its default; that is told once, as is a name that is no setting. A
-path may begin with `~`; a relative one counts from the folder that the server was started in.
-
-What is logged, what never is, and how to forget it is in [events.md](events.md).
-
-A change holds from the next request on; with ↻ the model is opened again for it. Which of the `modelOptions` a model can have is in
-[models.md](models.md); one that it can't have is told when it is opened. How many of the suggestions above some probability are right
-is measured in [dial.md](dial.md).
-
-VS Code does not let an opened project set the model, its options or the log, for these decide where code is sent and what is
-written. Other editors may: there, trust a project's settings as far as you trust the project.
+* A setting that is null counts as not set. A setting with an invalid value has its default. Assay reports that once,
+  and also a name that is no setting.
+* A path may begin with `~`. A relative path counts from the folder that the server was started in.
+* A change holds from the next request on. With ↻ the model is opened again for it.
+* Not every model can have all of the `modelOptions` ([models.md](models.md)). Assay reports one that it can't have when
+  it is opened.
+* [dial.md](dial.md) measures how many of the suggestions above some probability are right. [events.md](events.md) says
+  what is logged, what never is, and how to forget it.
+* VS Code does not let an opened project set the model, its options or the log, because these decide where code is sent
+  and what is written. Other editors may. There, trust a project's settings as far as you trust the project.
 """
 
 DEFAULTS = parse_settings()[0]
