@@ -238,10 +238,10 @@ _INTRODUCTION = """\
 
 For whoever sets up Assay in an editor. This page lists every setting, what it may be, and its default.
 
-This command writes the page. The settings themselves are in `server/settings_table.py`.
+This command writes the page. The settings themselves are in `server/settings/table.py`.
 
 ```sh
-python -m assay.server.settings > docs/settings.md
+python -m assay.server.settings.settings > docs/settings.md
 ```
 
 An editor gives the settings to the language server in `initializationOptions`, or as its answer to
