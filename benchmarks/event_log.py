@@ -29,7 +29,7 @@ from synthetic_events import life, new, request  # noqa: E402
 from assay.calibration.log.event_log import EventLog  # noqa: E402
 from assay.calibration.log.events import ShowingSeen  # noqa: E402
 from assay.calibration.log.samples import samples_of, showings_of  # noqa: E402
-from assay.server.tracking.event_writer import EventWriter, Target  # noqa: E402
+from assay.server.tracking.event_writer import EventWriter, LogTarget  # noqa: E402
 
 # What a request holds that a generation of the embedded model was asked for: nine measures, and the times.
 MEASURES = ("total_logprob", "token_count", "mean_logprob", "mean_probability", "min_logprob", "lowest_logprob", "mean_entropy",
@@ -48,8 +48,8 @@ import sys, time
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from synthetic_events import request
-from assay.server.tracking.event_writer import EventWriter, Target
-writer = EventWriter(Target(Path(sys.argv[1])))
+from assay.server.tracking.event_writer import EventWriter, LogTarget
+writer = EventWriter(LogTarget(Path(sys.argv[1])))
 while True:
     for n in range(5):
         writer.add(request("other"))
@@ -76,7 +76,7 @@ def row(name: str, us: np.ndarray) -> str:
 def caller(folder: Path) -> None:
     path = folder / "added"
     other = subprocess.Popen([sys.executable, "-c", OTHER, str(path), str(ROOT / "tests")])
-    writer = EventWriter(Target(path))
+    writer = EventWriter(LogTarget(path))
     print("| `add` in the caller, µs | p50 | p99 | worst | n |\n|---|---|---|---|---|")
     print(row(f"{SLOW_HZ} in a second", added_us(writer, SLOW, 1 / SLOW_HZ)))
     bursts = []

@@ -73,19 +73,19 @@ def accepted_part(ls: AssayServer, *arguments: Any) -> None:
 
 def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
     """The user saved a file."""
-    ls.follow_up.saved(params.text_document.uri)
+    ls.outcome_tracker.saved(params.text_document.uri)
 
 
 def notebook_saved(ls: AssayServer, params: types.DidSaveNotebookDocumentParams) -> None:
     """The user saved a notebook."""
     for cell in ls.protocol.notebooks.cells_of(params.notebook_document.uri):
-        ls.follow_up.saved(cell)
+        ls.outcome_tracker.saved(cell)
 
 
 def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
     """The user renamed files or folders."""
     for file in params.files:
-        ls.follow_up.renamed(file.old_uri, file.new_uri)
+        ls.outcome_tracker.renamed(file.old_uri, file.new_uri)
 
 
 def pause(ls: AssayServer, *arguments: Any) -> str | None:

@@ -35,9 +35,9 @@ from .requests.counts import RequestCounts
 from .requests.requests import Requests
 from .settings.client_settings import ClientSettings
 from .settings.settings import DEFAULTS, LiveSettings, problems_not_told, reload_needed
-from .tracking.accepted import Accepted
 from .tracking.event_writer import EventWriter
-from .tracking.follow_up import FollowUp
+from .tracking.hover_anchors import HoverAnchors
+from .tracking.outcome_tracker import OutcomeTracker
 
 # Neovim's completion menu inserts only the first line of a plain text, and its inline completion splits lines at line feeds only.
 _NEOVIM = "Neovim"
@@ -71,8 +71,8 @@ class AssayServer(LanguageServer):
         self.client_settings = ClientSettings(self, self.tasks, self._apply_settings)
         self.menu = MenuRegistration(self, self.tasks)
         self.calibrators = Calibrators(self.executor)
-        self.accepted = Accepted()
-        self.follow_up = FollowUp(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
+        self.hover_anchors = HoverAnchors()
+        self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.status = Status(self, self.protocol.notify)
         self.pause = Pause(self.status.changed)
@@ -121,7 +121,7 @@ class AssayServer(LanguageServer):
         self.pause.close()
         if hasattr(self, "live"):
             await self.live.close()
-            self.follow_up.close()
+            self.outcome_tracker.close()
             await asyncio.to_thread(self.events.close)
         await self.calibrators.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
@@ -170,7 +170,7 @@ class AssayServer(LanguageServer):
             self.status.silent_changed,
             on_hidden=self.status.changed,
             paused_until=lambda: self.pause.until,
-            on_answer=self.follow_up.offered,
+            on_answer=self.outcome_tracker.offered,
         )
 
     def _start_model(self) -> None:
@@ -216,23 +216,23 @@ class AssayServer(LanguageServer):
             self.events.add(ServerStarted(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
     def _follow_documents(self) -> None:
-        self.protocol.on_open = self.follow_up.opened
+        self.protocol.on_open = self.outcome_tracker.opened
         self.protocol.on_edit = self._on_edit
         self.protocol.on_close = self._on_close
         self.protocol.on_lost = self._on_lost
 
     def _on_edit(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
-        self.accepted.change(uri, splices)
-        self.follow_up.edited(uri, splices)
+        self.hover_anchors.change(uri, splices)
+        self.outcome_tracker.edited(uri, splices)
 
     def _on_lost(self, uri: str) -> None:
-        self.accepted.forget(uri)
-        self.follow_up.lost(uri)
+        self.hover_anchors.forget(uri)
+        self.outcome_tracker.lost(uri)
 
     def _on_close(self, uri: str) -> None:
-        self.follow_up.closed(uri)
-        self.accepted.forget(uri)
+        self.outcome_tracker.closed(uri)
+        self.hover_anchors.forget(uri)
         self.others.forget(uri)
 
     def _warn(self, message: str) -> None:

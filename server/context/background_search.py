@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..documents.documents import Document, Documents
 from ..documents.workspace import Roots, path_of, root_of
-from .open_files import MOST_CHARACTERS, Cursor, OpenFiles, OpenText
+from .open_files import MAX_CHARACTERS, Cursor, OpenFiles, OpenText
 
 # Between two steps, each of at most 1 ms: messages come first.
 _STEP_S = 0.01
@@ -56,7 +56,7 @@ class OtherFiles:
             None if root is None else str(root),
             document.language,
             document.version,
-            lambda: document.head(MOST_CHARACTERS),
+            lambda: document.head(MAX_CHARACTERS),
         )
 
     def _index_later(self, here: OpenText) -> None:

@@ -24,11 +24,11 @@ _STEP = _LINES // 2
 # Lines between the places where a cursor makes us choose anew: a model reads on from its cache as long as what stands in front is the same.
 REGION_LINES = 16
 # Of a longer file the rest is not to be looked at: some 10,000 lines of code.
-MOST_CHARACTERS = 400_000
+MAX_CHARACTERS = 400_000
 # What is longer is no code that people write, and takes long to look at.
 _LONGEST = 8_000
 # Files looked at, the first by path: each costs a comparison for each of its windows.
-_MOST_FILES = 20
+_MAX_FILES = 20
 # A word; what is shorter (i, x, if) is in every file.
 _WORD = re.compile(r"[^\W\d]\w{2,}")
 # Words are compared as bits of one number, each at a place by its checksum: half a microsecond for two windows. Of 80 words in a window
@@ -48,7 +48,7 @@ _FAMILIES = (
 class OpenText:
     """An open document. path: as a model is told it, relative to its workspace; root: the workspace folder that it is in, None for none.
 
-    read: gives its text as it is in this version, or the first `MOST_CHARACTERS` of it; asked for only when the version was not
+    read: gives its text as it is in this version, or the first `MAX_CHARACTERS` of it; asked for only when the version was not
     seen before.
     """
 
@@ -187,7 +187,7 @@ class OpenFiles:
 
 
 def _candidates(here: OpenText, others: Sequence[OpenText]) -> list[OpenText]:
-    return sorted((other for other in others if may_be_shown(here, other)), key=lambda other: other.path)[:_MOST_FILES]
+    return sorted((other for other in others if may_be_shown(here, other)), key=lambda other: other.path)[:_MAX_FILES]
 
 
 def _related(one: str, other: str) -> bool:

@@ -11,5 +11,5 @@ from ..language_server import AssayServer
 def hover(ls: AssayServer, params: types.HoverParams) -> types.Hover | None:
     """Why the suggestion that was accepted on this line had the confidence that it had."""
     document = ls.protocol.documents.get(params.text_document.uri)
-    found = None if document is None else ls.accepted.at(document, params.position.line)
+    found = None if document is None else ls.hover_anchors.at(document, params.position.line)
     return None if found is None else types.Hover(types.MarkupContent(types.MarkupKind.Markdown, hover_markdown(found)))

@@ -19,7 +19,7 @@ ACCEPTED_PART = "assay.acceptedPart"
 async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
     """The editor inserted a suggestion: the one argument, of which the id is enough."""
     name = _id_in(arguments)
-    ls.follow_up.told("accepted", name)
+    ls.outcome_tracker.reported("accepted", name)
     shown = ls.requests.accepted(name)
     if shown is None:
         logger.debug("accepted, but not known: %s", name)
@@ -28,24 +28,24 @@ async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
     start = None if document is None else document.offset(shown.suggestion.range.start)
     found = await ls.requests.explain(shown, with_context=False)
     if start is not None:
-        ls.accepted.add(shown.ask.uri, start, shown.ask.selected + shown.suggestion.text, found)
+        ls.hover_anchors.add(shown.ask.uri, start, shown.ask.selected + shown.suggestion.text, found)
 
 
 def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:
     """The user dismissed a suggestion: the argument is as for `accepted`."""
     name = _id_in(arguments)
-    ls.follow_up.told("rejected", name)
+    ls.outcome_tracker.reported("rejected", name)
     ls.requests.rejected(name)
 
 
 def shown(ls: AssayServer, arguments: Sequence[Any]) -> None:
     """The editor shows a suggestion: the argument is as for `accepted`."""
-    ls.follow_up.told("shown", _id_in(arguments))
+    ls.outcome_tracker.reported("shown", _id_in(arguments))
 
 
 def accepted_part(ls: AssayServer, arguments: Sequence[Any]) -> None:
     """The editor inserted a word or a line of a suggestion: the argument is as for `accepted`, the edit next to it says how much."""
-    ls.follow_up.told("part", _id_in(arguments))
+    ls.outcome_tracker.reported("part", _id_in(arguments))
 
 
 def _id_in(arguments: Sequence[Any]) -> str:

@@ -82,7 +82,7 @@ async def suggestions_at(
     def current() -> bool:
         return ls.protocol.documents.get(document.uri) is document and document.version == version
 
-    ls.follow_up.asked(ask)
+    ls.outcome_tracker.asked(ask)
     return await ls.requests.answer(ask, current)
 
 

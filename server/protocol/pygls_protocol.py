@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 # Lost documents that are remembered, each told once: more than an editor has open.
-_MOST_LOST = 1_000
+_MAX_LOST = 1_000
 # Where something is wrong, as cattrs says it at the end.
 _PATH = re.compile(r"(?<= @ )\$\S*$")
 
@@ -122,7 +122,7 @@ class Protocol(LanguageServerProtocol):
         self.notebooks.lose(uri)
         if uri in self._lost:
             return
-        while len(self._lost) >= _MOST_LOST:
+        while len(self._lost) >= _MAX_LOST:
             self._lost.pop()
         self._lost.add(uri)
         name = "the open files" if uri is None else uri

@@ -23,7 +23,7 @@ TYPED = 1_300
 GAINED = 64
 # Places are indexed by so many characters before them. Where many places share these, a text repeats itself, and a search ends after
 # so many of them; it still reaches whoever was given something else at each of the last 200 keystrokes.
-TAIL, MOST_LOOKED_AT = 64, 200
+TAIL, MAX_LOOKED_AT = 64, 200
 # All that is remembered, in bytes: 512 lines of 64 tokens, or the last 370 blocks of 160.
 SIZE = 16_000_000
 # One token with its numbers: 222 bytes on 64-bit CPython 3.11.
@@ -141,7 +141,7 @@ class Memory:
         """The entries whose place stands before the cursor or before what may have been typed since, and that; the newest first."""
         entries = [
             (entry, typed)
-            for entry, typed in islice(self._with_tail(uri, prefix, kind), MOST_LOOKED_AT)
+            for entry, typed in islice(self._with_tail(uri, prefix, kind), MAX_LOOKED_AT)
             if _before(prefix, len(prefix) - len(typed)) == entry.place[2]
         ]
         return sorted(entries, key=lambda pair: pair[0].number, reverse=True)

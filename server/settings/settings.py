@@ -17,7 +17,7 @@ from typing import Any, Literal
 from ...calibration.bands import BOUNDARIES, Boundaries
 from ...calibration.samples import Event
 from ...inference.opening import FLAGS, ModelChoice, ModelOptions
-from ..tracking.event_writer import Target
+from ..tracking.event_writer import LogTarget
 from .table import SETTINGS, Plain, Setting, Wanted
 from .values import SHOWN, clipped, shown
 
@@ -72,9 +72,9 @@ class LiveSettings:
         return self.explore if self.log_events else 0.0
 
     @property
-    def log_target(self) -> Target | None:
+    def log_target(self) -> LogTarget | None:
         """Where events are logged; None for nowhere."""
-        return Target(self.log_path, self.log_text, self.log_days, self.log_megabytes) if self.log_events else None
+        return LogTarget(self.log_path, self.log_text, self.log_days, self.log_megabytes) if self.log_events else None
 
     def model_or(self, default: ModelChoice) -> ModelChoice:
         """The model to open. The default's options are for the default's model: they do not follow another."""

@@ -12,7 +12,7 @@ from ..documents.documents import Splice
 # A longer replacement is not compared with what it replaces: what it covers is lost. Nor are more characters than the second compared by
 # their tokens for one edit. So a formatter that changes every line costs 4 to 6 ms with one place in it (60,000 characters are 1,600
 # lines), 9 with 50, 11 with 600, the most that are watched. Half of both would cost half, and lose 4 places of 10 in a file of 300 lines.
-MOST_REPLACED, MOST_COMPARED = 60_000, 10_000
+MAX_REPLACED, MAX_COMPARED = 60_000, 10_000
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 _Run = tuple[int, int, int]
 
 
-class Region:
+class Anchor:
     """From `start` to `end` stands what was put in; from there to `reach` what came right behind it since. Offsets in characters.
 
     Of a text that was not put in, `start` and `end` are one, and up to `reach` stands what came in its place. What is put in right before
@@ -61,14 +61,14 @@ class Region:
         return not apart and not part and not (self.end <= start and end <= self.reach)
 
 
-def follow(regions: Iterable[Region], splice: Splice) -> list[Region]:
+def move_anchors(anchors: Iterable[Anchor], splice: Splice) -> list[Anchor]:
     """Follow an edit. Given back are those that it loses: nothing around them is as it was, or there is too much of it to look."""
     if splice.removed and splice.added:
-        return _follow_replacement(list(regions), splice)
+        return _follow_replacement(list(anchors), splice)
     start = splice.start
-    for region in regions:
-        if start <= region.reach:
-            region.take(splice)
+    for anchor in anchors:
+        if start <= anchor.reach:
+            anchor.take(splice)
     return []
 
 
@@ -93,37 +93,37 @@ def common_start(one: str, other: str) -> int:
     return low
 
 
-def _follow_replacement(regions: list[Region], splice: Splice) -> list[Region]:
+def _follow_replacement(anchors: list[Anchor], splice: Splice) -> list[Anchor]:
     splice = trimmed(splice)
     compared: _Compared | None = None
     lost = []
-    for region in regions:
-        if not (splice.removed and splice.added and region.crossed(splice)):
-            region.take(splice)
-        elif max(len(splice.removed), len(splice.added)) > MOST_REPLACED:
-            lost.append(region)
+    for anchor in anchors:
+        if not (splice.removed and splice.added and anchor.crossed(splice)):
+            anchor.take(splice)
+        elif max(len(splice.removed), len(splice.added)) > MAX_REPLACED:
+            lost.append(anchor)
         else:
             compared = compared or _Compared(splice)
-            if not compared.move(region):
-                lost.append(region)
+            if not compared.move(anchor):
+                lost.append(anchor)
     return lost
 
 
 class _Compared:
-    """A replacement, and what is the same in both of its texts: by lines where they are long, by tokens around each region."""
+    """A replacement, and what is the same in both of its texts: by lines where they are long, by tokens around each anchor."""
 
     def __init__(self, splice: Splice) -> None:
         old, new = splice.removed, splice.added
-        short = max(len(old), len(new)) <= MOST_COMPARED  # then lines that are alike are a worse guide than tokens
+        short = max(len(old), len(new)) <= MAX_COMPARED  # then lines that are alike are a worse guide than tokens
         self._splice = splice
         self._lines = _Matched([], [], (len(old), len(new))) if short else _Matched(_lines(old), _lines(new), (len(old), len(new)))
         self._tokens: dict[tuple[int, int], _Matched] = {}
-        self._left = MOST_COMPARED
+        self._left = MAX_COMPARED
 
-    def move(self, region: Region) -> bool:
-        """Bring a region to where its text is now: between what the same tokens as before stand around. False where it is lost."""
+    def move(self, anchor: Anchor) -> bool:
+        """Bring a anchor to where its text is now: between what the same tokens as before stand around. False where it is lost."""
         splice = self._splice
-        (old_start, new_start), (old_end, new_end) = self._lines.around(region.start - splice.start, region.reach - splice.start)
+        (old_start, new_start), (old_end, new_end) = self._lines.around(anchor.start - splice.start, anchor.reach - splice.start)
         tokens = self._tokens.get((old_start, old_end))
         if tokens is None:
             self._left -= max(old_end - old_start, new_end - new_start)
@@ -132,8 +132,8 @@ class _Compared:
             old, new = splice.removed[old_start:old_end], splice.added[new_start:new_end]
             tokens = self._tokens[old_start, old_end] = _Matched(_tokens(old), _tokens(new), (len(old), len(new)))
         if not tokens.runs:
-            around = splice.start < region.start and splice.end > region.reach
-            region.take(splice)
+            around = splice.start < anchor.start and splice.end > anchor.reach
+            anchor.take(splice)
             return not around
 
         def moved(position: int, find: Callable[[int], int]) -> int:
@@ -143,10 +143,10 @@ class _Compared:
                 return position + len(splice.added) - len(splice.removed)
             return splice.start + new_start + find(position - splice.start - old_start)
 
-        start = moved(region.start, tokens.start if region.start < region.reach else tokens.before)
-        end = moved(region.end, tokens.end) if region.start < region.end else start
-        region.reach = max(start, end, moved(region.reach, tokens.end))
-        region.start, region.end = start, max(start, end)
+        start = moved(anchor.start, tokens.start if anchor.start < anchor.reach else tokens.before)
+        end = moved(anchor.end, tokens.end) if anchor.start < anchor.end else start
+        anchor.reach = max(start, end, moved(anchor.reach, tokens.end))
+        anchor.start, anchor.end = start, max(start, end)
         return True
 
 

@@ -14,7 +14,7 @@ from ...calibration.log.event_log import DAYS, MEGABYTES, EventLog, EventLogErro
 from ...calibration.log.events import Event, EventsDropped, TextLogged
 
 # Events that wait to be written: minutes of fast typing. A disk that is slower than that loses events, not keystrokes.
-_MOST_WAITING = 10_000
+_MAX_WAITING = 10_000
 # How long events are collected before they are committed together: what a process that is killed loses at most.
 _COLLECT_S = 0.25
 # How long a log that could not be written is left alone.
@@ -24,7 +24,7 @@ _CLOSE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LogTarget:
     """Where events go, and which.
 
     path: of the log, None for the user's own, whose folder is made; the folder of any other has to be there. text: whether code is logged.
@@ -41,14 +41,14 @@ class EventWriter:
     """Writes events to a log. `add` may be called from any thread and never waits for the disk; without a target it does nothing."""
 
     def __init__(
-        self, target: Target | None = None, *, server: str | None = None, on_trouble: Callable[[str], None] = lambda _: None
+        self, target: LogTarget | None = None, *, server: str | None = None, on_trouble: Callable[[str], None] = lambda _: None
     ) -> None:
         """target: see `use`. server: 12 hex digits that stand in each row, new ones by default. on_trouble: told once for each target, by
         the writer's own thread, that and why events can't be written; it goes on trying.
         """
         self.server = server or uuid.uuid4().hex[:12]
         self._on_trouble = on_trouble
-        self._target: Target | None = None
+        self._target: LogTarget | None = None
         self._news = Condition()
         self._waiting: list[New] = []
         self._told = False
@@ -60,7 +60,7 @@ class EventWriter:
         # of the thread alone
         self._taken: list[New] = []
         self._log: EventLog | None = None
-        self._open: Target | None = None
+        self._open: LogTarget | None = None
         self._prune_at = 0.0
         self.use(target)
 
@@ -80,7 +80,7 @@ class EventWriter:
         """Why events can't be written now, for people; None while they can."""
         return self._trouble
 
-    def use(self, target: Target | None) -> None:
+    def use(self, target: LogTarget | None) -> None:
         """Go on with another log, to which what still waits goes, too; or with none: then that is let go."""
         with self._news:
             if target is None:
@@ -99,7 +99,7 @@ class EventWriter:
         with self._news:
             if self._target is None or (isinstance(event, TextLogged) and not self._target.text):
                 return
-            if self._closed or len(self._waiting) >= _MOST_WAITING:
+            if self._closed or len(self._waiting) >= _MAX_WAITING:
                 self._dropped += 1
                 self._untold += 1
                 return
@@ -134,7 +134,7 @@ class EventWriter:
     def _has_work(self) -> bool:
         return bool(self._waiting or self._taken or self._closed or self._target != self._open)
 
-    def _work(self, target: Target | None) -> None:
+    def _work(self, target: LogTarget | None) -> None:
         if target != self._open:
             self._release()
             self._open, self._prune_at = target, 0.0
@@ -149,7 +149,7 @@ class EventWriter:
                     break
             self._write(target)
 
-    def _write(self, target: Target) -> EventLog:
+    def _write(self, target: LogTarget) -> EventLog:
         """Write what waits to the log that has the target's name now, which this gives."""
         self._log = self._log or _opened(target)
         with self._news:
@@ -184,7 +184,7 @@ class EventWriter:
                 self._on_trouble(message)
 
 
-def _opened(target: Target) -> EventLog:
+def _opened(target: LogTarget) -> EventLog:
     if target.path is None:
         path = default_path()
         with suppress(OSError):  # opening says what is wrong

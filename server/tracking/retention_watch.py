@@ -15,19 +15,19 @@ from typing import Literal
 from ...calibration.log.events import RETENTION_CHECKED_AFTER_S, RetentionChecked
 from ...calibration.log.retention import retained_share, text_to_search
 from ..documents.documents import Document, Splice
-from .anchors import Region, follow
-from .showings import Left
+from .anchors import Anchor, move_anchors
+from .outcome_events import EndedShowing
 
-# Showings that are watched: one every second for 10 minutes. An edit then costs 60 µs.
-MOST_WATCHED = 600
+# OutcomeEvents that are watched: one every second for 10 minutes. An edit then costs 60 µs.
+MAX_WATCHED = 600
 # A timer that comes so late, or clocks that differ by so much more than before, mean that the machine slept, and its user was away.
 LATE_S = 5.0
 # A file that is renamed is closed, and opened under its other name, within so long.
 REOPEN_S = 2.0
 # Longer texts are not looked at, so that a look takes 2 ms at most: more was put into what was accepted than anybody types in 10 minutes.
-MOST_LOOKED_AT = 20_000
+MAX_CHARACTERS = 20_000
 # Looks at once, so that the event loop does not wait for all of them after a save (50 µs each, where a suggestion is a line).
-MOST_LOOKS = 32
+MAX_CHECKS = 32
 
 Why = Literal["closed", "asleep", "lost"]
 
@@ -38,7 +38,7 @@ class _Watched:
 
     showing: str
     uri: str
-    region: Region
+    anchor: Anchor
     text: str
     ended_s: float
     put_in: int
@@ -66,7 +66,7 @@ class _Closed:
     until_s: float
 
 
-class KeptWatch:
+class RetentionWatch:
     """Follows the places of showings that have ended. Times are in seconds: `now` of a clock that never goes back, `wall` of the day's."""
 
     def __init__(self, document_of: Callable[[str], Document | None]) -> None:
@@ -95,18 +95,18 @@ class KeptWatch:
         times = [closed.until_s for closed in self._closed.values()] + [due for due, _, _ in self._due[:1]]
         return min(times, default=None)
 
-    def follow(self, left: Left, now: float, wall: float) -> list[Look]:
+    def follow(self, left: EndedShowing, now: float, wall: float) -> list[Look]:
         """Watch a showing that has just ended. What is said of the oldest, where there are too many."""
         if not self._all:
             self._clocks = now, wall
         self._count += 1
-        watched = _Watched(left.showing, left.uri, left.region, left.text, now, left.put_in)
+        watched = _Watched(left.showing, left.uri, left.anchor, left.text, now, left.put_in)
         self._all[id(watched)] = watched
         self._by_uri.setdefault(left.uri, []).append(watched)
         heappush(self._due, (now + RETENTION_CHECKED_AFTER_S[0], self._count, watched))
         if left.put_in:
             self._undoable[left.uri] = watched
-        return [self._let_go(next(iter(self._all.values())), "lost")] if len(self._all) > MOST_WATCHED else []
+        return [self._let_go(next(iter(self._all.values())), "lost")] if len(self._all) > MAX_WATCHED else []
 
     def edited(self, uri: str, splice: Splice) -> list[Look]:
         """A document was edited: what that says of those that are watched there."""
@@ -116,8 +116,8 @@ class KeptWatch:
         looks = []
         if (last := self._undoable.pop(uri, None)) is not None and _takes_back(last, splice):
             looks.append(Look(last.showing, uri, RetentionChecked(after_s=None, share=0.0, why="undone"), None))  # and it may be done again
-        lost = follow([each.region for each in watched], splice)
-        return looks + [self._let_go(each, "lost") for each in list(watched) if each.region in lost]
+        lost = move_anchors([each.anchor for each in watched], splice)
+        return looks + [self._let_go(each, "lost") for each in list(watched) if each.anchor in lost]
 
     def saved(self, uri: str) -> None:
         """A document was saved: `look` looks at what is watched there."""
@@ -165,11 +165,11 @@ class KeptWatch:
             looks += [self._let_go(each, "closed") for each in self._closed.pop(uri).watched]
         if not self._closed:
             self._new_names.clear()
-        while self._saved and len(looks) < MOST_LOOKS:
+        while self._saved and len(looks) < MAX_CHECKS:
             watched = self._saved.popleft()
             if not watched.gone and (look := self._at_save(watched)) is not None:
                 looks.append(look)
-        while self._due and self._due[0][0] <= now and len(looks) < MOST_LOOKS:
+        while self._due and self._due[0][0] <= now and len(looks) < MAX_CHECKS:
             due, number, watched = heappop(self._due)
             if watched.gone:
                 continue
@@ -211,11 +211,11 @@ class KeptWatch:
 
     def _found(self, watched: _Watched) -> str | None:
         """The text that stands where the showing's text does or would; None where that is not known."""
-        document, region = self._document_of(watched.uri), watched.region
-        if document is None or watched.uri in self._closed or region.end - region.start > MOST_LOOKED_AT:
+        document, anchor = self._document_of(watched.uri), watched.anchor
+        if document is None or watched.uri in self._closed or anchor.end - anchor.start > MAX_CHARACTERS:
             return None
-        behind = document.between(region.end, min(region.reach, region.end + MOST_LOOKED_AT))
-        return text_to_search(watched.text, document.between(region.start, region.end), behind)
+        behind = document.between(anchor.end, min(anchor.reach, anchor.end + MAX_CHARACTERS))
+        return text_to_search(watched.text, document.between(anchor.start, anchor.end), behind)
 
     def _let_go(self, watched: _Watched, why: Why) -> Look:
         """Say for the last time something of a showing, that was to be looked at later."""
@@ -237,5 +237,5 @@ class KeptWatch:
 
 def _takes_back(watched: _Watched, splice: Splice) -> bool:
     """Whether an edit takes away again all that the editor put in, and puts in nothing."""
-    region = watched.region
-    return not splice.added and splice.end == region.end and splice.start <= region.end - watched.put_in and region.end > region.start
+    anchor = watched.anchor
+    return not splice.added and splice.end == anchor.end and splice.start <= anchor.end - watched.put_in and anchor.end > anchor.start

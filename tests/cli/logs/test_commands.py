@@ -19,7 +19,7 @@ from assay.calibration.registry import Purpose, choose, load_registry
 from assay.calibration.samples import read_samples
 from assay.cli import main as cli
 from assay.cli.logs.commands import logs_forget
-from assay.server.tracking.event_writer import EventWriter, Target
+from assay.server.tracking.event_writer import EventWriter, LogTarget
 
 CODE = "SECRET = 1"
 
@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def logged(path: Path) -> Path:
     """400 showings, of which 300 have a label, as the real writer leaves them."""
-    writer = EventWriter(Target(path))
+    writer = EventWriter(LogTarget(path))
     for each in lives(400):
         for showing, event in each:
             writer.add(event, showing)

@@ -27,7 +27,7 @@ from assay.server.requests.counts import RequestCounts
 from assay.server.requests.request import Ask
 from assay.server.requests.requests import Requests, _identity
 from assay.server.settings.settings import DEFAULTS, LiveSettings
-from assay.server.tracking.event_writer import EventWriter, Target
+from assay.server.tracking.event_writer import EventWriter, LogTarget
 from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Suggestion
@@ -47,7 +47,7 @@ async def requests_to(
     model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None, **more: Any
 ) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, ThreadPoolExecutor]]:
     """Requests, their model, what writes their log, and the thread that reads calibrators."""
-    executor, events = ThreadPoolExecutor(1), EventWriter(None if log_file is None else Target(log_file))
+    executor, events = ThreadPoolExecutor(1), EventWriter(None if log_file is None else LogTarget(log_file))
     calibrators = Calibrators(executor)
     live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
     await live.start()

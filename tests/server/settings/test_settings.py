@@ -27,7 +27,7 @@ from assay.server.settings.settings import (
     settings_markdown,
 )
 from assay.server.settings.table import SETTINGS, Setting
-from assay.server.tracking.event_writer import Target
+from assay.server.tracking.event_writer import LogTarget
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "settings.md"
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -414,10 +414,10 @@ def test_nothing_hidden_is_shown_at_random_without_a_log() -> None:
 
 
 def test_events_go_to_the_users_own_log_without_code_unless_something_else_is_said() -> None:
-    assert DEFAULTS.log_target == Target()
+    assert DEFAULTS.log_target == LogTarget()
     assert parse_settings({"log": {"events": False, "path": "a"}})[0].log_target is None
     said = parse_settings({"log": {"path": "a", "text": True, "days": 9, "megabytes": 3}})[0].log_target
-    assert said == Target(Path("a"), True, 9, 3)
+    assert said == LogTarget(Path("a"), True, 9, 3)
 
 
 @settings(max_examples=600)

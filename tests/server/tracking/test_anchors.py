@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from assay.calibration.log.retention import tokens_of
 from assay.server.documents.documents import Splice
-from assay.server.tracking import anchors as regions
-from assay.server.tracking.anchors import Region, follow, trimmed
+from assay.server.tracking import anchors as anchors
+from assay.server.tracking.anchors import Anchor, move_anchors, trimmed
 
 TEXTS = st.text(st.sampled_from("ab\n("), max_size=12)
 WORDS = st.lists(st.sampled_from(["a", "b", "return", "(", ")", "=", "x1", "é𝕏"]), min_size=1, max_size=30)
@@ -33,42 +33,42 @@ def test_a_region_followed_through_edits_is_that_of_the_marked_text(data: st.Dat
     if start == end:
         return
     marks = [start <= index < end for index in range(len(text))]
-    region = Region(start, end)
+    anchor = Anchor(start, end)
     for _ in range(data.draw(st.integers(1, 6))):
         start, end = two_offsets()
         new = data.draw(TEXTS)
-        region.take(Splice(start, text[start:end], new))
+        anchor.take(Splice(start, text[start:end], new))
         text = text[:start] + new + text[end:]
         marks = marks_after(marks, start, end, len(new))
-        assert 0 <= region.start <= region.end <= region.reach <= len(text)
+        assert 0 <= anchor.start <= anchor.end <= anchor.reach <= len(text)
         if True not in marks:
-            assert region.start == region.end
+            assert anchor.start == anchor.end
             return
         first, behind_last = marks.index(True), len(marks) - marks[::-1].index(True)
-        assert (region.start, region.end) == (first, behind_last)
+        assert (anchor.start, anchor.end) == (first, behind_last)
 
 
 @given(st.data(), TEXTS, TEXTS)
 def test_what_comes_where_a_text_would_have_stood_is_within_reach_and_what_comes_around_is_not(
     data: st.DataObject, before: str, behind: str
 ) -> None:
-    there, region = "", Region(len(before), len(before))
+    there, anchor = "", Anchor(len(before), len(before))
     for _ in range(data.draw(st.integers(1, 8))):
         new = data.draw(st.text(st.sampled_from("xyz"), max_size=4))
         if data.draw(st.booleans()):
             start = data.draw(st.integers(0, len(there)))
             end = data.draw(st.integers(start, len(there)))
-            region.take(Splice(len(before) + start, there[start:end], new))
+            anchor.take(Splice(len(before) + start, there[start:end], new))
             there = there[:start] + new + there[end:]
         elif before and data.draw(st.booleans()):
             start = data.draw(st.integers(0, len(before) - 1))
-            region.take(Splice(start, "", new))
+            anchor.take(Splice(start, "", new))
             before = before[:start] + new + before[start:]
         elif behind:
             start = data.draw(st.integers(0, len(behind) - 1)) + 1
-            region.take(Splice(len(before + there) + start, "", new))
+            anchor.take(Splice(len(before + there) + start, "", new))
             behind = behind[:start] + new + behind[start:]
-        assert (before + there + behind)[region.start : region.reach] == there
+        assert (before + there + behind)[anchor.start : anchor.reach] == there
 
 
 @given(WORDS, st.data())
@@ -84,16 +84,16 @@ def test_white_space_all_over_a_file_may_change_in_one_edit(words: list[str], da
     (old, places), (new, _) = spread(), spread()
     first = data.draw(st.integers(0, len(words) - 1))
     last = data.draw(st.integers(first, len(words) - 1))
-    region = Region(places[first], places[last] + len(words[last]))
-    assert follow([region], Splice(0, old, new)) == []
-    assert tokens_of(new[region.start : region.end]) == tokens_of(old[places[first] : places[last] + len(words[last])])
+    anchor = Anchor(places[first], places[last] + len(words[last]))
+    assert move_anchors([anchor], Splice(0, old, new)) == []
+    assert tokens_of(new[anchor.start : anchor.end]) == tokens_of(old[places[first] : places[last] + len(words[last])])
 
 
 @given(st.data(), TEXTS, TEXTS, st.integers(0, 12), st.integers(0, 12))
 def test_no_replacement_breaks_a_region(data: st.DataObject, old: str, new: str, start: int, size: int) -> None:
     start = min(start, len(old))
-    region = Region(start, min(len(old), start + size))
-    assert follow([region], Splice(0, old, new)) or 0 <= region.start <= region.end <= region.reach <= len(new)
+    anchor = Anchor(start, min(len(old), start + size))
+    assert move_anchors([anchor], Splice(0, old, new)) or 0 <= anchor.start <= anchor.end <= anchor.reach <= len(new)
 
 
 @given(TEXTS, TEXTS, st.integers(0, 5))
@@ -132,19 +132,19 @@ def second():
 
 def test_a_formatter_that_also_changes_quotes_and_commas_keeps_a_region() -> None:
     start = BEFORE.index("{'sum'")
-    region = Region(start, BEFORE.index("\n", start))
-    assert follow([region], Splice(0, BEFORE, AFTER)) == []
-    assert AFTER[region.start : region.end] == '{\n        "sum": total,\n        "mean": total / 2,\n    }'
+    anchor = Anchor(start, BEFORE.index("\n", start))
+    assert move_anchors([anchor], Splice(0, BEFORE, AFTER)) == []
+    assert AFTER[anchor.start : anchor.end] == '{\n        "sum": total,\n        "mean": total / 2,\n    }'
 
 
 def test_the_place_of_what_was_dismissed_survives_a_formatter() -> None:
     start = BEFORE.index(" a+b")
     text = BEFORE.replace(" a+b", "")
-    region = Region(start, start)
-    region.take(Splice(start, "", " a+b"))
+    anchor = Anchor(start, start)
+    anchor.take(Splice(start, "", " a+b"))
     assert text[:start] + " a+b" + text[start:] == BEFORE
-    assert follow([region], Splice(0, BEFORE, AFTER)) == []
-    assert tokens_of(AFTER[region.start : region.reach]) == ["a", "+", "b"]
+    assert move_anchors([anchor], Splice(0, BEFORE, AFTER)) == []
+    assert tokens_of(AFTER[anchor.start : anchor.reach]) == ["a", "+", "b"]
 
 
 def test_a_formatter_of_a_long_file_keeps_a_region() -> None:
@@ -152,14 +152,14 @@ def test_a_formatter_of_a_long_file_keeps_a_region() -> None:
     formatted = [AFTER.replace("first", f"first_{number}").replace("second", f"second_{number}") for number in range(200)]
     old, new = "".join(functions), "".join(formatted)
     start = old.index("{'sum'", old.index("first_77"))
-    region = Region(start, old.index("\n", start))
-    assert follow([region], Splice(0, old, new)) == []
-    assert region.start > new.index("first_77")
-    assert new[region.start : region.end] == '{\n        "sum": total,\n        "mean": total / 2,\n    }'
+    anchor = Anchor(start, old.index("\n", start))
+    assert move_anchors([anchor], Splice(0, old, new)) == []
+    assert anchor.start > new.index("first_77")
+    assert new[anchor.start : anchor.end] == '{\n        "sum": total,\n        "mean": total / 2,\n    }'
 
 
 def test_another_text_in_place_of_all_loses_a_region_and_so_does_one_that_is_too_long_to_compare() -> None:
-    region = Region(10, 20)
-    assert follow([region], Splice(0, "nothing here is " * 4, "123 456\n" * 5)) == [region]
-    old = "".join(f"line {random.random()}\n" for _ in range(regions.MOST_REPLACED // 10))
-    assert follow([region], Splice(0, old, old.upper())) == [region]
+    anchor = Anchor(10, 20)
+    assert move_anchors([anchor], Splice(0, "nothing here is " * 4, "123 456\n" * 5)) == [anchor]
+    old = "".join(f"line {random.random()}\n" for _ in range(anchors.MAX_REPLACED // 10))
+    assert move_anchors([anchor], Splice(0, old, old.upper())) == [anchor]

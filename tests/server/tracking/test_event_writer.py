@@ -14,7 +14,7 @@ from synthetic_events import new
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import EventsDropped, RetentionChecked, ShowingSeen, TextLogged
 from assay.server.tracking import event_writer
-from assay.server.tracking.event_writer import EventWriter, Target
+from assay.server.tracking.event_writer import EventWriter, LogTarget
 
 from ..logged import bytes_of, events_of
 
@@ -43,7 +43,7 @@ def wait_for(path: Path, count: int) -> list[object]:
 
 def test_every_event_becomes_a_row_in_order_with_the_server_the_time_and_what_it_is_about(path: Path) -> None:
     before = time.time_ns() // 1_000_000
-    writer = EventWriter(Target(path), server="0123456789ab")
+    writer = EventWriter(LogTarget(path), server="0123456789ab")
     for n in range(500):
         writer.add(RetentionChecked(after_s=n, share=None), f"showing {n}")
     writer.close()
@@ -57,7 +57,7 @@ def test_every_event_becomes_a_row_in_order_with_the_server_the_time_and_what_it
 
 
 def test_what_was_added_is_committed_soon_without_anything_else_happening(path: Path) -> None:
-    writer = EventWriter(Target(path))
+    writer = EventWriter(LogTarget(path))
     writer.add(ShowingSeen(by="client"), "a")
     assert wait_for(path, 1) == [ShowingSeen(by="client")]
     writer.add(ShowingSeen(by="inferred"), "a")
@@ -67,7 +67,7 @@ def test_what_was_added_is_committed_soon_without_anything_else_happening(path: 
 
 def test_the_users_own_log_is_made_with_its_folder_for_the_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "share" / "assay"))
-    writer = EventWriter(Target())
+    writer = EventWriter(LogTarget())
     writer.add(ShowingSeen(by="client"))
     writer.close()
     assert writer.path == tmp_path / "share" / "assay" / "events.sqlite3"
@@ -84,7 +84,7 @@ def test_a_folder_that_the_user_named_is_not_made_that_is_told_once_and_nothing_
         told.append(message)
         heard.set()
 
-    writer = EventWriter(Target(path), on_trouble=tell)
+    writer = EventWriter(LogTarget(path), on_trouble=tell)
     writer.add(ShowingSeen(by="client"))
     assert heard.wait(10)
     assert told == [f"{path}: there is no folder {path.parent}"] == [writer.trouble]
@@ -99,7 +99,7 @@ def test_a_folder_that_the_user_named_is_not_made_that_is_told_once_and_nothing_
 
 def test_code_is_written_only_where_the_user_wants_it(path: Path) -> None:
     for text in (False, True):
-        writer = EventWriter(Target(path, text=text))
+        writer = EventWriter(LogTarget(path, text=text))
         writer.add(TextLogged(what="suggested", text="SECRET"), "a")
         writer.add(ShowingSeen(by="client"), "a")
         writer.close()
@@ -109,11 +109,11 @@ def test_code_is_written_only_where_the_user_wants_it(path: Path) -> None:
 
 def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path: Path) -> None:
     path, heard = tmp_path / "folder" / "log", threading.Event()
-    writer = EventWriter(Target(path, text=True), on_trouble=lambda _: heard.set())
+    writer = EventWriter(LogTarget(path, text=True), on_trouble=lambda _: heard.set())
     writer.add(TextLogged(what="suggested", text="SECRET"), "a")
     writer.add(ShowingSeen(by="client"), "a")
     assert heard.wait(10)
-    writer.use(Target(path))
+    writer.use(LogTarget(path))
     path.parent.mkdir()
     assert wait_for(path, 1) == [ShowingSeen(by="client")]
     writer.close()
@@ -129,16 +129,16 @@ def test_without_a_target_there_is_no_file_no_thread_and_no_count(path: Path) ->
 
 
 def test_another_target_is_used_from_then_on_and_with_none_what_waits_is_let_go(path: Path, tmp_path: Path) -> None:
-    writer = EventWriter(Target(path))
+    writer = EventWriter(LogTarget(path))
     writer.add(RetentionChecked(after_s=1, share=None))
     wait_for(path, 1)
-    writer.use(Target(tmp_path / "other"))
+    writer.use(LogTarget(tmp_path / "other"))
     writer.add(RetentionChecked(after_s=2, share=None))
     wait_for(tmp_path / "other", 1)
     writer.add(RetentionChecked(after_s=3, share=None))
     writer.use(None)
     writer.add(RetentionChecked(after_s=4, share=None))
-    writer.use(Target(path))
+    writer.use(LogTarget(path))
     writer.add(RetentionChecked(after_s=5, share=None))
     writer.close()
     assert events_of(path) == [RetentionChecked(after_s=1, share=None), RetentionChecked(after_s=5, share=None)]
@@ -146,7 +146,7 @@ def test_another_target_is_used_from_then_on_and_with_none_what_waits_is_let_go(
 
 
 def test_a_log_that_is_removed_begins_anew_and_one_that_is_moved_away_is_whole_where_it_is(path: Path, tmp_path: Path) -> None:
-    writer = EventWriter(Target(path))
+    writer = EventWriter(LogTarget(path))
     writer.add(RetentionChecked(after_s=1, share=None))
     wait_for(path, 1)
     path.unlink()
@@ -169,7 +169,7 @@ def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_nex
         yield 0
 
     monkeypatch.setattr(EventLog, "prune", prune)
-    writer = EventWriter(Target(path))
+    writer = EventWriter(LogTarget(path))
     for n in range(3):
         writer.add(RetentionChecked(after_s=n, share=None))
         assert wait_for(path, 1) == [RetentionChecked(after_s=n, share=None)]
@@ -183,7 +183,7 @@ def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_nex
 def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) -> None:
     path.write_text("of somebody else\n" * 100)
     told: list[str] = []
-    writer = EventWriter(Target(path), on_trouble=told.append)
+    writer = EventWriter(LogTarget(path), on_trouble=told.append)
     writer.add(ShowingSeen(by="client"))
     writer.close()
     assert told == [f"{path}: it is no log of Assay's, and is left alone"]
@@ -194,7 +194,7 @@ def test_while_another_process_holds_the_log_events_wait_and_nobody_else(
     path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.02)
-    writer, heard = EventWriter(Target(path), on_trouble=lambda _: heard.set()), threading.Event()
+    writer, heard = EventWriter(LogTarget(path), on_trouble=lambda _: heard.set()), threading.Event()
     writer.add(ShowingSeen(by="client"))
     wait_for(path, 1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -210,7 +210,7 @@ def test_while_another_process_holds_the_log_events_wait_and_nobody_else(
 def test_events_that_come_faster_than_the_disk_takes_them_are_dropped_counted_and_the_log_says_so(
     path: Path, monkeypatch: pytest.MonkeyPatch, impatient: None
 ) -> None:
-    monkeypatch.setattr(event_writer, "_MOST_WAITING", 100)
+    monkeypatch.setattr(event_writer, "_MAX_WAITING", 100)
     hangs, goes_on = threading.Event(), threading.Event()
 
     def hang(_: str) -> None:
@@ -218,7 +218,7 @@ def test_events_that_come_faster_than_the_disk_takes_them_are_dropped_counted_an
         assert goes_on.wait(30)
 
     path.mkdir()  # in the way
-    writer = EventWriter(Target(path), on_trouble=hang)
+    writer = EventWriter(LogTarget(path), on_trouble=hang)
     writer.add(RetentionChecked(after_s=0, share=None))
     assert hangs.wait(10)
     for n in range(1, 250):
@@ -238,7 +238,7 @@ def test_a_callback_whose_loop_is_closed_does_not_end_the_writer(path: Path, imp
         raise RuntimeError("Event loop is closed")
 
     path.mkdir()
-    writer = EventWriter(Target(path), on_trouble=closed)
+    writer = EventWriter(LogTarget(path), on_trouble=closed)
     writer.add(ShowingSeen(by="client"))
     deadline = time.monotonic() + 30
     while path.is_dir():
@@ -252,7 +252,7 @@ def test_it_prunes_at_its_start_and_again_while_it_runs(path: Path, impatient: N
     with EventLog(path, create=True) as log:
         log.append([new(EventsDropped(count=age), time_ms=now_ms - age * DAY_MS) for age in (100, 29, 31)])
     monkeypatch.setattr(event_writer, "_PRUNE_S", 0.05)
-    writer = EventWriter(Target(path, days=30))
+    writer = EventWriter(LogTarget(path, days=30))
     deadline = time.monotonic() + 30
     for age in (40, 50):
         while (

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from assay.calibration.log.events import RETENTION_CHECKED_AFTER_S
 from assay.server.documents.documents import Change, Document
-from assay.server.tracking import retention_watch as kept_watch
-from assay.server.tracking.anchors import Region
-from assay.server.tracking.retention_watch import MOST_WATCHED, REOPEN_S, KeptWatch, Look
-from assay.server.tracking.showings import Left
+from assay.server.tracking import retention_watch
+from assay.server.tracking.anchors import Anchor
+from assay.server.tracking.outcome_events import EndedShowing
+from assay.server.tracking.retention_watch import MAX_WATCHED, REOPEN_S, Look, RetentionWatch
 from assay.suggestion.positions import Range
 
 URI, OTHER = "file:///src/a.py", "file:///src/b.py"
@@ -30,7 +30,7 @@ class Desk:
     looks: list[Look] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.watch = KeptWatch(self.documents.get)
+        self.watch = RetentionWatch(self.documents.get)
 
     @property
     def wall(self) -> float:
@@ -50,11 +50,11 @@ class Desk:
 
     def accept(self, text: str = TEXT, at: int = AT, uri: str = URI, showing: str = "s") -> None:
         self.edit(at, 0, text, uri)
-        left = Left(showing, uri, Region(at, at + len(text)), text, len(text))
+        left = EndedShowing(showing, uri, Anchor(at, at + len(text)), text, len(text))
         self.looks += self.watch.follow(left, self.now, self.wall)
 
     def dismiss(self, text: str = TEXT, at: int = AT, showing: str = "s") -> None:
-        self.looks += self.watch.follow(Left(showing, URI, Region(at, at), text), self.now, self.wall)
+        self.looks += self.watch.follow(EndedShowing(showing, URI, Anchor(at, at), text), self.now, self.wall)
 
     def go_on(self, seconds: float) -> None:
         """Let time pass, with a look whenever one is due."""
@@ -231,7 +231,7 @@ def test_what_is_lost_is_said_to_be_lost() -> None:
     replaced.accept()
     replaced.edit(0, len(replaced.documents[URI].text), "?")
     long.accept()
-    long.edit(AT + 5, 0, "x" * (kept_watch.MOST_LOOKED_AT + 1))
+    long.edit(AT + 5, 0, "x" * (retention_watch.MAX_CHARACTERS + 1))
     long.go_on(20)
     end.accept()
     end.looks += end.watch.shut()
@@ -242,12 +242,12 @@ def test_what_is_lost_is_said_to_be_lost() -> None:
 
 def test_of_too_many_the_oldest_is_let_go() -> None:
     made = desk()
-    for number in range(MOST_WATCHED + 1):
+    for number in range(MAX_WATCHED + 1):
         made.accept("x", showing=f"s{number}")
     assert [(look.showing, look.kept.why) for look in made.looks] == [("s0", "lost")]
-    assert len(made.watch) == MOST_WATCHED
+    assert len(made.watch) == MAX_WATCHED
     made.go_on(16)
-    assert len(made.looks) == MOST_WATCHED + 1
+    assert len(made.looks) == MAX_WATCHED + 1
 
 
 @given(st.data())

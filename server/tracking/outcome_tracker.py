@@ -11,21 +11,21 @@ from ...calibration.log.events import Event, TextLogged, hash_of
 from ...suggestion.suggestion import Suggestion
 from ..documents.documents import Document, Documents, Splice
 from ..requests.request import Ask
-from .retention_watch import KeptWatch, Look
-from .showings import Fact, Left, Showings
+from .outcome_events import EndedShowing, Fact, OutcomeEvents
+from .retention_watch import Look, RetentionWatch
 
-Told = Literal["shown", "accepted", "part", "rejected"]
+Reported = Literal["shown", "accepted", "part", "rejected"]
 
 
-class FollowUp:
-    """Showings and what is kept of them, with the clocks and the timer of a running event loop."""
+class OutcomeTracker:
+    """OutcomeEvents and what is kept of them, with the clocks and the timer of a running event loop."""
 
     def __init__(self, documents: Documents, add: Callable[[Event, str | None], None]) -> None:
         """add: notes an event of a showing."""
         self._documents = documents
         self._add = add
-        self._showings = Showings()
-        self._watch = KeptWatch(documents.get)
+        self._showings = OutcomeEvents()
+        self._watch = RetentionWatch(documents.get)
         self._timer: asyncio.TimerHandle | None = None
         self._ended = False
 
@@ -57,14 +57,14 @@ class FollowUp:
             self._say(self._watch.edited(uri, splice))
             self._take(self._showings.edited(uri, splice, document.between, now))
 
-    def told(self, what: Told, suggestion_id: str) -> None:
+    def reported(self, what: Reported, suggestion_id: str) -> None:
         """A client says what its user did with a suggestion."""
         showings = self._showings
         tell = {
-            "shown": showings.told_shown,
-            "accepted": showings.told_accepted,
-            "part": showings.told_part,
-            "rejected": showings.told_rejected,
+            "shown": showings.reported_shown,
+            "accepted": showings.reported_accepted,
+            "part": showings.reported_accepted_part,
+            "rejected": showings.reported_rejected,
         }[what]
         self._take(tell(suggestion_id, time.monotonic()))
 
@@ -109,7 +109,7 @@ class FollowUp:
 
     def _take(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
-            if isinstance(fact, Left):
+            if isinstance(fact, EndedShowing):
                 self._add(TextLogged(what="suggested", text=fact.text, document=hash_of(fact.uri)), fact.showing)
                 self._say(self._watch.follow(fact, time.monotonic(), time.time()))
             else:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from assay.calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from assay.server.documents.documents import Splice
-from assay.server.tracking.on_screen import along
-from assay.server.tracking.showings import SEEN_S, SETTLE_S, Fact, Left, Said, Showings
+from assay.server.tracking.live_showing import along
+from assay.server.tracking.outcome_events import SEEN_S, SETTLE_S, EndedShowing, Fact, OutcomeEvents, ShowingEvent
 
 URI, OTHER = "file:///a.py", "file:///b.py"
 TEXT = "total = count + 1"
@@ -23,7 +23,7 @@ class Editor:
     text: str = "x = 1\n\nend\n"
     cursor: int = 6
     now: float = 100.0
-    showings: Showings = field(default_factory=Showings)
+    showings: OutcomeEvents = field(default_factory=OutcomeEvents)
     facts: list[Fact] = field(default_factory=list)
     ids: int = 0
 
@@ -61,24 +61,26 @@ class Editor:
     def endings(self) -> list[tuple[str, ShowingEnding, By]]:
         """Of all showings, when all is settled."""
         self.wait(SETTLE_S)
-        return [(fact.showing, fact.event.ending, fact.event.by) for fact in self.facts if isinstance(fact, Said) and ended(fact)]
+        return [(fact.showing, fact.event.ending, fact.event.by) for fact in self.facts if isinstance(fact, ShowingEvent) and ended(fact)]
 
     def ended(self) -> ShowingEnded:
         """The one ending that there is, when all is settled."""
         self.wait(SETTLE_S)
-        (event,) = [fact.event for fact in self.facts if isinstance(fact, Said) and isinstance(fact.event, ShowingEnded)]
+        (event,) = [fact.event for fact in self.facts if isinstance(fact, ShowingEvent) and isinstance(fact.event, ShowingEnded)]
         return event
 
     def shown(self) -> list[tuple[str, By]]:
-        return [(fact.showing, fact.event.by) for fact in self.facts if isinstance(fact, Said) and isinstance(fact.event, ShowingSeen)]
+        return [
+            (fact.showing, fact.event.by) for fact in self.facts if isinstance(fact, ShowingEvent) and isinstance(fact.event, ShowingSeen)
+        ]
 
     def left(self) -> list[tuple[str, str]]:
         """The texts that stand, and those within reach, at the places of showings that ended."""
-        regions = [fact.region for fact in self.facts if isinstance(fact, Left)]
-        return [(self.text[region.start : region.end], self.text[region.end : region.reach]) for region in regions]
+        anchors = [fact.anchor for fact in self.facts if isinstance(fact, EndedShowing)]
+        return [(self.text[anchor.start : anchor.end], self.text[anchor.end : anchor.reach]) for anchor in anchors]
 
 
-def ended(fact: Said) -> bool:
+def ended(fact: ShowingEvent) -> bool:
     return isinstance(fact.event, ShowingEnded)
 
 
@@ -97,11 +99,11 @@ def test_a_client_that_says_that_it_put_it_in_is_believed_before_its_edit_and_af
     editor = Editor()
     name = editor.offer(TEXT)
     if told_first:
-        editor.facts += editor.showings.told_accepted(name, editor.now)
+        editor.facts += editor.showings.reported_accepted(name, editor.now)
     editor.put_in(TEXT)
     if not told_first:
         editor.offer("next")
-        editor.facts += editor.showings.told_accepted(name, editor.now)
+        editor.facts += editor.showings.reported_accepted(name, editor.now)
     assert editor.endings() == [(name, ShowingEnding.ACCEPTED, "client")]
     assert editor.left() == [(TEXT, "")]
 
@@ -109,7 +111,7 @@ def test_a_client_that_says_that_it_put_it_in_is_believed_before_its_edit_and_af
 def test_a_client_that_says_so_and_edits_otherwise_has_accepted_too() -> None:
     editor = Editor()
     name = editor.offer("if x:\n  y")
-    editor.facts += editor.showings.told_accepted(name, editor.now)
+    editor.facts += editor.showings.reported_accepted(name, editor.now)
     editor.put_in("if (x) {\n")
     assert editor.endings() == [(name, ShowingEnding.ACCEPTED, "client")]
 
@@ -118,7 +120,7 @@ def test_one_character_that_is_put_in_is_accepted_if_the_client_says_so() -> Non
     editor = Editor()
     name = editor.offer(")")
     editor.put_in(")")
-    editor.facts += editor.showings.told_accepted(name, editor.now)
+    editor.facts += editor.showings.reported_accepted(name, editor.now)
     event = editor.ended()
     assert (event.ending, event.by, event.accepted, event.typed) == (ShowingEnding.ACCEPTED, "client", 1, 0)
 
@@ -161,7 +163,7 @@ def test_a_word_and_the_rest_typed_is_partly_accepted_and_word_after_word_is_acc
     for word in ("total", " = ", "count", " + ", "1"):
         words.put_in(word)
         if word == "1":
-            words.facts += words.showings.told_part("id0", words.now)
+            words.facts += words.showings.reported_accepted_part("id0", words.now)
     event = words.ended()
     assert (event.ending, event.accepted) == (ShowingEnding.ACCEPTED, 17)
 
@@ -170,7 +172,7 @@ def test_a_word_of_one_letter_is_a_part_if_the_client_says_so() -> None:
     editor = Editor()
     name = editor.offer("x = y")
     editor.put_in("x")
-    editor.facts += editor.showings.told_part(name, editor.now)
+    editor.facts += editor.showings.reported_accepted_part(name, editor.now)
     editor.ask(0)
     event = editor.ended()
     assert (event.ending, event.by, event.accepted) == (ShowingEnding.PARTLY_ACCEPTED, "client", 1)
@@ -216,10 +218,10 @@ def test_who_goes_elsewhere_ignores_it(away: str) -> None:
 def test_what_is_dismissed_is_rejected_also_where_that_is_told_a_moment_late() -> None:
     editor = Editor()
     first = editor.offer(TEXT)
-    editor.facts += editor.showings.told_rejected(first, editor.now)
+    editor.facts += editor.showings.reported_rejected(first, editor.now)
     second = editor.offer("other")
     editor.type("q")
-    editor.facts += editor.showings.told_rejected(second, editor.now)
+    editor.facts += editor.showings.reported_rejected(second, editor.now)
     assert editor.endings() == [(first, ShowingEnding.REJECTED, "client"), (second, ShowingEnding.REJECTED, "client")]
 
 
@@ -242,8 +244,8 @@ def test_of_alternatives_the_first_is_shown_and_another_when_it_is_gone_on_to() 
     editor.put_in("two()")
     assert editor.endings() == [("id0", ShowingEnding.SUPERSEDED, "inferred"), ("id1", ShowingEnding.ACCEPTED, "inferred")]
     editor.offer("one()", "two()", "three()")
-    editor.facts += editor.showings.told_shown("id5", editor.now)
-    editor.facts += editor.showings.told_rejected("id5", editor.now)
+    editor.facts += editor.showings.reported_shown("id5", editor.now)
+    editor.facts += editor.showings.reported_rejected("id5", editor.now)
     assert editor.endings()[2:] == [("id3", ShowingEnding.SUPERSEDED, "inferred"), ("id5", ShowingEnding.REJECTED, "client")]
     assert editor.shown() == [("id1", "inferred"), ("id5", "client")]
 
@@ -252,14 +254,16 @@ def test_who_comes_back_to_an_alternative_goes_on_with_its_showing() -> None:
     editor = Editor()
     editor.offer("one()", "two()", "three()")
     for name, after_s in (("id0", 1.0), ("id1", 2.0), ("id2", 3.0), ("id0", 0.0)):
-        editor.facts += editor.showings.told_shown(name, editor.now)
+        editor.facts += editor.showings.reported_shown(name, editor.now)
         editor.wait(after_s)
     editor.put_in("one()", after_s=4.0)
     superseded = [(name, ShowingEnding.SUPERSEDED, "inferred") for name in ("id1", "id2")]
     assert editor.endings() == [*superseded, ("id0", ShowingEnding.ACCEPTED, "inferred")]
     assert editor.shown() == [(name, "client") for name in ("id0", "id1", "id2")]
     seen_ms = {
-        fact.showing: fact.event.visible_ms for fact in editor.facts if isinstance(fact, Said) and isinstance(fact.event, ShowingEnded)
+        fact.showing: fact.event.visible_ms
+        for fact in editor.facts
+        if isinstance(fact, ShowingEvent) and isinstance(fact.event, ShowingEnded)
     }
     assert seen_ms == {"id0": 5_000.0, "id1": 2_000.0, "id2": 3_000.0}
     assert editor.left() == [("", "one()"), ("", "one()"), ("one()", "")]
@@ -277,7 +281,7 @@ def test_alternatives_that_are_invoked_leave_what_is_on_the_screen_there() -> No
     editor = Editor()
     name = editor.offer("one()")
     assert editor.offer("two()", "one()", invoked=True) == "id1"
-    editor.facts += editor.showings.told_shown("id2", editor.now)
+    editor.facts += editor.showings.reported_shown("id2", editor.now)
     editor.type("o")
     assert editor.offer("ne()") == name
     editor.put_in("ne()")
@@ -301,8 +305,8 @@ def test_what_stood_long_enough_was_seen_and_what_flashed_by_was_not() -> None:
 def test_a_client_that_says_what_it_shows_is_believed_about_all() -> None:
     editor = Editor()
     first = editor.offer(TEXT)
-    editor.facts += editor.showings.told_shown(first, editor.now)
-    editor.facts += editor.showings.told_shown(first, editor.now)
+    editor.facts += editor.showings.reported_shown(first, editor.now)
+    editor.facts += editor.showings.reported_shown(first, editor.now)
     editor.type("q", SEEN_S)
     editor.offer("other")
     editor.type("q", SEEN_S)
@@ -424,7 +428,7 @@ ACTIONS = st.one_of(
     st.tuples(st.just("ask"), st.integers(0, 12)),
     st.tuples(st.just("nothing"), st.integers(0, 12)),
     st.tuples(st.just("wait"), st.sampled_from([0.0, 0.3, 2.0])),
-    st.tuples(st.sampled_from(["shown", "accepted", "part", "rejected"]), st.integers(0, 12)),
+    st.tuples(st.sampled_from(["shown", "accepted", "accepted_part", "rejected"]), st.integers(0, 12)),
     st.tuples(st.just("close"), st.booleans()),
 )
 
@@ -455,17 +459,17 @@ def test_whatever_happens_each_showing_that_began_ends_exactly_once(actions: lis
             case ("close", bool(here)):
                 editor.facts += editor.showings.closed(URI if here else OTHER, editor.now)
             case (str(what), int(number)):
-                editor.facts += getattr(editor.showings, f"told_{what}")(f"id{number}", editor.now)
+                editor.facts += getattr(editor.showings, f"reported_{what}")(f"id{number}", editor.now)
     editor.facts += editor.showings.shut(editor.now)
-    ends = Counter(fact.showing for fact in editor.facts if isinstance(fact, Said) and ended(fact))
+    ends = Counter(fact.showing for fact in editor.facts if isinstance(fact, ShowingEvent) and ended(fact))
     assert set(ends.values()) <= {1}
     assert began - {""} <= set(ends)
     shown = Counter(name for name, _ in editor.shown())
-    left = Counter(fact.showing for fact in editor.facts if isinstance(fact, Left))
+    left = Counter(fact.showing for fact in editor.facts if isinstance(fact, EndedShowing))
     assert set(shown.values()) <= {1}
     assert left == shown
     for fact in editor.facts:
-        if isinstance(fact, Said) and isinstance(fact.event, ShowingEnded):
+        if isinstance(fact, ShowingEvent) and isinstance(fact.event, ShowingEnded):
             event = fact.event
             assert 0 <= event.accepted + event.typed <= event.characters
             assert event.visible_ms >= 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 from assay.calibration.confidence import uncalibrated
 from assay.server.confidence.explanation import Explanation
 from assay.server.documents.documents import Change, Document
-from assay.server.tracking.accepted import Accepted
+from assay.server.tracking.hover_anchors import HoverAnchors
 from assay.suggestion.positions import Position, Range
 
 URI = "file:///a.py"
@@ -22,23 +22,23 @@ def document_of(text: str, uri: str = URI) -> Document:
     return Document(uri, "python", 1, text, "utf-16")
 
 
-def edit(accepted: Accepted, document: Document, *changes: Change) -> None:
+def edit(accepted: HoverAnchors, document: Document, *changes: Change) -> None:
     accepted.change(document.uri, [document.apply(change) for change in changes])
 
 
-def lines_of(accepted: Accepted, document: Document) -> list[int]:
+def lines_of(accepted: HoverAnchors, document: Document) -> list[int]:
     return [line for line in range(document.line_count) if accepted.at(document, line) is not None]
 
 
 def test_a_hover_finds_the_suggestion_on_its_lines_and_on_no_other() -> None:
-    accepted, document = Accepted(), document_of(CODE)
+    accepted, document = HoverAnchors(), document_of(CODE)
     accepted.add(URI, CODE.index("(\n"), "(\n  os\n)\n", told())
     assert lines_of(accepted, document) == [2, 3, 4]
     assert accepted.at(document_of(CODE, "file:///b.py"), 2) is None
 
 
 def test_a_hover_finds_it_where_edits_have_moved_it() -> None:
-    accepted, document, other = Accepted(), document_of(CODE), document_of(CODE, "file:///b.py")
+    accepted, document, other = HoverAnchors(), document_of(CODE), document_of(CODE, "file:///b.py")
     accepted.add(URI, CODE.index("print"), "print(\n  os\n)", told())
     accepted.add(other.uri, CODE.index("print"), "print(\n  os\n)", told(1))
     edit(accepted, document, Change("\n\n", span(0, 0, 0, 0)), Change("\n", span(4, 6, 4, 6)))
@@ -49,7 +49,7 @@ def test_a_hover_finds_it_where_edits_have_moved_it() -> None:
 
 
 def test_a_hover_goes_when_too_little_is_left_of_what_was_accepted_and_comes_back_with_it() -> None:
-    accepted, document = Accepted(), document_of("x = total + count + 1\n")
+    accepted, document = HoverAnchors(), document_of("x = total + count + 1\n")
     accepted.add(URI, 4, "total + count + 1", told())
     edit(accepted, document, Change("size", span(0, 12, 0, 17)))
     assert lines_of(accepted, document) == [0]
@@ -60,7 +60,7 @@ def test_a_hover_goes_when_too_little_is_left_of_what_was_accepted_and_comes_bac
 
 
 def test_a_formatter_of_the_whole_file_leaves_a_hover_where_its_text_is_and_another_text_leaves_none() -> None:
-    accepted, document = Accepted(), document_of("a=1\nb=f(a,2)\nc=3\n")
+    accepted, document = HoverAnchors(), document_of("a=1\nb=f(a,2)\nc=3\n")
     accepted.add(URI, 6, "f(a,2)", told())
     edit(accepted, document, Change("a = 1\n\nb = f(a, 2)\nc = 3\n"))
     assert lines_of(accepted, document) == [2]
@@ -69,14 +69,14 @@ def test_a_formatter_of_the_whole_file_leaves_a_hover_where_its_text_is_and_anot
 
 
 def test_of_several_on_a_line_the_last_accepted_is_found() -> None:
-    accepted, document = Accepted(), document_of("abc")
+    accepted, document = HoverAnchors(), document_of("abc")
     for number in range(3):
         accepted.add(URI, number, "abc"[number], told(number))
     assert accepted.at(document, 0) == told(2)
 
 
 def test_a_closed_document_is_forgotten_and_so_are_the_oldest() -> None:
-    accepted, document, other = Accepted(kept=3), document_of("a\n" * 6), document_of("a", "file:///b.py")
+    accepted, document, other = HoverAnchors(kept=3), document_of("a\n" * 6), document_of("a", "file:///b.py")
     for line in range(5):
         accepted.add(URI, line * 2, "a", told(line))
     edit(accepted, document, Change("\n", span(0, 0, 0, 0)))
@@ -88,6 +88,6 @@ def test_a_closed_document_is_forgotten_and_so_are_the_oldest() -> None:
 
 
 def test_a_suggestion_that_put_nothing_in_is_not_remembered() -> None:
-    accepted = Accepted()
+    accepted = HoverAnchors()
     accepted.add(URI, 0, "", told())
     assert len(accepted) == 0

@@ -11,15 +11,15 @@ from ..documents.documents import Splice
 
 # Characters behind the cursor that an edit may repeat. (Where a text is put in before one that begins alike, an editor that compares lines
 # says that it was put in behind that beginning.)
-_MOST_ALIKE = 64
+_MAX_ALIKE = 64
 # Characters that an editor closes at once.
-_MOST_CLOSED = 64
+_MAX_CLOSED = 64
 # What editors close by themselves, and what they put before it.
 _CLOSING = ")]}>\"'` \t\n"
 
 
 @dataclass(slots=True)
-class OnScreen:
+class LiveShowing:
     """A showing that goes on. stood: of its text, what stands in the document up to the cursor; done: how many of its characters that is.
 
     given: so many of them stood there when it began; closed: what the editor put behind the cursor; parts: which characters the editor put
@@ -44,7 +44,7 @@ class OnScreen:
     by: By = "inferred"
     part_told: bool = False
     accepting_s: float | None = None
-    aside: dict[str, OnScreen] = field(default_factory=dict)
+    aside: dict[str, LiveShowing] = field(default_factory=dict)
     seen_s: float = 0.0
 
     @property
@@ -116,18 +116,18 @@ def is_same(left: str, text: str) -> bool:
     return left.rstrip(_CLOSING) == text.strip().rstrip(_CLOSING)
 
 
-def at_cursor(live: OnScreen, splice: Splice, between: Callable[[int, int], str]) -> Splice:
+def at_cursor(live: LiveShowing, splice: Splice, between: Callable[[int, int], str]) -> Splice:
     """The same edit as one at the cursor, where it is one of several that give the same text, or comes behind what is typed over."""
     start, cursor = splice.start, live.cursor
     if splice.removed and splice.added:
         return splice
-    if splice.added and cursor < start <= cursor + _MOST_ALIKE:
+    if splice.added and cursor < start <= cursor + _MAX_ALIKE:
         if live.passes(start, between):
             return splice
         same = between(cursor, start)
         whole = same + splice.added
         return Splice(cursor, "", whole[: len(splice.added)]) if whole.endswith(same) else splice
-    if splice.removed and cursor < splice.end <= min(cursor + _MOST_ALIKE, cursor + len(splice.removed)) and not live.closed:
+    if splice.removed and cursor < splice.end <= min(cursor + _MAX_ALIKE, cursor + len(splice.removed)) and not live.closed:
         size = splice.end - cursor
         same = between(start - size, start) if start >= size else ""
         whole = same + splice.removed
@@ -135,18 +135,18 @@ def at_cursor(live: OnScreen, splice: Splice, between: Callable[[int, int], str]
     return splice
 
 
-def grown(live: OnScreen, text: str, splice: Splice) -> tuple[str, int, str] | None:
+def grown(live: LiveShowing, text: str, splice: Splice) -> tuple[str, int, str] | None:
     """What stands of a text up to the cursor after an edit there, how much that is, and what is closed behind it; None where it is not
     along the text."""
     before, added = live.stood[: splice.start - live.start], splice.added
-    if len(added) > len(text) + _MOST_CLOSED:
+    if len(added) > len(text) + _MAX_CLOSED:
         return None
     closed = live.closed[splice.end - live.cursor :]
     stood = before + added
     if (done := along(text, plain(stood))) is not None:
         return stood, done, closed
     # An editor that closes what is opened puts in both at once.
-    for end in range(len(added) - 1, max(0, len(added) - _MOST_CLOSED), -1):
+    for end in range(len(added) - 1, max(0, len(added) - _MAX_CLOSED), -1):
         if added[end] not in _CLOSING and added[end] != "\r":
             return None
         done = along(text, plain(before + added[:end]))

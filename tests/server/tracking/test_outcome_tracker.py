@@ -23,8 +23,8 @@ from assay.calibration.log.events import (
 from assay.server.confidence.log_view import read_log
 from assay.server.documents.documents import Change, Documents
 from assay.server.requests.request import Ask
-from assay.server.tracking.follow_up import FollowUp
-from assay.server.tracking.showings import SETTLE_S
+from assay.server.tracking.outcome_events import SETTLE_S
+from assay.server.tracking.outcome_tracker import OutcomeTracker
 from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Suggestion
@@ -184,21 +184,21 @@ async def test_of_two_files_with_one_text_the_renamed_one_is_followed(answering_
 async def test_what_had_ended_before_an_edit_is_followed_through_it_also_when_the_timer_is_late() -> None:
     said: list[Event] = []
     documents = Documents("utf-8")
-    follow_up = FollowUp(documents, lambda event, _: said.append(event))
+    outcome_tracker = OutcomeTracker(documents, lambda event, _: said.append(event))
     start = Position(1, 0)
     place = Place("x = 1\n", "", Range(start, start))
     documents.open(URI, "python", 1, "x = 1\n")
-    follow_up.offered(
+    outcome_tracker.offered(
         Ask(URI, place, invoked=False, start=6), [Suggestion("id", "one two", place.range, "line", uncalibrated("kept"), {}, {})]
     )
-    follow_up.told("shown", "id")
+    outcome_tracker.reported("shown", "id")
     for column, character in enumerate("one tw"):
         at = Position(1, column)
-        follow_up.edited(URI, documents.change(URI, 2, [Change(character, Range(at, at))]))
-    follow_up.told("accepted", "id")
+        outcome_tracker.edited(URI, documents.change(URI, 2, [Change(character, Range(at, at))]))
+    outcome_tracker.reported("accepted", "id")
     time.sleep(SETTLE_S)  # the event loop stands still
     top = Position(0, 0)
-    follow_up.edited(URI, documents.change(URI, 3, [Change("y = 23456\n", Range(top, top))]))
-    follow_up.saved(URI)
-    follow_up.close()
+    outcome_tracker.edited(URI, documents.change(URI, 3, [Change("y = 23456\n", Range(top, top))]))
+    outcome_tracker.saved(URI)
+    outcome_tracker.close()
     assert [event.text for event in said if isinstance(event, TextLogged)] == ["one two", "one tw"]

@@ -17,20 +17,20 @@ from dataclasses import dataclass, replace
 
 from ...calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from ..documents.documents import Splice
-from .anchors import Region, trimmed
-from .on_screen import OnScreen, along, at_cursor, grown, is_at_once, is_same, plain
+from .anchors import Anchor, trimmed
+from .live_showing import LiveShowing, along, at_cursor, grown, is_at_once, is_same, plain
 
 # What stood for so long could be read: the eye rests on a word of a text for 225 to 250 ms (Rayner, Psychological Bulletin 124, 1998).
 SEEN_S = 0.25
 # A client that tells what its user did does so right behind the edit, so that for so long an ending may still be told otherwise.
 SETTLE_S = 1.0
 # Suggestions that a client may still tell something of.
-KNOWN = 200
+MAX_KNOWN = 200
 _Item = tuple[str, str]  # a suggestion's id and its text
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ShowingEvent:
     """An event of a showing."""
 
     showing: str
@@ -38,17 +38,17 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """A showing that was seen has ended; its text stands, or would, in `region`, the last `put_in` characters of it by the editor."""
+class EndedShowing:
+    """A showing that was seen has ended; its text stands, or would, in `anchor`, the last `put_in` characters of it by the editor."""
 
     showing: str
     uri: str
-    region: Region
+    anchor: Anchor
     text: str
     put_in: int = 0
 
 
-Fact = Said | Left
+Fact = ShowingEvent | EndedShowing
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class _Over:
     whole: bool
 
 
-class Showings:
+class OutcomeEvents:
     """The showing on the screen, and those that have just ended. Times are in seconds of one clock, and never go back."""
 
     def __init__(self) -> None:
-        self._live: OnScreen | None = None
+        self._live: LiveShowing | None = None
         self._over: list[_Over] = []
         self._showing_of: OrderedDict[str, str] = OrderedDict()
         self._client_tells_shown = False
@@ -109,7 +109,7 @@ class Showings:
         if done is None:
             return None, facts
         others = {other: plain(text) for other, text in items[1:]}
-        self._live = OnScreen(name, uri, start, text, now, stood, done, done, since_s=now, others=others)
+        self._live = LiveShowing(name, uri, start, text, now, stood, done, done, since_s=now, others=others)
         self._know(name, name)
         return name, facts
 
@@ -151,17 +151,17 @@ class Showings:
             assert done is not None
         return facts + self._went_along(live, *done, now)
 
-    def told_shown(self, name: str, now: float) -> list[Fact]:
+    def reported_shown(self, name: str, now: float) -> list[Fact]:
         """A client says that it shows a suggestion."""
         self._client_tells_shown = True
         facts = self.tick(now) + self._switch(name, now)
         live = self._live
         if live is not None and not live.seen and self._showing_of.get(name) == live.id:
             live.seen = True
-            facts.append(Said(live.id, ShowingSeen(by="client")))
+            facts.append(ShowingEvent(live.id, ShowingSeen(by="client")))
         return facts
 
-    def told_accepted(self, name: str, now: float) -> list[Fact]:
+    def reported_accepted(self, name: str, now: float) -> list[Fact]:
         """A client says that it put in a suggestion; its edit may come before or after."""
         facts = self.tick(now) + self._switch(name, now)
         live, showing = self._live, self._showing_of.get(name)
@@ -175,7 +175,7 @@ class Showings:
         )
         return facts
 
-    def told_part(self, name: str, now: float) -> list[Fact]:
+    def reported_accepted_part(self, name: str, now: float) -> list[Fact]:
         """A client says that it put in a part of a suggestion; its edit may come before or after."""
         facts = self.tick(now) + self._switch(name, now)
         live, showing = self._live, self._showing_of.get(name)
@@ -195,7 +195,7 @@ class Showings:
             self._correct(showing, ShowingEnding.PARTLY_ACCEPTED, (ShowingEnding.PARTLY_ACCEPTED,))
         return facts
 
-    def told_rejected(self, name: str, now: float) -> list[Fact]:
+    def reported_rejected(self, name: str, now: float) -> list[Fact]:
         """A client says that the user dismissed a suggestion."""
         facts = self.tick(now) + self._switch(name, now)
         live, showing = self._live, self._showing_of.get(name)
@@ -212,7 +212,7 @@ class Showings:
     def shut(self, now: float) -> list[Fact]:
         """The server ends: so does what is on the screen."""
         facts = self.tick(now) + self._end(ShowingEnding.SUPERSEDED, now)
-        facts += [Said(over.id, over.ended) for over in self._over]
+        facts += [ShowingEvent(over.id, over.ended) for over in self._over]
         self._over = []
         return facts
 
@@ -224,10 +224,10 @@ class Showings:
             facts += self._finish(live, now)
         while self._over and now - self._over[0].at_s >= SETTLE_S:
             over = self._over.pop(0)
-            facts.append(Said(over.id, over.ended))
+            facts.append(ShowingEvent(over.id, over.ended))
         return facts
 
-    def _went_along(self, live: OnScreen, stood: str, done: int, closed: str, now: float) -> list[Fact]:
+    def _went_along(self, live: LiveShowing, stood: str, done: int, closed: str, now: float) -> list[Fact]:
         added = stood[len(live.stood) :] if stood.startswith(live.stood) else live.text[live.done : done]
         before, live.stood, live.done, live.closed = live.done, stood, done, closed
         if done <= before:  # some of it was taken back
@@ -246,7 +246,7 @@ class Showings:
             return self._end(ShowingEnding.ACCEPTED, now, by=live.by)
         return self._end(ShowingEnding.TYPED_THROUGH, now)
 
-    def _finish(self, live: OnScreen, now: float, splice: Splice | None = None) -> list[Fact]:
+    def _finish(self, live: LiveShowing, now: float, splice: Splice | None = None) -> list[Fact]:
         """End what a client said it put in, also where its edit did not come or was another one."""
         if live.last is not None and live.last[:2] not in live.parts and not live.left:
             live.parts.append(live.last[:2])
@@ -254,7 +254,7 @@ class Showings:
             live.parts.append((live.done, len(live.text)))
         return self._end(ShowingEnding.ACCEPTED, now, splice, by="client")
 
-    def _accepted_other(self, live: OnScreen, splice: Splice, now: float) -> list[Fact] | None:
+    def _accepted_other(self, live: LiveShowing, splice: Splice, now: float) -> list[Fact] | None:
         """Go on with the alternative that an edit puts in, or a part of it; None where it puts in none."""
         for name, text in live.others.items():
             further = grown(live, text, splice)
@@ -291,10 +291,10 @@ class Showings:
         self._know(name, name)
         return facts
 
-    def _see(self, live: OnScreen, now: float, facts: list[Fact]) -> None:
+    def _see(self, live: LiveShowing, now: float, facts: list[Fact]) -> None:
         if not live.seen and not self._client_tells_shown and now - live.since_s >= SEEN_S:
             live.seen = True
-            facts.append(Said(live.id, ShowingSeen(by="inferred")))
+            facts.append(ShowingEvent(live.id, ShowingSeen(by="inferred")))
 
     def _end(self, ending: ShowingEnding, now: float, splice: Splice | None = None, *, by: By = "inferred") -> list[Fact]:
         """End what is on the screen, by an edit perhaps that is not along it."""
@@ -308,24 +308,24 @@ class Showings:
         if live.parts and ending is not ShowingEnding.ACCEPTED:
             ending, by = ShowingEnding.PARTLY_ACCEPTED, live.by
         for each in live.aside.values():
-            place = Region(live.start, live.start + min(len(each.stood), len(live.stood)), live.cursor)
+            place = Anchor(live.start, live.start + min(len(each.stood), len(live.stood)), live.cursor)
             facts += self._close(replace(each, began_s=now), place, ShowingEnding.SUPERSEDED, "inferred", now, splice)
         self._see(live, now, facts)
         if live.parts and not live.seen:
             live.seen = True
-            facts.append(Said(live.id, ShowingSeen(by="inferred")))
-        return facts + self._close(live, Region(live.start, live.cursor), ending, by, now, splice)
+            facts.append(ShowingEvent(live.id, ShowingSeen(by="inferred")))
+        return facts + self._close(live, Anchor(live.start, live.cursor), ending, by, now, splice)
 
-    def _close(self, live: OnScreen, region: Region, ending: ShowingEnding, by: By, now: float, splice: Splice | None) -> list[Fact]:
-        """What is said of a showing that has ended. region: where its text stands, or would, before the edit that ended it."""
+    def _close(self, live: LiveShowing, anchor: Anchor, ending: ShowingEnding, by: By, now: float, splice: Splice | None) -> list[Fact]:
+        """What is said of a showing that has ended. anchor: where its text stands, or would, before the edit that ended it."""
         facts: list[Fact] = []
         if live.seen:
             if splice is not None:
-                region.take(splice)
+                anchor.take(splice)
             # Up to the cursor, an editor's parts and what was typed between them are as long in the document as in the text, but for the
             # white space at lines' ends.
             put_in = min(live.done - live.parts[0][0], len(live.stood)) if live.parts else 0
-            facts.append(Left(live.id, live.uri, region, live.text, put_in))
+            facts.append(EndedShowing(live.id, live.uri, anchor, live.text, put_in))
         ended = ShowingEnded(
             ending=ending,
             by=by,
@@ -355,5 +355,5 @@ class Showings:
 
     def _know(self, name: str, showing: str) -> None:
         self._showing_of[name] = showing
-        while len(self._showing_of) > KNOWN:
+        while len(self._showing_of) > MAX_KNOWN:
             self._showing_of.popitem(last=False)
