@@ -38,7 +38,7 @@ from assay.analysis.sandbox.isolation.jail import Jail  # noqa: E402
 from assay.analysis.sandbox.isolation.levels import Isolation  # noqa: E402
 from assay.analysis.sandbox.isolation.limits import Limits  # noqa: E402
 from assay.analysis.sandbox.judging.python import PythonSandbox  # noqa: E402
-from assay.analysis.sandbox.judging.result import Ending  # noqa: E402
+from assay.analysis.sandbox.judging.result import ProgramOutcome  # noqa: E402
 
 # JSON, as a parser of Python takes gigabytes for the largest of the data.
 TEST = """import json
@@ -116,9 +116,9 @@ def by_sandbox(sandboxes: SimpleQueue[PythonSandbox], task: Task) -> bool:
         result = sandbox.check(task.program, task.test, task.entry_point, limits=Limits(cpu_s=CPU_S, wall_s=WALL_S, memory_bytes=MEMORY))
     finally:
         sandboxes.put(sandbox)
-    if result.ending is not Ending.PASSED:
-        print(f"{task.name}: {result.ending}: {result.reason}", file=sys.stderr)
-    return result.ending is Ending.PASSED
+    if result.outcome is not ProgramOutcome.PASSED:
+        print(f"{task.name}: {result.outcome}: {result.reason}", file=sys.stderr)
+    return result.outcome is ProgramOutcome.PASSED
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """Java programs that try to pass a test that they should fail, or to do harm: tests/analysis/sandbox/test_java.py."""
 
-from assay.analysis.sandbox.judging.result import Ending
+from assay.analysis.sandbox.judging.result import ProgramOutcome
 
 
 def solution(square: str, more: str = "", squares: str = "return new ArrayList<>();", outside: str = "") -> str:
@@ -42,18 +42,18 @@ HOSTILE = {
     ),
     "says that it has ended, so that no verdict be given": (
         solution(f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'D'}}); out.flush(); }} catch (Exception e) {{}} return 0;"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "prints what a passed test prints": (
         solution('System.out.println("PASSED"); System.out.println("OK (1 test)"); return 0;'),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "gives a list that equals everything": (
         solution(
             "return x * x;",
             squares="return new ArrayList<>() { public boolean equals(Object o) { return true; } public int hashCode() { return 0; } };",
         ),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "gives a list that changes while it is read": (
         solution(
@@ -61,19 +61,19 @@ HOSTILE = {
             squares="""return new AbstractList<>() { int calls; public Integer get(int i) { return calls++; }
                 public int size() { return calls % 7; } };""",
         ),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "has a class Objects whose equals is always true": (
         solution("return x * x;", outside="class Objects { static boolean equals(Object a, Object b) { return true; } }"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "has an AssertionError of its own": (
         solution("return 0;", outside="class AssertionError extends RuntimeException { static void main(String[] a) {} }"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "has a class Arrays, whose lists hold nothing": (
         solution("return 0;", outside="class Arrays { static <T> java.util.List<T> asList(T... a) { return java.util.List.of(); } }"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "hides the judge's own names": (
         solution(
@@ -81,17 +81,17 @@ HOSTILE = {
             outside="""class assay { static class sandbox { static class Remote {
                 static Object call(Object a, String b, String c, String d, Object[] e) { return 9; } } } }""",
         ),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
-    "has a class Main": (solution("return 0;", outside="class Main { public static void main(String[] args) {} }"), Ending.FAILED),
+    "has a class Main": (solution("return 0;", outside="class Main { public static void main(String[] args) {} }"), ProgramOutcome.FAILED),
     "has a class Test with a main": (
         solution("return 0;", outside="class Test { public static void main(String[] args) {} }"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
-    "has a main in Solution": (solution("return 0;", "public static void main(String[] args) {}"), Ending.FAILED),
+    "has a main in Solution": (solution("return 0;", "public static void main(String[] args) {}"), ProgramOutcome.FAILED),
     "is in the judge's package": (
         "package assay.sandbox;" + solution("return 0;", outside="class Remote { static Object call(Object... a) { return 9; } }"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "looks for the judge by reflection": (
         solution(
@@ -99,14 +99,14 @@ HOSTILE = {
                 var field = judge.getDeclaredField("session"); field.setAccessible(true); field.set(null, null); }
                 catch (Throwable e) { return 0; } return 0;"""
         ),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "writes code into the annotation of a type": (
         "import java.util.*; import java.lang.annotation.*;\n"
         "@Target(ElementType.TYPE_USE) @interface A { String value(); }\n"
         'class Solution { @A("*/ static { System.exit(0); } /*") Integer square(int x) { return 0; }\n'
         'List<@A("\\"); System.exit(0); (\\"") Integer> squares(int n) { return null; } }',
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "changes the cache of small integers": (
         solution(
@@ -117,21 +117,30 @@ HOSTILE = {
         ),
         None,
     ),
-    "throws what the test would": (solution("throw new AssertionError();"), Ending.FAILED),
-    "throws away the stack": (solution("return square(x) + 1;"), Ending.FAILED),
-    "never ends": (solution("while (x != 99) {} return 0;"), Ending.TIMED_OUT),
-    "never ends, in a static initialiser": (solution("return 0;", "static { int i = 0; while (i == 0) i = i * 2; }"), Ending.TIMED_OUT),
+    "throws what the test would": (solution("throw new AssertionError();"), ProgramOutcome.FAILED),
+    "throws away the stack": (solution("return square(x) + 1;"), ProgramOutcome.FAILED),
+    "never ends": (solution("while (x != 99) {} return 0;"), ProgramOutcome.TIMED_OUT),
+    "never ends, in a static initialiser": (
+        solution("return 0;", "static { int i = 0; while (i == 0) i = i * 2; }"),
+        ProgramOutcome.TIMED_OUT,
+    ),
     "has threads that never end": (
         solution("for (int i = 0; i < 8; i++) new Thread(() -> { for (;;) Thread.onSpinWait(); }).start(); return 0;"),
         None,
     ),
-    "fills the heap": (solution("var all = new ArrayList<long[]>(); while (true) all.add(new long[1 << 20]);"), Ending.OUT_OF_MEMORY),
+    "fills the heap": (
+        solution("var all = new ArrayList<long[]>(); while (true) all.add(new long[1 << 20]);"),
+        ProgramOutcome.OUT_OF_MEMORY,
+    ),
     "catches that the heap is full": (
         solution("var all = new ArrayList<long[]>(); try { while (true) all.add(new long[1 << 20]); } catch (Throwable e) {} return 9;"),
-        Ending.OUT_OF_MEMORY,
+        ProgramOutcome.OUT_OF_MEMORY,
     ),
     "gives a list beyond all bounds": (solution("return x * x;", squares="return Collections.nCopies(Integer.MAX_VALUE - 9, 7);"), None),
-    "gives a list that holds itself": (solution("return x * x;", squares="List a = new ArrayList(); a.add(a); return a;"), Ending.FAILED),
+    "gives a list that holds itself": (
+        solution("return x * x;", squares="List a = new ArrayList(); a.add(a); return a;"),
+        ProgramOutcome.FAILED,
+    ),
     "starts threads without end": (
         solution(
             """try { for (;;) new Thread(() -> { try { Thread.sleep(99999); } catch (Exception e) {} }).start(); }

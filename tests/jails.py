@@ -12,7 +12,7 @@ import pytest
 from needs import needs
 
 import assay
-from assay.analysis.sandbox.isolation.jail import Jail, Mount, Ran
+from assay.analysis.sandbox.isolation.jail import CompletedRun, Jail, Mount
 from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.limits import Limits
 
@@ -35,7 +35,7 @@ isolating = pytest.mark.parametrize("level", ISOLATING)
 
 def python(
     level: Isolation, code: str, *, limits: Limits = QUICK, mounts: tuple[Mount, ...] = (), stdin: bytes = b"", **variables: str
-) -> Ran:
+) -> CompletedRun:
     """Run Python code in a jail of that level, in its private folder."""
     return Jail(level).run(
         [sys.executable, "-I", "-S", "-c", code], cwd=TMP, limits=limits, mounts=mounts, environment=variables, stdin=stdin

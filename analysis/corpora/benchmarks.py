@@ -22,7 +22,7 @@ from typing import Any, Literal
 Language = Literal["python", "java", "javascript"]
 
 
-class NotItems(ValueError):
+class UnreadableItems(ValueError):
     """A file that holds no items of a benchmark known here; the message says which line, and why."""
 
 
@@ -43,7 +43,7 @@ class Item:
 
 
 def read_items(path: Path) -> list[Item]:
-    """The items of a file, in its order; its records show which benchmark it is. Raises NotItems, and OSError for what can't be read."""
+    """The items of a file, in its order; its records show which benchmark it is. Raises UnreadableItems, OSError."""
     items = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in other people's code are not our user's business
@@ -51,11 +51,11 @@ def read_items(path: Path) -> list[Item]:
             try:
                 items.append(_item(json.loads(line)))
             except json.JSONDecodeError as error:
-                raise NotItems(f"{path}, line {number}: no JSON: {error}") from None
+                raise UnreadableItems(f"{path}, line {number}: no JSON: {error}") from None
             except KeyError as error:
-                raise NotItems(f"{path}, line {number}: no field {error}, which this benchmark's records have") from None
+                raise UnreadableItems(f"{path}, line {number}: no field {error}, which this benchmark's records have") from None
             except (SyntaxError, ValueError, TypeError, AttributeError) as error:
-                raise NotItems(f"{path}, line {number}: {error}") from None
+                raise UnreadableItems(f"{path}, line {number}: {error}") from None
     return items
 
 
@@ -64,7 +64,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
     except (gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
-        raise NotItems(f"{path}: {error}") from None
+        raise UnreadableItems(f"{path}: {error}") from None
 
 
 def _item(record: dict[str, Any]) -> Item:

@@ -22,16 +22,16 @@ from .git_history import (
     sizes,
 )
 
-MOST_BYTES = 1 << 18
-MOST_COMMITS = 10_000
+MAX_BYTES = 1 << 18
+MAX_COMMITS = 10_000
 _COMMITS_AT_ONCE = 64
 _BYTES_AT_ONCE = 1 << 24
 # of what is left of two texts without their common beginning and end: lines of one times lines of the other
-_MOST_PAIRS_OF_LINES = 1_000_000
+_MAX_PAIRS_OF_LINES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FileEdit:
     """What a commit made of one file: old became new. old_path differs from path where the commit renamed it, too.
 
     Line ends, a byte order mark and all else are as they were; old_encoding and encoding say how to get the bytes again.
@@ -48,7 +48,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedChange:
     """A change that can't be given, and why; path is empty where all of a commit is left out."""
 
     commit: str
@@ -70,11 +70,11 @@ def read_edits(
     folder: Path,
     *,
     revision: str = "HEAD",
-    most_commits: int = MOST_COMMITS,
+    most_commits: int = MAX_COMMITS,
     suffixes: Sequence[str] = (".py",),
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int = MAX_BYTES,
     timeout_s: float = TIMEOUT_S,
-) -> Iterator[Edit | LeftOut]:
+) -> Iterator[FileEdit | SkippedChange]:
     """Each edit of a file in the history of the repository that a folder is in, newest commits first, as it is read.
 
     Without merges, and without files that were added or removed. The repository may be hostile: see `git_objects`. most_bytes: of either
@@ -87,14 +87,14 @@ def read_edits(
         yield from _edits_of(repository, ids[i : i + _COMMITS_AT_ONCE], suffixes, most_bytes)
 
 
-def hunks(edit: Edit) -> list[Hunk]:
+def hunks(edit: FileEdit) -> list[Hunk]:
     """The lines that an edit changed, in the file's order, as few as difflib finds; a very large change is one hunk."""
     old, new = lines_of(edit.old), lines_of(edit.new)
     shortest = min(len(old), len(new))
     head = next((i for i in range(shortest) if old[i] != new[i]), shortest)
     tail = next((i for i in range(shortest - head) if old[-1 - i] != new[-1 - i]), shortest - head)
     old_middle, new_middle = old[head : len(old) - tail], new[head : len(new) - tail]
-    if len(old_middle) * len(new_middle) > _MOST_PAIRS_OF_LINES:
+    if len(old_middle) * len(new_middle) > _MAX_PAIRS_OF_LINES:
         places = [(0, len(old_middle), 0, len(new_middle))]
     else:
         codes = difflib.SequenceMatcher(None, old_middle, new_middle).get_opcodes()
@@ -102,12 +102,12 @@ def hunks(edit: Edit) -> list[Hunk]:
     return [Hunk(head + a + 1, head + c + 1, "".join(old_middle[a:b]), "".join(new_middle[c:d])) for a, b, c, d in places]
 
 
-def _edits_of(repository: Repository, ids: Sequence[str], suffixes: Sequence[str], most_bytes: int) -> Iterator[Edit | LeftOut]:
+def _edits_of(repository: Repository, ids: Sequence[str], suffixes: Sequence[str], most_bytes: int) -> Iterator[FileEdit | SkippedChange]:
     try:
         found = changes(repository, ids, suffixes)
     except TooMuchOutput as error:
         if len(ids) == 1:
-            yield LeftOut(ids[0], "", str(error))
+            yield SkippedChange(ids[0], "", str(error))
         else:
             for name in ids:
                 yield from _edits_of(repository, [name], suffixes, most_bytes)
@@ -115,16 +115,16 @@ def _edits_of(repository: Repository, ids: Sequence[str], suffixes: Sequence[str
     size = sizes(repository, dict.fromkeys(name for change in found for name in (change.commit, change.old, change.new)))
     wanted = []
     for change in found:
-        if reason := _unfit(change, size, most_bytes):
-            yield LeftOut(change.commit, change.path, reason)
+        if reason := _reason_to_skip(change, size, most_bytes):
+            yield SkippedChange(change.commit, change.path, reason)
         else:
             wanted.append(change)
     for part in _parts(wanted, size):
-        there = _there(repository, dict.fromkeys(name for change in part for name in (change.commit, change.old, change.new)))
+        there = _readable_objects(repository, dict.fromkeys(name for change in part for name in (change.commit, change.old, change.new)))
         yield from (_edit(change, there) for change in part)
 
 
-def _unfit(change: Change, size: Mapping[str, int], most_bytes: int) -> str | None:
+def _reason_to_skip(change: Change, size: Mapping[str, int], most_bytes: int) -> str | None:
     for what, name in (("old version", change.old), ("new version", change.new), ("commit", change.commit)):
         if name not in size:
             return f"the {what} is not in the repository: a partial clone?"
@@ -148,21 +148,21 @@ def _parts(found: Sequence[Change], size: Mapping[str, int]) -> Iterator[list[Ch
         yield part
 
 
-def _there(repository: Repository, ids: Mapping[str, None]) -> dict[str, bytes]:
+def _readable_objects(repository: Repository, ids: Mapping[str, None]) -> dict[str, bytes]:
     """The objects that git can read; one that is damaged ends its reading, so each is then asked for alone."""
     try:
         return contents(repository, ids)
     except GitRefused:
         if len(ids) == 1:
             return {}
-    return {name: data for each in ids for name, data in _there(repository, {each: None}).items()}
+    return {name: data for each in ids for name, data in _readable_objects(repository, {each: None}).items()}
 
 
-def _edit(change: Change, there: Mapping[str, bytes]) -> Edit | LeftOut:
+def _edit(change: Change, there: Mapping[str, bytes]) -> FileEdit | SkippedChange:
     try:
         said, old, new = message(there[change.commit]), decoded(there[change.old]), decoded(there[change.new])
     except KeyError:
-        return LeftOut(change.commit, change.path, "git can't read it: a damaged object?")
+        return SkippedChange(change.commit, change.path, "git can't read it: a damaged object?")
     except UnreadableSource as error:
-        return LeftOut(change.commit, change.path, str(error))
-    return Edit(change.commit, said, change.old_path, change.path, old[0], new[0], old[1], new[1])
+        return SkippedChange(change.commit, change.path, str(error))
+    return FileEdit(change.commit, said, change.old_path, change.path, old[0], new[0], old[1], new[1])

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TIMEOUT_S = 120.0
-_MOST_OUTPUT = 1 << 26
+_MAX_OUTPUT = 1 << 26
 _REGULAR_FILES = (b"100644", b"100755")
 
 _ENVIRONMENT = {
@@ -188,8 +188,8 @@ def _run(repository: Repository, arguments: Sequence[str], stdin: bytes = b"") -
         timer.start()
         try:
             with process:
-                said = process.stdout.read(_MOST_OUTPUT + 1) if process.stdout else b""
-                if len(said) > _MOST_OUTPUT:
+                said = process.stdout.read(_MAX_OUTPUT + 1) if process.stdout else b""
+                if len(said) > _MAX_OUTPUT:
                     _kill_group(process)
         finally:
             timer.cancel()
@@ -197,8 +197,8 @@ def _run(repository: Repository, arguments: Sequence[str], stdin: bytes = b"") -
         words = complaints.read(2000).decode("utf-8", "replace").strip()
     if late.is_set():
         raise GitError(f"{repository.path}: git had not finished reading after {repository.timeout_s:g} s")
-    if len(said) > _MOST_OUTPUT:
-        raise TooMuchOutput(f"{repository.path}: git had more than {_MOST_OUTPUT >> 20} MiB to say")
+    if len(said) > _MAX_OUTPUT:
+        raise TooMuchOutput(f"{repository.path}: git had more than {_MAX_OUTPUT >> 20} MiB to say")
     if process.returncode != 0:
         raise GitRefused(f"{repository.path}: git can't read it: {words or f'status {process.returncode}'}")
     return said

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from .report import Outcome, Report, first_difference
+from .report import Report, TestOutcome, differing_outcomes
 
 NO_TESTS = "there are no tests"
 UNSTEADY = "have not the same outcome in each of"
 # Where more tests than this change their minds, those that did not may only have been lucky.
-MOST_FLAKY = 0.1
+MAX_FLAKY_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Baseline:
     without the project's own `addopts`. infrastructure: the trouble is the sandbox's failure, and another time there may be none.
     """
 
-    outcomes: dict[str, Outcome]
+    outcomes: dict[str, TestOutcome]
     cpu_s: dict[str, float]
     wall_s: dict[str, float]
     flaky: dict[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Baseline:
     infrastructure: bool = False
 
 
-def unknown(
+def no_baseline(
     trouble: str,
     *,
     flaky: Mapping[str, str] | None = None,
@@ -55,25 +55,25 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
     broken = reports[0].errors
     if any(report.errors.keys() != broken.keys() for report in reports):
         names = sorted({name for report in reports for name in report.errors})
-        return unknown(f"collecting the tests fails now and then: {', '.join(names)}", broken=broken, notes=notes)
-    flaky = first_difference(report.outcomes for report in reports)
+        return no_baseline(f"collecting the tests fails now and then: {', '.join(names)}", broken=broken, notes=notes)
+    flaky = differing_outcomes(report.outcomes for report in reports)
     tests = [test for test in reports[0].tests if test not in flaky]
     count = len(tests) + len(flaky)
     if not count:
         first = next(iter(broken.items()), None)
-        return unknown(f"no test can be collected: {first[0]}: {first[1]}" if first else NO_TESTS, broken=broken, notes=notes)
-    if len(flaky) > MOST_FLAKY * count:
-        return unknown(
+        return no_baseline(f"no test can be collected: {first[0]}: {first[1]}" if first else NO_TESTS, broken=broken, notes=notes)
+    if len(flaky) > MAX_FLAKY_SHARE * count:
+        return no_baseline(
             f"{len(flaky)} of {count} tests {UNSTEADY} {len(reports)} runs",
             flaky=flaky,
             broken=broken,
             notes=notes,
         )
-    outcomes: dict[str, Outcome] = {test: reports[0].tests[test].outcome for test in tests}
+    outcomes: dict[str, TestOutcome] = {test: reports[0].tests[test].outcome for test in tests}
     if not any(outcome == "passed" for outcome in outcomes.values()):
         failing = next((test for test in tests if outcomes[test] in ("failed", "error")), None)
         why = f"; of {failing} pytest says: {reports[0].tests[failing].why or outcomes[failing]}" if failing else ""
-        return unknown(f"none of {count} tests passes{why}", broken=broken, notes=notes)
+        return no_baseline(f"none of {count} tests passes{why}", broken=broken, notes=notes)
     starts = [report.cpu_s - sum(run.cpu_s for run in report.tests.values()) for report in reports]
     waits = [wall - sum(run.wall_s for run in report.tests.values()) for report, wall in zip(reports, wall_s, strict=True)]
     return Baseline(
@@ -111,7 +111,7 @@ class Coverage:
         return frozenset().union(*(by_line.get(line, frozenset()) for line in lines))
 
 
-def coverage_of(report: Report, stable: Mapping[str, Outcome]) -> Coverage:
+def coverage_of(report: Report, stable: Mapping[str, TestOutcome]) -> Coverage:
     """From a watched run of tests with these outcomes. What a fixture of a wider scope touched, all tests in that scope touch, and
     where it is fresh, so are they.
 

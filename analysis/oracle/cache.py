@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from .baseline import Baseline, Coverage
-from .copying import Copied
+from .copying import ProjectCopy
 from .interpreter import Interpreter
 from .suite import PLUGIN
 
 SCHEMA = "assay/oracle/1"
 
 
-def key_of(copied: Copied, interpreter: Interpreter, settings: str) -> str:
+def key_of(copied: ProjectCopy, interpreter: Interpreter, settings: str) -> str:
     """A name for the project's content, its Python with all that is installed, the plugin and the settings of the runs."""
     digest = hashlib.sha256()
     told = [copied.sha256, str(interpreter.path), str(interpreter.python), *interpreter.distributions, settings]

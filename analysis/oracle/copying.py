@@ -17,7 +17,7 @@ _LEFT_OUT = frozenset(
 # What a run with coverage leaves in a project's root, which changes with each.
 _COVERAGE = (".coverage", "coverage.xml", "htmlcov")
 # A larger file is data: it is linked to, not copied.
-_LARGEST_COPIED = 1 << 24
+_MAX_COPIED_BYTES = 1 << 24
 
 
 class NotCopied(Exception):
@@ -25,7 +25,7 @@ class NotCopied(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class ProjectCopy:
     """A copy in `folder`. sha256: of all paths and contents.
 
     linked: large files of the project that links in the copy lead to, to be mounted read-only. left_out: what is not in the copy, by path,
@@ -38,7 +38,7 @@ class Copied:
     left_out: dict[str, str]
 
 
-def copy_project(project: Path, folder: Path) -> Copied:
+def copy_project(project: Path, folder: Path) -> ProjectCopy:
     """Copy what a project's tests may need into `folder`, which is made, readable for every user.
 
     Links that stay inside the project are kept; others are left out, as are histories, virtual environments and caches. What can't be read
@@ -52,7 +52,7 @@ def copy_project(project: Path, folder: Path) -> Copied:
     copying.copy(project)
     for parent, *_ in os.walk(folder):
         Path(parent).chmod(0o755)
-    return Copied(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out)
+    return ProjectCopy(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out)
 
 
 class _Copying:
@@ -106,7 +106,7 @@ class _Copying:
         self._add(path, b"link", str(aims.relative_to(self._project)).encode())
 
     def _file(self, path: Path, target: Path, status: os.stat_result) -> None:
-        if status.st_size > _LARGEST_COPIED:
+        if status.st_size > _MAX_COPIED_BYTES:
             path.open("rb").close()
             target.symlink_to(path)
             self.linked.append(path)

@@ -42,7 +42,7 @@ class NoEnvironment(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Requirements:
     """What a project's own files say that its tests need. files: requirement files, by path inside the project."""
 
     extras: tuple[str, ...]
@@ -50,7 +50,7 @@ class Wanted:
     files: tuple[str, ...]
 
 
-def wanted_by(project: Path) -> Wanted:
+def requirements_of(project: Path) -> Requirements:
     """Extras and dependency groups named for testing (or `dev`, where nothing is), and requirement files. Raises NoEnvironment."""
     told: dict[str, Any] = {}
     if (path := project / "pyproject.toml").is_file():
@@ -69,7 +69,7 @@ def wanted_by(project: Path) -> Wanted:
         extras += parser.options("options.extras_require")
     groups = told.get("dependency-groups", {})
     needed = [line for name in _for_tests(list(groups)) for line in _group(groups, name, ())]
-    return Wanted(
+    return Requirements(
         tuple(_for_tests(extras)),
         tuple(dict.fromkeys(needed)),
         tuple(name for name in _REQUIREMENTS if (project / name).is_file()),
@@ -84,7 +84,7 @@ def make_environment(project: Path, cache: Path, *, python: Path | None = None) 
     by default the one that runs. Needs a network, and runs the project's build code with the user's rights. Raises NoEnvironment.
     """
     python = python or Path(sys.executable)
-    wanted = wanted_by(project)
+    wanted = requirements_of(project)
     place = _place(project, cache, python, wanted)
     interpreter = place / "bin" / "python"
     if (place / "made").is_file():
@@ -106,11 +106,11 @@ def make_environment(project: Path, cache: Path, *, python: Path | None = None) 
 
 def kept_environment(project: Path, cache: Path, *, python: Path | None = None) -> Path | None:
     """The interpreter that `make_environment` would give without making anything; None where it would make one. Raises NoEnvironment."""
-    place = _place(project, cache, python or Path(sys.executable), wanted_by(project))
+    place = _place(project, cache, python or Path(sys.executable), requirements_of(project))
     return place / "bin" / "python" if (place / "made").is_file() else None
 
 
-def _place(project: Path, cache: Path, python: Path, wanted: Wanted) -> Path:
+def _place(project: Path, cache: Path, python: Path, wanted: Requirements) -> Path:
     digest = hashlib.sha256(json.dumps([str(python.resolve()), wanted.extras, wanted.requirements]).encode())
     for name in (*_BUILDS, *wanted.files):
         if (project / name).is_file():

@@ -11,8 +11,8 @@ from pathlib import Path
 from ..sandbox.isolation.jail import Jail, Mount
 from ..sandbox.isolation.limits import Limits
 
-LEAST_PYTHON = (3, 10)
-LEAST_PYTEST = 7
+MIN_PYTHON = (3, 10)
+MIN_PYTEST = 7
 
 _ASK = """
 import importlib.metadata as m, json, sys
@@ -25,7 +25,7 @@ except ImportError:
 p = sorted({e.name for e in m.entry_points(group="pytest11")}) if sys.version_info >= (3, 10) else []
 json.dump({"python": sys.version_info[:3], "pytest": v, "plugins": p, "distributions": d}, sys.stdout)
 """
-_LONGEST = 80
+_MAX_QUOTE = 80
 _PROBE_LIMITS = Limits(cpu_s=30, wall_s=120, memory_bytes=1 << 30, processes=16, output_bytes=1 << 22)
 
 
@@ -90,11 +90,11 @@ def probe(path: Path, jail: Jail) -> Interpreter:
     except (ValueError, KeyError, TypeError):
         last = (ran.stderr.decode(errors="replace").strip().splitlines() or [ran.reason or f"{ran.ending} {ran.status}"])[-1]
         # what is no Python may repeat the whole program that it was given
-        raise UnusableInterpreter(f"{path} does not run as a Python: {last[:_LONGEST]}{'…' if len(last) > _LONGEST else ''}") from None
-    if python[:2] < LEAST_PYTHON:
+        raise UnusableInterpreter(f"{path} does not run as a Python: {last[:_MAX_QUOTE]}{'…' if len(last) > _MAX_QUOTE else ''}") from None
+    if python[:2] < MIN_PYTHON:
         raise UnusableInterpreter(f"{path} is Python {python[0]}.{python[1]}; the tests of a project are followed from 3.10 on")
     if said["pytest"] is None:
         raise UnusableInterpreter(f"{path} has no pytest: install it beside the project's dependencies ({path} -m pip install pytest)")
-    if int(said["pytest"].split(".")[0]) < LEAST_PYTEST:
-        raise UnusableInterpreter(f"{path} has pytest {said['pytest']}, which is too old: pytest {LEAST_PYTEST} or later is needed")
+    if int(said["pytest"].split(".")[0]) < MIN_PYTEST:
+        raise UnusableInterpreter(f"{path} has pytest {said['pytest']}, which is too old: pytest {MIN_PYTEST} or later is needed")
     return Interpreter(path, folders, python, said["pytest"], frozenset(said["plugins"]), tuple(said["distributions"]))

@@ -17,17 +17,17 @@ from typing import Literal
 
 from ..sandbox.isolation.jail import Jail
 from . import cache as kept
+from .affected_lines import affected_lines
 from .baseline import Baseline, Coverage
+from .baseline_runs import run_baseline, run_coverage, times_of
 from .changes import changed_lines, only_within, with_statements
 from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
-from .measure import measure, times_of, watch
-from .report import Ended, Report, Verdict, Way, difference
-from .scopes import reached
-from .scratch_folder import Place
-from .suite import Allowed, Suite, compile_sources, install_plugin
-from .warm import NotWarm, Warm
+from .report import ProcessEnd, Report, Verdict, Way, difference
+from .scratch_folder import ScratchFolder
+from .suite import Suite, SuiteLimits, compile_sources, install_plugin
+from .warm import NoWarmSuite, WarmSuite
 
 WAYS: tuple[Way, ...] = ("warm", "process", "whole")
 _RESTARTS = 5
@@ -48,16 +48,16 @@ class Oracle(AbstractContextManager["Oracle"]):
     """
 
     def __init__(
-        self, project: Path, interpreter: Path, jail: Jail, *, cache: Path | None = None, runs: int = 3, allowed: Allowed | None = None
+        self, project: Path, interpreter: Path, jail: Jail, *, cache: Path | None = None, runs: int = 3, allowed: SuiteLimits | None = None
     ) -> None:
         if runs < 2:
             raise ValueError(f"{runs} runs can't show which tests are flaky: at least 2 are needed")
         python = probe(interpreter, jail)
-        self._place = Place()
+        self._place = ScratchFolder()
         try:
             copied = copy_project(project, self._place.path / "project")
             install_plugin(self._place.path)
-            self.suite = Suite(copied, self._place.path, python, jail, allowed or Allowed())
+            self.suite = Suite(copied, self._place.path, python, jail, allowed or SuiteLimits())
             compile_sources(self.suite)
         except BaseException:
             self._place.close()
@@ -67,9 +67,9 @@ class Oracle(AbstractContextManager["Oracle"]):
         self._key = kept.key_of(copied, python, f"{runs} runs")
         self._baseline: Baseline | None = None
         self._coverage: Coverage | None = None
-        self._warm: Warm | None = None
+        self._warm: WarmSuite | None = None
         self._starts = 0
-        self._not_warm: NotWarm | None = None
+        self._not_warm: NoWarmSuite | None = None
         self._controls: dict[tuple[Way, frozenset[str]], bool] = {}
 
     @property
@@ -96,7 +96,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         """What the tests say of the project as it is. Runs the whole suite several times, unless that is in the cache."""
         if self._baseline is None or self._baseline.infrastructure:
             stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
-            self._baseline = kept.baseline_from_json(stored) if stored else measure(self.suite, self._runs)
+            self._baseline = kept.baseline_from_json(stored) if stored else run_baseline(self.suite, self._runs)
             if self.cache and not stored and not self._baseline.trouble:
                 kept.store(self.cache, self._key, "baseline", kept.baseline_as_json(self._baseline))
             self.suite = replace(self.suite, ignore_options=self._baseline.ignores_options)
@@ -107,7 +107,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         if self._coverage is None or self._coverage.infrastructure:
             baseline = self.baseline()
             stored = kept.load(self.cache, self._key, "coverage") if self.cache else None
-            self._coverage = kept.coverage_from_json(stored) if stored else watch(self.suite, baseline)
+            self._coverage = kept.coverage_from_json(stored) if stored else run_coverage(self.suite, baseline)
             if self.cache and not stored and not self._coverage.trouble:
                 kept.store(self.cache, self._key, "coverage", kept.coverage_as_json(self._coverage))
         return self._coverage
@@ -150,7 +150,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         baseline, coverage = self.baseline(), self.coverage()
         self._named(file)  # what pytest collected is known only now
         region = lines if lines is not None else changed_lines(old, text)
-        asked, further = with_statements(old, region), reached(old, text, region)
+        asked, further = with_statements(old, region), affected_lines(old, text, region)
         if not coverage.imported.get(file, frozenset()).isdisjoint({*asked, *further}):
             return self._judge(file, old, text, list(baseline.outcomes), WAYS[-1:])
         if not coverage.touching(file, asked):
@@ -198,14 +198,14 @@ class Oracle(AbstractContextManager["Oracle"]):
                 if control == "steady":
                     return self._judge_by(way, file, old, text, asked)
                 failed |= control == "failed"
-            except NotWarm as refusal:
+            except NoWarmSuite as refusal:
                 reason, failed = str(refusal), failed or refusal.infrastructure
             except OSError as error:
                 return Verdict(None, f"the machine failed: {error}", 0, 0.0, way, infrastructure=True)
         return Verdict(None, reason, 0, 0.0, "none", failed)
 
     def _judge_by(self, way: Way, file: str, old: str, text: str, tests: list[str], *, again: bool = False) -> Verdict:
-        """What may have been the machine's doing is asked again (`again`), each time after a new control. Raises NotWarm."""
+        """What may have been the machine's doing is asked again (`again`), each time after a new control. Raises NoWarmSuite."""
         if way == "warm":
             self._warmed()  # while the present text is on disk, which it imports
         begun = time.monotonic()
@@ -228,7 +228,7 @@ class Oracle(AbstractContextManager["Oracle"]):
     def _control(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> Literal["steady", "unsteady", "failed"]:
         """Whether the tests, run in this way without a change, have their outcomes; "failed" where the machine kept them from it.
 
-        Raises NotWarm.
+        Raises NoWarmSuite.
         """
         key = way, frozenset(tests)
         if anew or key not in self._controls:
@@ -239,22 +239,22 @@ class Oracle(AbstractContextManager["Oracle"]):
             self._controls[key] = steady
         return "steady" if self._controls[key] else "unsteady"
 
-    def _run(self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None) -> tuple[Report, Ended]:
+    def _run(self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None) -> tuple[Report, ProcessEnd]:
         expected = {test: self.baseline().outcomes[test] for test in tests}
         if way == "warm":
             return self._warmed().run(tests, expected, change)
         report, ended, _ = self.suite.run(select=tests, expected=expected, times=times_of(self.baseline()), whole=way == "whole")
         return report, ended
 
-    def _warmed(self) -> Warm:
+    def _warmed(self) -> WarmSuite:
         if self._warm is not None and self._warm.alive:
             return self._warm
         if self._starts >= _RESTARTS:
-            raise self._not_warm or NotWarm("the warm process died too often", infrastructure=True)
+            raise self._not_warm or NoWarmSuite("the warm process died too often", infrastructure=True)
         self._starts += 1
         try:
-            self._warm = Warm(self.suite, times_of(self.baseline()))
-        except NotWarm as error:
+            self._warm = WarmSuite(self.suite, times_of(self.baseline()))
+        except NoWarmSuite as error:
             self._not_warm = error
             self._starts = _RESTARTS if error.for_good else self._starts
             raise

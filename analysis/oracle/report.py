@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Outcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
+TestOutcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
 Way = Literal["none", "warm", "process", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedTest:
     """One test's run. lines: what it touched, by file; fresh: it may have touched more, see jailed/assay_oracle/plugin.py.
 
     why: the error of one that failed.
     """
 
-    outcome: Outcome
+    outcome: TestOutcome
     cpu_s: float
     wall_s: float
     lines: dict[str, list[int]] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class FixtureLines:
     """What a fixture touched as it was set up for all tests in a scope, the id of a folder, file or class."""
 
     scope: str
@@ -42,12 +42,12 @@ class Report:
     running: the test that had begun and not ended. modules: the files that test functions were collected from.
     """
 
-    tests: dict[str, Observed] = field(default_factory=dict)
-    canaries: list[Outcome] = field(default_factory=list)
+    tests: dict[str, ObservedTest] = field(default_factory=dict)
+    canaries: list[TestOutcome] = field(default_factory=list)
     collected: tuple[str, ...] | None = None
     errors: dict[str, str] = field(default_factory=dict)
     modules: frozenset[str] = frozenset()
-    touched: list[Touched] = field(default_factory=list)
+    touched: list[FixtureLines] = field(default_factory=list)
     imported: dict[str, list[int]] = field(default_factory=dict)
     running: str | None = None
     stopped: bool = False
@@ -62,7 +62,7 @@ class Report:
         if kind == "begun":
             self.running = record["id"]
         elif kind == "test":
-            self.tests[record["id"]] = Observed(
+            self.tests[record["id"]] = ObservedTest(
                 record["outcome"],
                 record["cpu_s"],
                 record["wall_s"],
@@ -77,7 +77,7 @@ class Report:
         elif kind == "collected":
             self.collected, self.modules, self.errors = tuple(record["ids"]), frozenset(record["modules"]), record["errors"]
         elif kind == "touched":
-            self.touched.append(Touched(record["scope"], record["lines"], record["fresh"]))
+            self.touched.append(FixtureLines(record["scope"], record["lines"], record["fresh"]))
         elif kind == "imported":
             self.imported = record["lines"]
         elif kind == "stopped":
@@ -90,12 +90,12 @@ class Report:
             self.broke = record["reason"]
 
     @property
-    def outcomes(self) -> dict[str, Outcome]:
+    def outcomes(self) -> dict[str, TestOutcome]:
         """Outcome by test id."""
         return {test: run.outcome for test, run in self.tests.items()}
 
 
-def parsed(line: bytes, nonce: bytes) -> dict[str, Any] | None:
+def parse_record(line: bytes, nonce: bytes) -> dict[str, Any] | None:
     """The record in a line of output; None for a line that is none of ours."""
     if not line.startswith(nonce):
         return None
@@ -106,17 +106,17 @@ def parsed(line: bytes, nonce: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and "kind" in record else None
 
 
-def read(output: bytes, nonce: bytes) -> Report:
+def read_report(output: bytes, nonce: bytes) -> Report:
     """The report in a run's standard output."""
     report = Report()
     for line in output.splitlines():
-        if (record := parsed(line, nonce)) is not None:
+        if (record := parse_record(line, nonce)) is not None:
             report.take(record)
     return report
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessEnd:
     """How the process of a run ended: `why` in words where it was not by itself.
 
     infrastructure: the sandbox failed, which says nothing about the program. doubtful: it waited too long, or was killed by who knows whom:
@@ -129,7 +129,7 @@ class Ended:
     doubtful: bool = False
 
 
-def difference(report: Report, ended: Ended, expected: Mapping[str, str], tests: Sequence[str]) -> str | None:
+def difference(report: Report, ended: ProcessEnd, expected: Mapping[str, str], tests: Sequence[str]) -> str | None:
     """What of a run is not as it was at the baseline, in one line; None where each of `tests` has the outcome that is expected of it."""
     if any(outcome in ("passed", "skipped", "xfailed", "xpassed") for outcome in report.canaries):
         return "a test that must fail did not: the run was tampered with"
@@ -165,7 +165,7 @@ class Verdict:
     infrastructure: bool = False
 
 
-def first_difference(runs: Iterable[Mapping[str, Outcome]]) -> dict[str, str]:
+def differing_outcomes(runs: Iterable[Mapping[str, TestOutcome]]) -> dict[str, str]:
     """Tests whose outcomes differ between runs, with all of them, in order of runs."""
     runs = list(runs)
     tests = dict.fromkeys(test for run in runs for test in run)

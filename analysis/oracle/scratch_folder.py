@@ -14,7 +14,7 @@ _PREFIX = "assay-copy-"
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
-class Place:
+class ScratchFolder:
     """A new folder below the system's temporary one, locked (flock) for as long as this process lives or until `close`.
 
     Raises OSError where it can't be made.
@@ -25,7 +25,7 @@ class Place:
         remove_stale(parent)
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-            held = _locked(self.path)
+            held = _lock(self.path)
             if held is not None:
                 self._held = held
                 return
@@ -42,7 +42,7 @@ def remove_stale(parent: Path) -> None:
     """Remove this user's places in `parent` that no process holds; root's are its jails' users'. What can't be removed stays."""
     for path in parent.glob(f"{_PREFIX}*"):
         try:
-            if os.geteuid() in (0, path.lstat().st_uid) and (held := _locked(path, must=True)) is not None:
+            if os.geteuid() in (0, path.lstat().st_uid) and (held := _lock(path, must=True)) is not None:
                 # locked until it is gone: whoever has just made it sees that it was taken, and makes another
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(held)
@@ -50,7 +50,7 @@ def remove_stale(parent: Path) -> None:
             continue
 
 
-def _locked(path: Path, *, must: bool = False) -> int | None:
+def _lock(path: Path, *, must: bool = False) -> int | None:
     """A descriptor that holds the lock on a folder; None where another one does, or it is no folder or gone.
 
     must: None, too, where the file system has no locks, with which a folder that is in use could not be told from one that is not.

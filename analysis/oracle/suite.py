@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..sandbox.isolation.jail import Jail, Mount, Ran
+from ..sandbox.isolation.jail import CompletedRun, Jail, Mount
 from ..sandbox.isolation.limits import Limits
-from .copying import Copied, NotCopied
+from .copying import NotCopied, ProjectCopy
 from .interpreter import Interpreter
-from .report import Ended, Report, read
+from .report import ProcessEnd, Report, read_report
 
 PLUGIN = Path(__file__).parent / "jailed"
 
 # A test may take so many times its own CPU time at the baseline, and at least so many seconds: small times are measured badly.
-CPU_FACTOR, CPU_LEAST_S = 5.0, 2.0
+CPU_FACTOR, MIN_CPU_S = 5.0, 2.0
 # What a fixture costs that several share falls on the first of them that is run.
-SHARED_MOST_S = 10.0
+MAX_SHARED_S = 10.0
 # The clock is no evidence against a program: it only ends what waits for ever.
-WALL_FACTOR, WALL_LEAST_S = 10.0, 30.0
+WALL_FACTOR, MIN_WALL_S = 10.0, 30.0
 _COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
 _RECORDS_BYTES = 1 << 28
 _SIGNALS: dict[int, str] = {
@@ -38,7 +38,7 @@ _SIGNALS: dict[int, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class SuiteLimits:
     """Bounds of a test run. suite_cpu_s, suite_wall_s: of the whole suite, as long as nobody knows what it takes."""
 
     memory_bytes: int = 4 << 30
@@ -59,14 +59,14 @@ class Times:
 
     def allowance(self, tests: Sequence[str]) -> dict[str, float]:
         """CPU seconds that each test may take."""
-        shared = min(SHARED_MOST_S, max(self.cpu_s.values(), default=0.0))
-        return {test: CPU_LEAST_S + shared + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
+        shared = min(MAX_SHARED_S, max(self.cpu_s.values(), default=0.0))
+        return {test: MIN_CPU_S + shared + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
 
     def bounds(self, tests: Sequence[str]) -> tuple[float, float]:
         """CPU and clock seconds that a run of these tests may take, its start included."""
         cpu = self.start_cpu_s + sum(self.cpu_s.get(test, 0.0) for test in tests)
         wall = self.start_wall_s + sum(self.wall_s.get(test, 0.0) for test in tests)
-        return CPU_LEAST_S + SHARED_MOST_S + CPU_FACTOR * cpu, WALL_LEAST_S + WALL_FACTOR * wall
+        return MIN_CPU_S + MAX_SHARED_S + CPU_FACTOR * cpu, MIN_WALL_S + WALL_FACTOR * wall
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class Suite:
     ignore_options: run without the project's own `addopts`, which name what this Python does not have.
     """
 
-    copied: Copied
+    copied: ProjectCopy
     place: Path
     interpreter: Interpreter
     jail: Jail
-    allowed: Allowed = Allowed()
+    allowed: SuiteLimits = SuiteLimits()
     ignore_options: bool = False
 
     def command(self, paths: Sequence[str] = ()) -> list[str]:
@@ -145,7 +145,7 @@ class Suite:
         times: Times | None = None,
         watch: bool = False,
         whole: bool = False,
-    ) -> tuple[Report, Ended, Ran]:
+    ) -> tuple[Report, ProcessEnd, CompletedRun]:
         """Run the tests, all by default, in a fresh process. times: what they took at the baseline; None where that is not known.
 
         whole: collect everything, as the baseline did, not only the files of the tests.
@@ -164,7 +164,7 @@ class Suite:
             limits=self.limits(cpu, wall),
             stdin=request,
         )
-        return read(ran.stdout, nonce), ended(ran), ran
+        return read_report(ran.stdout, nonce), ended(ran), ran
 
     def compiles(self, text: str) -> bool:
         """Whether the project's Python can compile a text."""
@@ -211,7 +211,7 @@ def compile_sources(suite: Suite) -> None:
     suite.jail.run(command, cwd=suite.place, mounts=mounts, limits=suite.limits(300, 600))
     if _links(suite.place) != before:
         raise NotCopied(f"{suite.interpreter.path} put links into the copy while it compiled the sources: it is no Python to be trusted")
-    # the next jail may have another user, and this one's mask need not let that read
+    # the next jail may have another user, and this one's mask need not let that user read it
     for folder, _, files in os.walk(suite.place):
         if Path(folder).name == "__pycache__":
             for path in (Path(folder), *(Path(folder, name) for name in files)):
@@ -229,17 +229,17 @@ def source_roots(folder: Path) -> list[Path]:
     return [path for path in (folder / "src", folder / "lib", folder) if path.is_dir()]
 
 
-def ended(ran: Ran) -> Ended:
+def ended(ran: CompletedRun) -> ProcessEnd:
     """How a jailed process ended, in words."""
     if ran.ending == "infrastructure":
-        return Ended(False, f"the sandbox failed: {ran.reason}", infrastructure=True)
+        return ProcessEnd(False, f"the sandbox failed: {ran.reason}", infrastructure=True)
     if ran.ending == "timed_out":
-        return Ended(False, ran.reason or "took too long", doubtful=ran.cpu_s < ran.wall_s / 4)
+        return ProcessEnd(False, ran.reason or "took too long", doubtful=ran.cpu_s < ran.wall_s / 4)
     if ran.ending == "out_of_memory":
-        return Ended(False, ran.reason or "took too much memory")
+        return ProcessEnd(False, ran.reason or "took too much memory")
     if ran.ending == "signalled":
-        return Ended(False, signal_words(ran.status), doubtful=ran.status == signal.SIGKILL)
-    return Ended(True, "" if ran.status == 0 else last_words(ran))
+        return ProcessEnd(False, signal_words(ran.status), doubtful=ran.status == signal.SIGKILL)
+    return ProcessEnd(True, "" if ran.status == 0 else last_words(ran))
 
 
 def signal_words(number: int) -> str:
@@ -247,7 +247,7 @@ def signal_words(number: int) -> str:
     return _SIGNALS.get(number, f"killed by signal {number}")
 
 
-def last_words(ran: Ran) -> str:
+def last_words(ran: CompletedRun) -> str:
     """What pytest wrote last about why it would not run, or its exit status."""
     said = [line.strip() for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
     errors = [line for line in said if "error: " in line.lower() and "usage: " not in line] or said[-1:]

@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 from typing import Any
 
-from ..sandbox.isolation.containment import Unjailed
-from ..sandbox.isolation.jail import Started
-from .report import Ended, Report, parsed
+from ..sandbox.isolation.jail import RunningProcess
+from ..sandbox.isolation.running_jail import JailError
+from .report import ProcessEnd, Report, parse_record
 from .suite import Suite, Times, signal_words
 
 # What the process may take beyond a child's own limit before it counts as dead.
@@ -24,7 +24,7 @@ _READ_BYTES = 1 << 16
 _START_S = 120.0
 
 
-class NotWarm(Exception):
+class NoWarmSuite(Exception):
     """The suite can't be run in a forked process, or the process is gone; the message says why.
 
     for_good: it is of no use to try again. infrastructure: the process could not be started, or did not live, for whatever reason.
@@ -36,10 +36,10 @@ class NotWarm(Exception):
         self.infrastructure = infrastructure
 
 
-class Warm(AbstractContextManager["Warm"]):
-    """Starts the process and waits until it is ready. Raises NotWarm.
+class WarmSuite(AbstractContextManager["WarmSuite"]):
+    """Starts the process and waits until it is ready. Raises NoWarmSuite.
 
-    Only one question at a time. After NotWarm from `run` it is closed.
+    Only one question at a time. After NoWarmSuite from `run` it is closed.
     """
 
     def __init__(self, suite: Suite, times: Times) -> None:
@@ -54,9 +54,9 @@ class Warm(AbstractContextManager["Warm"]):
                 environment=suite.environment(),
                 limits=suite.limits(math.inf, _START_S),
             )
-        except Unjailed as error:
-            raise NotWarm(f"the sandbox failed: {error}", infrastructure=True) from None
-        self._started: Started = self._held.enter_context(started)
+        except JailError as error:
+            raise NoWarmSuite(f"the sandbox failed: {error}", infrastructure=True) from None
+        self._started: RunningProcess = self._held.enter_context(started)
         self._left = b""
         self._selector = self._held.enter_context(selectors.DefaultSelector())
         self._selector.register(self._started.stdout, selectors.EVENT_READ)
@@ -65,17 +65,17 @@ class Warm(AbstractContextManager["Warm"]):
             for record in self._records(max(_GRACE_S, 10 * times.start_wall_s)):
                 if record["kind"] == "ready":
                     if not record["warm"]:
-                        raise NotWarm(record["reason"], for_good=True)
+                        raise NoWarmSuite(record["reason"], for_good=True)
                     return
-            raise NotWarm("it was not ready in time", infrastructure=True)
+            raise NoWarmSuite("it was not ready in time", infrastructure=True)
         except BaseException:
             self.close()
             raise
 
-    def run(self, tests: Sequence[str], expected: Mapping[str, str], change: tuple[str, str, str] | None) -> tuple[Report, Ended]:
+    def run(self, tests: Sequence[str], expected: Mapping[str, str], change: tuple[str, str, str] | None) -> tuple[Report, ProcessEnd]:
         """Run the tests in a fork, with the change of a file (its path in the jail, its old and new text) in place.
 
-        Raises NotWarm where the process is gone, or the change can't be made in it (then it lives on).
+        Raises NoWarmSuite where the process is gone, or the change can't be made in it (then it lives on).
         """
         _, wall_s = self._times.bounds(tests)
         self._send(
@@ -94,13 +94,13 @@ class Warm(AbstractContextManager["Warm"]):
         for record in self._records(wall_s + _GRACE_S):
             if record["kind"] == "answered":
                 if report.refused is not None:
-                    raise NotWarm(report.refused)
+                    raise NoWarmSuite(report.refused)
                 if report.broke is not None:
-                    return report, Ended(False, report.broke)
+                    return report, ProcessEnd(False, report.broke)
                 return report, _ended(record["ending"], record["status"])
             report.take(record)
         self.close()
-        raise NotWarm("the warm process did not answer", infrastructure=True)
+        raise NoWarmSuite("the warm process did not answer", infrastructure=True)
 
     @property
     def alive(self) -> bool:
@@ -124,7 +124,7 @@ class Warm(AbstractContextManager["Warm"]):
             self._started.stdin.flush()
         except (OSError, ValueError) as error:
             self.close()
-            raise NotWarm(f"the warm process is gone: {error}", infrastructure=True) from None
+            raise NoWarmSuite(f"the warm process is gone: {error}", infrastructure=True) from None
 
     def _records(self, wall_s: float) -> Iterator[dict[str, Any]]:
         """Until the process ends its output or says nothing for so long."""
@@ -133,7 +133,7 @@ class Warm(AbstractContextManager["Warm"]):
             line, newline, rest = self._left.partition(b"\n")
             if newline:
                 self._left = rest
-                if (record := parsed(line, self._nonce)) is not None:
+                if (record := parse_record(line, self._nonce)) is not None:
                     yield record
                 continue
             if self._selector.select(left):
@@ -143,9 +143,9 @@ class Warm(AbstractContextManager["Warm"]):
                 self._left += read
 
 
-def _ended(ending: str, status: int) -> Ended:
+def _ended(ending: str, status: int) -> ProcessEnd:
     if ending == "timed_out":
-        return Ended(False, "waited too long", doubtful=True)
+        return ProcessEnd(False, "waited too long", doubtful=True)
     if ending == "signalled":
-        return Ended(False, signal_words(status), doubtful=status == signal.SIGKILL)
-    return Ended(True)
+        return ProcessEnd(False, signal_words(status), doubtful=status == signal.SIGKILL)
+    return ProcessEnd(True)

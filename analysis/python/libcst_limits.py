@@ -8,8 +8,8 @@ import tokenize
 from .source_text import UnreadableSource
 
 # an eighth and less of what was seen to overflow the 8 MiB of stack that a thread has
-_DEEPEST = 100
-_LONGEST = 1000
+_MAX_DEPTH = 100
+_MAX_CHAIN = 1000
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _LINKS = frozenset(("+", "-", "~", "*", "**", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", ".", ":=", "=", "==", "<", ">"))
 _LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "await", "yield"))
@@ -17,7 +17,7 @@ _LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "await", "yie
 _CLAUSES = frozenset(("lambda", "for"))
 
 
-def refuse_what_overflows(text: str) -> None:
+def check_nesting(text: str) -> None:
     """Raises UnreadableSource for what nests far deeper than code does: brackets, and chains of operators, calls, strings or `elif`s."""
     # of the chain that each bracket that is open stands in, and of the innermost one
     links, clauses = [0], [0]
@@ -42,7 +42,7 @@ def refuse_what_overflows(text: str) -> None:
             strings = strings + 1 if token.type == tokenize.STRING else strings if token.type == tokenize.NL else 0
             elifs += token.string == "elif"
             before = token.string
-            if len(links) > _DEEPEST or max(sum(links), sum(clauses), strings, elifs) > _LONGEST:
+            if len(links) > _MAX_DEPTH or max(sum(links), sum(clauses), strings, elifs) > _MAX_CHAIN:
                 raise UnreadableSource(f"line {token.start[0]}: nested too deep, or too long a chain of operators, for libcst")
     except (tokenize.TokenError, SyntaxError):
         pass  # of the newer syntax that libcst is asked for, or of text that it will refuse

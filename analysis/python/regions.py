@@ -23,8 +23,8 @@ from .source_text import BOM, code_end
 from .statement_parsing import parse_statements
 from .statements import Function, Module, Statement, all_statements, blocks_of, is_covered
 
-LEAST_CHARACTERS = 32
-MOST_CHARACTERS = 384
+MIN_CHARACTERS = 32
+MAX_CHARACTERS = 384
 CONTEXT_CHARACTERS = 1024
 
 _NAME = re.compile(r"\w+")
@@ -52,8 +52,8 @@ def candidates(
     source: str,
     *,
     eligible_lines: Collection[int] | None = None,
-    least: int = LEAST_CHARACTERS,
-    most: int = MOST_CHARACTERS,
+    least: int = MIN_CHARACTERS,
+    most: int = MAX_CHARACTERS,
 ) -> list[Region]:
     """Every region of least to most characters, in the order of the functions.
 

@@ -13,7 +13,7 @@ import libcst as cst
 import libcst.matchers as m
 from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionProvider
 
-from .libcst_limits import refuse_what_overflows
+from .libcst_limits import check_nesting
 from .source_text import UnreadableSource, line_starts
 from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line
 
@@ -132,7 +132,7 @@ class _Reader:
 
 
 def _positions(text: str) -> tuple[cst.Module, Mapping[cst.CSTNode, CodeRange]]:
-    refuse_what_overflows(text)
+    check_nesting(text)
     try:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         if wrapper.module.code != text:

@@ -1,1 +1,1 @@
-"""Untrusted programs, run where they can do no harm, under limits, with a result for everything that they may do."""
+"""Run untrusted programs isolated and under limits (`isolation`), and judge them by trusted tests (`judging`)."""

@@ -18,7 +18,7 @@ from ...analysis.oracle.copying import NotCopied
 from ...analysis.oracle.environment import NoEnvironment, kept_environment, make_environment
 from ...analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from ...analysis.oracle.oracle import Oracle
-from ...analysis.oracle.suite import WALL_FACTOR, WALL_LEAST_S
+from ...analysis.oracle.suite import MIN_WALL_S, WALL_FACTOR
 from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
@@ -196,7 +196,7 @@ def _begun(
 
 def _most_s(suite: Suite) -> float:
     """How long a worker may be at a place: five verdicts, each with a control, each by the whole suite, within the oracle's own bounds."""
-    return 600 + 10 * (WALL_LEAST_S + WALL_FACTOR * suite.seconds)
+    return 600 + 10 * (MIN_WALL_S + WALL_FACTOR * suite.seconds)
 
 
 def _ask(question: str) -> None:

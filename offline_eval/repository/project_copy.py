@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...analysis.oracle.copying import NotCopied, copy_project
-from ...analysis.oracle.scratch_folder import Place
+from ...analysis.oracle.scratch_folder import ScratchFolder
 
 # Paths that are told by name.
 NAMED = 5
@@ -24,7 +24,7 @@ def frozen(project: Path) -> Iterator[tuple[Path, dict[str, str]]]:
     Who copies it, however late, copies the same, whatever is saved in an editor meanwhile. A project with files that are too large to be
     copied is its own folder. Raises NotCopied.
     """
-    place = Place()
+    place = ScratchFolder()
     try:
         copied = copy_project(project, place.path / "project")
         yield project if copied.linked else copied.folder, copied.left_out
@@ -39,7 +39,7 @@ def changed_since(project: Path, frozen: Path) -> list[str]:
     """
     if frozen == project:
         return []
-    place = Place()
+    place = ScratchFolder()
     try:
         now = place.path / "now"
         copy_project(project, now)

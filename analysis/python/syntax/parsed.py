@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
-from ..libcst_limits import refuse_what_overflows
+from ..libcst_limits import check_nesting
 from ..lines import UnreadableSource
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -103,7 +103,7 @@ class Parsed:
 def parse(source: str) -> Parsed:
     """Raises UnreadableSource: no Python, nested too deeply, or a text that the parser does not give back byte for byte."""
     text = source.removeprefix(BOM)
-    refuse_what_overflows(text)
+    check_nesting(text)
     try:
         tree = cst.parse_module(text)
         if tree.code != text:

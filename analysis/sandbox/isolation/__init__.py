@@ -1,1 +1,1 @@
-"""Jails: a program is started where it can do no harm. Knows nothing of tests."""
+"""Start a program in a jail, where it can do no harm. Knows nothing of tests."""

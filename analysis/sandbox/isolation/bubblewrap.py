@@ -1,7 +1,7 @@
-"""A jail of namespaces, made by bubblewrap: nothing of the machine but what `view` names, no network, no capability, one pid namespace.
+"""A jail of namespaces, made by bubblewrap: only what `view` names of the machine, no network, no capabilities, a pid namespace of its own.
 
-bubblewrap is never run as root: root drops to an unprivileged user that no account has, another one for each jail. Folders that such a user
-can't get to (an interpreter under /root) are shown to bubblewrap through a mount namespace of its own.
+bubblewrap never runs as root: root drops to an unprivileged user id that no account has, a new one for each jail. Folders that such a user
+can't reach (an interpreter under /root) are shown to bubblewrap in a mount namespace made for that.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from functools import cache
 from pathlib import Path
 
 from . import cgroup, pidfd, view
-from .containment import READY, End, Unjailed
-from .limits import OPEN_FILES, Limits
+from .limits import MAX_OPEN_FILES, Limits
 from .rlimits import GRACE_S
+from .running_jail import READY, JailEnd, JailError
 from .seccomp import jail_filter
 
-# where root looks for programs that it runs itself
+# where programs are looked for that root runs
 _SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-# what runs inside, before the program: limits (RLIMIT_NPROC counts per user namespace, so it is set in it), and a word that the jail stands
+# runs inside before the program: sets the limits (RLIMIT_NPROC is counted per user namespace, so it is set there), then reports readiness
 ENTER = """if [ "$BASH_VERSION" ]; then ulimit -u $1; else ulimit -p $1; fi
 ulimit -c 0 && ulimit -d $2 && ulimit -f $3 && ulimit -n $4 && ulimit -t $5 || exit 1
 shift 5
@@ -45,22 +45,22 @@ exec "$@"
 
 
 def jail_user() -> int:
-    """A user id that belongs to nobody, drawn anew for each jail: what systemd leaves unused, or its range of transient users."""
+    """A random user id that no account has, of a range that systemd leaves unused, or of its transient users. Raises JailError."""
     ranges = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
     for low, high in ((0x70000000, 0x7FFF0000), (61184, 65520)):
         if any(inside <= low and high <= inside + count for inside, _, count in ranges):
             return low + secrets.randbelow(high - low)
-    raise Unjailed("root has no other user ids here to run programs as: give the container's user namespace at least 65536 of them")
+    raise JailError("root has no other user ids here to run programs as: give the container's user namespace at least 65536 of them")
 
 
 @cache
 def options(program: str) -> frozenset[str]:
-    """The options that this bubblewrap has."""
+    """The options that this version of bubblewrap has."""
     shown = subprocess.run([program, "--help"], env=view.ENVIRONMENT, capture_output=True, text=True, timeout=20, check=False)
     return frozenset(word for word in (shown.stdout + shown.stderr).split() if word.startswith("--"))
 
 
-def shown_system() -> list[str]:
+def system_arguments() -> list[str]:
     """The arguments that show the system, read-only, with /proc and /dev of the jail's own."""
     arguments: list[str] = []
     for path in view.system_paths():
@@ -68,7 +68,7 @@ def shown_system() -> list[str]:
             arguments += ["--symlink", str(path.readlink()), str(path)]
         else:
             arguments += ["--ro-bind", str(path), str(path)]
-    # pid 1 is bubblewrap's own and not under the limits: a program that could write to its memory would be free of them
+    # pid 1 is bubblewrap itself, without limits: a program that could write to its memory would escape them
     arguments += ["--proc", "/proc", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1", "--dev", "/dev"]
     return arguments
 
@@ -82,14 +82,17 @@ def command(
     limits: Limits,
     fds: tuple[int, int, int],
 ) -> list[str]:
-    """The command line of bubblewrap. fds: where it tells the ids of its processes, where it waits for a byte, where its filter is."""
+    """The command line of bubblewrap.
+
+    fds: it writes its process ids to the first, waits for a byte on the second, and reads its filter from the third.
+    """
     size = str(limits.file_bytes)
     arguments = [program, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"]
     arguments += ["--disable-userns"] if "--disable-userns" in options(program) else []
     arguments += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "jail"]
     arguments += ["--info-fd", str(fds[0]), "--block-fd", str(fds[1]), "--seccomp", str(fds[2])]
-    arguments += shown_system()
-    arguments += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", str(view.PRIVATE)]
+    arguments += system_arguments()
+    arguments += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", str(view.PRIVATE_TMP)]
     interpreter = [view.Mount(path, path) for path in view.interpreter_folders()]
     for mount in sorted([*interpreter, *mounts], key=lambda mount: len(mount.target.parts)):
         arguments += ["--bind" if mount.writable else "--ro-bind", str(mount.source), str(mount.target)]
@@ -98,20 +101,20 @@ def command(
 
 
 def resource_limits(limits: Limits) -> list[str]:
-    """The arguments of ENTER: processes (with bubblewrap's own), KiB of data, blocks of 512 bytes per file, open files, CPU seconds."""
-    open_files = min(OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1] % (1 << 63))
+    """The arguments of ENTER: processes (bubblewrap's own included), KiB of data, blocks of 512 bytes per file, open files, CPU seconds."""
+    open_files = min(MAX_OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1] % (1 << 63))
     cpu = "unlimited" if math.isinf(limits.cpu_s) else str(math.ceil(limits.cpu_s) + GRACE_S)
     return [str(limits.processes + 1), str(limits.memory_bytes >> 10), str(-(-limits.file_bytes // 512)), str(open_files), cpu]
 
 
 class Stage:
-    """A mount namespace in which any user can get to folders that only root can, and to nothing else that lies beside them.
+    """A mount namespace in which any user can reach some folders that only root can reach outside, and nothing else beside them.
 
-    Made by root, once for each set of folders; `enter` is the start of a command line that runs what follows in it.
+    Root makes one for each set of folders. `enter` gives the start of a command line that runs the rest of it inside.
     """
 
     def __init__(self, hidden: Sequence[Path]) -> None:
-        place = Path(tempfile.mkdtemp(prefix="assay-stage-", dir=view.PRIVATE))
+        place = Path(tempfile.mkdtemp(prefix="assay-stage-", dir=view.PRIVATE_TMP))
         argv = [_of_the_system("unshare"), "--mount", "--propagation", "private", "sh", "-ec", _staging(hidden, place)]
         with subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": _SYSTEM_PATH}
@@ -121,20 +124,20 @@ class Stage:
                 _, complaint = holder.communicate()
                 place.rmdir()
                 shown, why = ", ".join(map(str, hidden)), complaint.decode(errors="replace").strip()
-                raise Unjailed(f"{shown} can't be reached by an unprivileged user (chmod o+x the folders above), nor shown to one: {why}")
+                raise JailError(f"{shown} can't be reached by an unprivileged user (chmod o+x the folders above), nor shown to one: {why}")
             self._namespace = os.open(f"/proc/{holder.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             holder.communicate()
         place.rmdir()
         weakref.finalize(self, os.close, self._namespace)
 
     def enter(self, uid: int | None) -> list[str]:
-        """The start of a command line: into the namespace, then down to uid, unless that is None."""
+        """The start of a command line that enters the namespace and, unless uid is None, drops to that user."""
         down = [] if uid is None else [f"--setgid={uid}", f"--setuid={uid}"]
         return [_of_the_system("nsenter"), f"--mount=/proc/{os.getpid()}/fd/{self._namespace}", *down, "--"]
 
 
 def _staging(hidden: Sequence[Path], place: Path) -> str:
-    """The commands that lay an open, empty folder over each that is closed, with nothing in it but what is to be shown."""
+    """The shell commands that cover each folder closed to others by an open one that holds only what is to be shown."""
     quoted = [(shlex.quote(str(source)), shlex.quote(str(place / str(number)))) for number, source in enumerate(hidden)]
     made = ["mkdir" if source.is_dir() else "touch" for source in hidden]
     lines = [f"mount -t tmpfs -o mode=755,size=1m tmpfs {shlex.quote(str(place))}"]
@@ -146,7 +149,7 @@ def _staging(hidden: Sequence[Path], place: Path) -> str:
     return "\n".join([*lines, f"umount -l {shlex.quote(str(place))}", "echo ok", "read -r _ || :"])
 
 
-def begin(
+def start(
     argv: Sequence[str],
     *,
     cwd: Path,
@@ -156,11 +159,11 @@ def begin(
     enter: Sequence[str],
     stdin: int,
     pass_fds: Sequence[int] = (),
-) -> Bubble:
-    """Start argv in a jail of its own. enter: the start of the command line, by which root becomes another. Raises Unjailed."""
+) -> BubblewrapJail:
+    """Start argv in a jail of its own. enter: the start of the command line, with which root drops to another user. Raises JailError."""
     program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
     if program is None:
-        raise Unjailed("bubblewrap (bwrap) is not installed")
+        raise JailError("bubblewrap (bwrap) is not installed")
     filter_bytes = jail_filter()
     told, tell = os.pipe()
     gate, open_gate = os.pipe()
@@ -182,37 +185,37 @@ def begin(
                     env=dict(environment),
                     cwd="/",
                     pass_fds=(*inside, *pass_fds),
-                    # a Ctrl-C in the terminal is not for it
+                    # a Ctrl-C in the terminal must not reach it
                     start_new_session=True,
                 )
             except OSError as error:
-                raise Unjailed(f"{line[0]} could not be started: {error}") from None
+                raise JailError(f"{line[0]} could not be started: {error}") from None
         finally:
             for fd in inside:
                 os.close(fd)
-        return Bubble(process, told, open_gate, cgroup.make(limits, own_processes=1))
+        return BubblewrapJail(process, told, open_gate, cgroup.make(limits, own_processes=1))
 
 
 def _of_the_system(name: str) -> str:
-    """The path of a program that root runs: never one on the path of the jailed program. Raises Unjailed."""
+    """The path of a program that root runs, looked for in the system's folders only. Raises JailError."""
     if (found := shutil.which(name, path=_SYSTEM_PATH)) is None:
-        raise Unjailed(f"{name} (of util-linux) is not installed")
+        raise JailError(f"{name} (of util-linux) is not installed")
     return found
 
 
 def become(uid: int) -> list[str]:
-    """The start of a command line that runs what follows as uid, with no group but its own."""
+    """The start of a command line that runs the rest of it as uid, in no group but its own."""
     return [_of_the_system("setpriv"), f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
 
 
-class Bubble:
-    """One running jail, from outside.
+class BubblewrapJail:
+    """A running jail of bubblewrap's, seen from outside; see `RunningJail`.
 
-    process: bubblewrap; ended: a descriptor that can be read once it has ended; root: the id of pid 1 inside, with which all inside ends.
+    root: the id, outside, of pid 1 of the jail; all processes inside end with it.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int, group: cgroup.Group) -> None:
-        """Learn from `told` which processes there are, and let them go on by a byte through `gate`, in the group. Raises Unjailed."""
+        """Read the process ids from `told`, put them into the group, and let the jail start by a byte through `gate`. Raises JailError."""
         self.process = process
         self.private: str | None = None
         self._group = group
@@ -230,7 +233,7 @@ class Bubble:
             _, complaint = process.communicate()
             group.remove()
             why = f"its processes can't be watched: {error}" if isinstance(error, OSError) else "ended at its start"
-            raise Unjailed(f"bubblewrap: {complaint.decode(errors='replace').strip() or why}") from None
+            raise JailError(f"bubblewrap: {complaint.decode(errors='replace').strip() or why}") from None
         self.ended, self._fd = opened
         group.admit(self.root)
         with contextlib.suppress(BrokenPipeError):
@@ -245,10 +248,10 @@ class Bubble:
         """How many processes inside the kernel has killed for the memory of the jail's group."""
         return self._group.oom_kills()
 
-    def reap(self) -> End:
-        """Wait until all inside is gone, and say how it went.
+    def reap(self) -> JailEnd:
+        """Wait until all processes inside are gone; how the jail ended.
 
-        bubblewrap leaves its pid 1 to whoever adopts orphans, which is this process (`adopt_orphans`): so it never stays as a zombie.
+        bubblewrap's pid 1 is orphaned at the end. This process adopts it (`adopting_orphans`) and reaps it, so it never stays as a zombie.
         """
         _, status, used = os.wait4(self.process.pid, 0)
         code = self.process.returncode = os.waitstatus_to_exitcode(status)
@@ -259,8 +262,8 @@ class Bubble:
             cpu_s += used.ru_utime + used.ru_stime
         os.close(self._fd)
         os.close(self.ended)
-        # bubblewrap says of a signal what a shell says
+        # bubblewrap reports a signal as a shell does, as 128 + its number
         failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
         killed_for_memory = self.oom_kills() > 0
         self._group.remove()
-        return End(128 - code if 128 < code < 128 + signal.NSIG else code, cpu_s, failure, killed_for_memory)
+        return JailEnd(128 - code if 128 < code < 128 + signal.NSIG else code, cpu_s, failure, killed_for_memory)

@@ -1,7 +1,7 @@
-"""A control group for one jail, where this user may make one (mostly root alone): the kernel then counts all processes and all memory.
+"""A control group for one jail, where this user may make one (mostly only root): the kernel then counts all its processes and memory.
 
-Without one the watch and the limits per process bound the same, less exactly. Both versions of the interface are used: pids and memory of
-version 1, or of version 2 where a group above hands them down.
+Without a group, `supervision` and the limits per process bound the same, less exactly. Both versions of the interface are used: pids and
+memory of version 1, or of version 2 where a parent group delegates them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Parents:
-    """The folders in which groups can be made; both are the same in version 2."""
+    """The folders in which groups can be made; in version 2 both are the same."""
 
     version: int
     pids: Path | None
@@ -34,7 +34,7 @@ class Parents:
 
 
 def find_parents(mounts: str, own: str) -> Parents:
-    """Where groups may be made, by the texts of /proc/self/mountinfo and /proc/self/cgroup; whether it may be done is not tried."""
+    """Where groups could be made, by the texts of /proc/self/mountinfo and /proc/self/cgroup. Permissions are not checked."""
     groups = {name: path for line in own.splitlines() for _, names, path in [line.split(":", 2)] for name in names.split(",")}
     found: dict[str, Path] = {}
     for line in mounts.splitlines():
@@ -48,7 +48,7 @@ def find_parents(mounts: str, own: str) -> Parents:
                 found[name] = Path(os.path.normpath(f"{place}/{inside}"))
     if "pids" in found or "memory" in found or UNIFIED not in found:
         return Parents(1, found.get("pids"), found.get("memory"))
-    # a group that holds processes hands nothing down: the nearest one above that does
+    # a group that holds processes delegates nothing: take the nearest one above that does
     for folder in (found[UNIFIED], *found[UNIFIED].parents):
         try:
             handed = (folder / "cgroup.subtree_control").read_text().split()
@@ -72,7 +72,7 @@ def _parents() -> Parents:
 
 
 def _remove_stale(folder: Path | None) -> None:
-    """Remove groups that a supervisor which was killed has left; a group with processes in it stays."""
+    """Remove groups that a killed supervisor has left. A group with processes in it stays."""
     for left in folder.glob(f"{PREFIX}*") if folder is not None else ():
         pid = left.name.removeprefix(PREFIX).partition("-")[0]
         if not Path(f"/proc/{pid}").exists():
@@ -87,7 +87,7 @@ class Group:
         self._folders, self._events = folders, events
 
     def admit(self, pid: int) -> None:
-        """Put a process, and what it will start, into the group; where the kernel refuses, it stays where it is."""
+        """Put a process, and what it will start, into the group. Where the kernel refuses, the process stays outside."""
         for folder in self._folders:
             with contextlib.suppress(OSError):
                 (folder / "cgroup.procs").write_text(str(pid))
@@ -108,9 +108,9 @@ class Group:
 
 
 def make(limits: Limits, own_processes: int) -> Group:
-    """A group bounded by the limits, and what the jail itself and its files take beside them. It bounds nothing where none can be made.
+    """A group bounded by the limits, with room for the jail's own processes and files. It bounds nothing where no group can be made.
 
-    Nor for a single process, which the kernel's other limits hold exactly: to move a process into a group takes it milliseconds.
+    Nor does it for a single process: the kernel's other limits are exact there, and moving a process into a group takes milliseconds.
     """
     if limits.processes == 1:
         return Group((), None)

@@ -1,7 +1,7 @@
-"""Run a program where it can do no harm: the one way in which Assay starts code that it does not trust.
+"""Run a program where it can do no harm. All untrusted code is started here.
 
-A jail shows the program the system (/usr, /lib, the interpreter that runs) and what it is given, read-only; a private, bounded /tmp; a
-clean environment; no network; no other process. See docs/sandbox.md for what each level of isolation holds.
+A program in a jail sees the system (/usr, /lib, the running interpreter) and its mounts, read-only; a private, bounded /tmp; a clean
+environment; no network; no other process. docs/sandbox.md says what each level of isolation guarantees.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from . import bubblewrap, launched, view
-from .containment import READY, Contained, End, Unjailed, adopting_orphans, oom_kills
+from . import bubblewrap, launcher_jail, view
 from .levels import Isolation
 from .limits import Limits
-from .started import Started as Started
-from .supervision import Streams, Watch, until_end
+from .running_jail import READY, JailEnd, JailError, RunningJail, adopting_orphans, oom_kills
+from .running_process import RunningProcess as RunningProcess
+from .supervision import LimitWatch, Streams, serve_until_end
 from .view import Mount as Mount
 
-How = Literal["exited", "signalled", "timed_out", "out_of_memory", "infrastructure"]
-USUAL = Limits()
-NOTHING: Mapping[str, str] = MappingProxyType({})
-# what the runtimes say when an allocation fails
-NO_MEMORY = (
+RunEnding = Literal["exited", "signalled", "timed_out", "out_of_memory", "infrastructure"]
+DEFAULT_LIMITS = Limits()
+_NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+# what the runtimes print when an allocation fails
+_NO_MEMORY = (
     b"\nMemoryError",
     b"java.lang.OutOfMemoryError",
     b"insufficient memory for the Java Runtime",
@@ -42,16 +42,17 @@ NO_MEMORY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CompletedRun:
     """How a run ended.
 
-    ending: exited (by itself; status is its exit status), signalled (killed by a signal, its number is the status; also for files beyond
-    the limit), timed_out, out_of_memory, or infrastructure: the jail failed, which says nothing about the program. reason: one line for
-    people, empty where it exited with 0. stdout: its first bytes, stderr: its last bytes, to the limit. cpu_s: CPU seconds of all
-    processes inside, and of bubblewrap's own start (some 10 ms).
+    ending: exited (by itself; status is the exit status), signalled (by the signal whose number is the status, or for files beyond the
+        limit), timed_out, out_of_memory, or infrastructure (the jail failed, which says nothing about the program).
+    reason: one line for people, empty where the program exited with 0.
+    stdout, stderr: the first bytes of stdout and the last bytes of stderr, up to the limit.
+    cpu_s: CPU seconds of all processes inside, and of bubblewrap's own start (some 10 ms).
     """
 
-    ending: How
+    ending: RunEnding
     status: int
     reason: str
     stdout: bytes
@@ -60,13 +61,13 @@ class Ran:
     wall_s: float
 
 
-def failed(reason: str) -> Ran:
-    """A run that the jail made impossible."""
-    return Ran("infrastructure", -1, reason, b"", b"", 0.0, 0.0)
+def failed_run(reason: str) -> CompletedRun:
+    """The result of a run for which no jail could be made, or whose jail failed."""
+    return CompletedRun("infrastructure", -1, reason, b"", b"", 0.0, 0.0)
 
 
 class Jail:
-    """Runs programs at one level of isolation. Holds nothing but what root needs to show folders that only root can reach."""
+    """Runs programs at one level of isolation. Its only state is for root: mount namespaces that show folders which only root can reach."""
 
     def __init__(self, isolation: Isolation) -> None:
         self.isolation = isolation
@@ -79,25 +80,30 @@ class Jail:
         *,
         cwd: Path,
         mounts: Sequence[Mount] = (),
-        environment: Mapping[str, str] = NOTHING,
-        limits: Limits = USUAL,
+        environment: Mapping[str, str] = _NO_VARIABLES,
+        limits: Limits = DEFAULT_LIMITS,
         stdin: bytes = b"",
-    ) -> Ran:
-        """Run argv to its end, or to its limits. cwd is a folder as the program sees it; /tmp is its own.
+    ) -> CompletedRun:
+        """Run argv to its end, or to its limits.
 
-        As root, the folders of writable mounts are given to the jail's user, and stay so: such a folder serves one jail at a time.
-        Whatever the program does, no exception comes of it; ValueError is raised for arguments that make no sense.
+        As root, the folders of writable mounts are given to the jail's user for good, so such a folder serves one jail at a time.
+
+        Parameters:
+            cwd: a folder as the program sees it; its /tmp is private.
+            mounts: what it sees besides the system.
+
+        Raises: ValueError for arguments that make no sense. Nothing that the program does raises.
         """
         with adopting_orphans():
             try:
                 contained = self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE if stdin else subprocess.DEVNULL, ())
-            except Unjailed as error:
-                return failed(str(error))
+            except JailError as error:
+                return failed_run(str(error))
             killed_before = oom_kills()
             streams = Streams(contained.process, stdin, limits.output_bytes + len(READY))
-            watch = Watch(contained, limits, [mount.source for mount in mounts if mount.writable])
+            watch = LimitWatch(contained, limits, [mount.source for mount in mounts if mount.writable])
             try:
-                stopped = until_end(contained, streams, watch)
+                stopped = serve_until_end(contained, streams, watch)
             finally:
                 contained.kill()
                 end = contained.reap()
@@ -106,9 +112,9 @@ class Jail:
         wall_s, cpu_s = time.monotonic() - watch.began, max(end.cpu_s, watch.cpu_s)
         if stopped is None and (end.failure or not stdout.startswith(READY)):
             complaint = stderr.decode(errors="replace").strip()
-            return failed(end.failure or complaint or f"the jail ended with status {end.status} before the program began")
-        how, reason = stopped or judged(end, cpu_s, stderr, limits, oom_kills() > killed_before)
-        return Ran(how, abs(end.status), reason, stdout.removeprefix(READY), stderr, cpu_s, wall_s)
+            return failed_run(end.failure or complaint or f"the jail ended with status {end.status} before the program began")
+        how, reason = stopped or classify_end(end, cpu_s, stderr, limits, oom_kills() > killed_before)
+        return CompletedRun(how, abs(end.status), reason, stdout.removeprefix(READY), stderr, cpu_s, wall_s)
 
     def start(
         self,
@@ -116,25 +122,28 @@ class Jail:
         *,
         cwd: Path,
         mounts: Sequence[Mount] = (),
-        environment: Mapping[str, str] = NOTHING,
-        limits: Limits = USUAL,
+        environment: Mapping[str, str] = _NO_VARIABLES,
+        limits: Limits = DEFAULT_LIMITS,
         pass_fds: Sequence[int] = (),
-    ) -> Started:
-        """Start argv and leave it running: a server that programs are handed to. See `run`; pass_fds are open files that it inherits.
+    ) -> RunningProcess:
+        """Start argv and leave it running, for a server that is handed programs.
 
-        limits.cpu_s holds for each of its processes by itself (math.inf for none), wall_s for how long it may take to start; memory,
-        processes and files are bounded as in `run`. Raises Unjailed where the jail could not be made.
+        Parameters (the others as in `run`):
+            limits: cpu_s bounds each process by itself (math.inf for no bound), wall_s the time to start.
+            pass_fds: open files that it inherits.
+
+        Raises: JailError where the jail could not be made.
         """
         if not math.isinf(limits.cpu_s) and limits.cpu_s > 1 << 30:
             raise ValueError("cpu_s is beyond what the kernel counts: math.inf stands for no limit")
         writable = [mount.source for mount in mounts if mount.writable]
-        return Started(lambda: self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE, pass_fds), limits, writable)
+        return RunningProcess(lambda: self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE, pass_fds), limits, writable)
 
     def defect(self) -> str:
-        """Why this level does not work here, found by running a program in it; nothing where it works."""
-        # a process of its own, too: a user's limit may be used up where the jail has no user of its own
+        """Why this level does not work here, or nothing. Found by running a program in it."""
+        # the probe forks, too: where the jail has no user of its own, this user's limit of processes may be used up
         probe = [sys.executable, "-I", "-S", "-c", "import os; os.fork() or os._exit(0); os.wait(); print('runs')"]
-        ran = self.run(probe, cwd=view.PRIVATE, limits=Limits(cpu_s=10, wall_s=30, processes=4))
+        ran = self.run(probe, cwd=view.PRIVATE_TMP, limits=Limits(cpu_s=10, wall_s=30, processes=4))
         return "" if ran.stdout == b"runs\n" else ran.reason or ran.stderr.decode(errors="replace").strip()
 
     def _begin(
@@ -146,22 +155,22 @@ class Jail:
         limits: Limits,
         stdin: int,
         pass_fds: Sequence[int],
-    ) -> Contained:
+    ) -> RunningJail:
         if not argv or not cwd.is_absolute():
             raise ValueError("a program and an absolute working folder are needed")
         for mount in mounts:
-            if defect := view.unusable(mount):
-                raise Unjailed(defect)
+            if defect := view.mount_defect(mount):
+                raise JailError(defect)
         variables = view.clean_environment(environment)
         drops = os.geteuid() == 0 and self.isolation is not Isolation.NONE
         uid = bubblewrap.jail_user() if drops else None
         stage = self._admit(mounts, uid) if uid is not None else None
         if self.isolation is Isolation.BUBBLEWRAP:
             enter = [] if uid is None else stage.enter(uid) if stage else bubblewrap.become(uid)
-            return bubblewrap.begin(
+            return bubblewrap.start(
                 argv, cwd=cwd, mounts=mounts, environment=variables, limits=limits, enter=enter, stdin=stdin, pass_fds=pass_fds
             )
-        return launched.begin(
+        return launcher_jail.start(
             argv,
             cwd=cwd,
             mounts=mounts,
@@ -175,12 +184,12 @@ class Jail:
         )
 
     def _admit(self, mounts: Sequence[Mount], uid: int) -> bubblewrap.Stage | None:
-        """Let uid use the mounts: own the writable ones, get to those that only root reaches."""
+        """Let uid use the mounts: make it the owner of the writable ones, and stage those that only root can reach."""
         for mount in mounts:
             if mount.writable:
-                view.give(mount.source, uid)
-            elif defect := view.refused_to_others(mount):
-                raise Unjailed(defect)
+                view.give_ownership(mount.source, uid)
+            elif defect := view.unreadable_by_others(mount):
+                raise JailError(defect)
         sources = dict.fromkeys([*view.interpreter_folders(), *(mount.source for mount in mounts)])
         hidden = tuple(source for source in sources if not view.reachable(source))
         if not hidden:
@@ -191,12 +200,12 @@ class Jail:
             return self._stages[hidden]
 
 
-def judged(end: End, cpu_s: float, stderr: bytes, limits: Limits, machine_out_of_memory: bool) -> tuple[How, str]:
-    """How a program that no limit of ours stopped has ended, and why."""
+def classify_end(end: JailEnd, cpu_s: float, stderr: bytes, limits: Limits, machine_out_of_memory: bool) -> tuple[RunEnding, str]:
+    """How a program ended that the watch did not stop, and why."""
     status = end.status
     if status == 0:
         return "exited", ""
-    if end.killed_for_memory or any(sign in b"\n" + stderr for sign in NO_MEMORY):
+    if end.killed_for_memory or any(sign in b"\n" + stderr for sign in _NO_MEMORY):
         return "out_of_memory", f"it asked for more than {limits.memory_bytes >> 20} MiB"
     if status > 0:
         return "exited", f"it ended with status {status}"

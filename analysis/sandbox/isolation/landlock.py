@@ -1,6 +1,6 @@
-"""Which files a process may use, kept by the kernel without privilege: Landlock, by its three system calls (linux/landlock.h).
+"""Landlock: the kernel restricts which files a process may use, without privilege. By its three system calls (linux/landlock.h).
 
-Nothing is imported that costs time, since a launcher reads this at each start.
+Imports only light modules, since each start of a launcher imports this.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CREATE, ADD, RESTRICT = 444, 445, 446  # the numbers are the same on every architecture
 VERSION_FLAG = 1
-# before it, whoever may write a file by its mode may empty it, whatever the rules say
+# before this version a file can be emptied by whoever may write it by its mode, whatever the rules say
 TRUNCATE_ABI = 3
 SCOPED_SIGNALS_ABI = 6
 
@@ -46,7 +46,7 @@ def _checked(result: int, doing: str) -> int:
 
 
 def abi() -> int:
-    """The version of Landlock that the kernel has; 0 where there is none, or it is off."""
+    """The kernel's version of Landlock; 0 where there is none, or it is off."""
     try:
         return max(0, int(_libc().syscall(ctypes.c_long(CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG))))
     except (OSError, AttributeError):
@@ -54,10 +54,15 @@ def abi() -> int:
 
 
 def ruleset(*, readable: Iterable[str], writable: Iterable[str], execute: bool, scoped: bool = True) -> int:
-    """A descriptor of rules: what may be read, what may be written (and read), and whether files of either may be run.
+    """Make a set of rules. All that they do not allow is refused, TCP included.
 
-    Everything else is refused, TCP too; and with scoped, where the kernel can (ABI 6), signals to processes that are not under the rules.
-    Paths that are not there are left out. Raises OSError where the kernel has no Landlock.
+    Parameters:
+        readable, writable: files and folders that may be read, or read and written. Paths that do not exist are left out.
+        execute: whether these files may be run.
+        scoped: refuse signals to processes outside the rules, where the kernel can (ABI 6).
+
+    Returns: a descriptor of the rules.
+    Raises: OSError where the kernel has no Landlock.
     """
     version = abi()
     if version < 1:
@@ -94,7 +99,7 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
 
 
 def restrict(rules: int) -> None:
-    """Put the calling thread, and what it starts, under the rules for good. Raises OSError."""
+    """Restrict the calling thread, and what it starts, to the rules for good. Raises OSError."""
     libc = _libc()
     no_new_privileges = 38
     _checked(libc.prctl(no_new_privileges, 1, 0, 0, 0), "give up privileges")

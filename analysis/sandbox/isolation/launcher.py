@@ -1,7 +1,7 @@
-"""The parent of a jailed process where there are no namespaces: run as a program of its own by `launched`, never imported by others.
+"""The parent of a jailed process where there are no namespaces. `launcher_jail` runs it as a program; nobody else imports it.
 
-It starts the program under its limits (and, at the level landlock, its confinement), adopts every orphan that comes of it, and when the
-program has ended, or the watcher has gone or asks for it, kills and reaps all that is left. Only light modules are imported.
+It starts the program under its limits (and at the level landlock confined) and adopts all its orphans. When the program has ended, or the
+starter has gone or asks for it, it kills and reaps all that is left. Imports only light modules.
 """
 
 # pathlib, json and signal (for its enumerations) would each cost more than the rest of the start
@@ -31,7 +31,7 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def prctl(option: int, value: int) -> None:
-    """One setting of the calling process (Linux)."""
+    """Change one setting of the calling process (Linux)."""
     import ctypes
 
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
@@ -61,7 +61,7 @@ def bound(order: dict[str, Any]) -> None:
 
 
 def confine(order: dict[str, Any]) -> None:
-    """Files, user and system calls: all that keeps the program in. Raises OSError where the kernel can't."""
+    """Restrict files, user and system calls of the calling process. Raises OSError where the kernel can't."""
     if landlock.abi() < landlock.TRUNCATE_ABI:
         raise OSError("this kernel's Landlock does not keep programs from emptying files: Linux 6.2 or newer is needed, with Landlock on")
     rules = landlock.ruleset(readable=[*order["readable"], *DEVICES, *FACTS], writable=[*order["writable"], "/dev/null"], execute=True)
@@ -73,14 +73,14 @@ def confine(order: dict[str, Any]) -> None:
     prctl(PR_SET_PDEATHSIG, SIGKILL)
     landlock.restrict(rules)
     os.close(rules)
-    # a user of its own can signal nobody and owns no other file
+    # a user id of the jail's own can signal no process outside, and owns no file outside
     alone = uid is not None
     own_id = None if alone or landlock.abi() >= landlock.SCOPED_SIGNALS_ABI else os.getpid()
     seccomp.install(seccomp.process_filter(fork=order["processes"] > 1, execute=True, attributes=alone, own_id=own_id))
 
 
 def find(name: str, path: str) -> str:
-    """The file that the command stands for. Raises OSError where there is none that may be run."""
+    """The file of a command. Raises OSError where there is none that may be run."""
     for candidate in [name] if "/" in name else [os.path.join(folder, name) for folder in path.split(":")]:
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
@@ -88,12 +88,12 @@ def find(name: str, path: str) -> str:
 
 
 def become(order: dict[str, Any], failure: int) -> None:
-    """Turn the calling process into the program; what goes wrong is written to `failure`. Never returns."""
+    """Turn the calling process into the program. An error is written to the descriptor `failure`. Never returns."""
     try:
         os.setsid()
         if order["confined"]:
             os.umask(0o077)
-        # Python ignores it, and the program would inherit that
+        # Python ignores SIGPIPE, and the program would inherit that
         _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
         bound(order)
         if order["confined"]:
@@ -125,7 +125,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_all(uid: int | None, program: int) -> None:
-    """Send SIGKILL to every process of the jail: at once where it has a user of its own, else to each, which is to be repeated.
+    """Send SIGKILL to every process of the jail: at once where it has a user of its own; else one by one, which has to be repeated.
 
     Without /proc (macOS) only the program's session is found.
     """
@@ -144,8 +144,8 @@ def kill_all(uid: int | None, program: int) -> None:
             continue
 
 
-def wait_for_word(control: int, uid: int | None, program: int, lock: _thread.LockType) -> None:
-    """Kill the program when the other end of control is closed: by the watcher, or by its death."""
+def kill_on_close(control: int, uid: int | None, program: int, lock: _thread.LockType) -> None:
+    """Kill the program when the other end of control is closed, by the starter or by its death."""
     while os.read(control, 1):
         continue
     with lock:
@@ -153,7 +153,10 @@ def wait_for_word(control: int, uid: int | None, program: int, lock: _thread.Loc
 
 
 def reap(program: int, uid: int | None) -> tuple[int, float]:
-    """Wait for the program, then end and reap all that it left: its exit status (negative for a signal), CPU seconds of all."""
+    """Wait for the program, then kill and reap all that it left.
+
+    Returns: its exit status (negative for a signal) and the CPU seconds of all processes.
+    """
     status, cpu_s, over = 0, 0.0, False
     while True:
         try:
@@ -170,7 +173,7 @@ def reap(program: int, uid: int | None) -> tuple[int, float]:
 
 
 def main(order: dict[str, Any]) -> None:
-    """Carry the order out, and report on the descriptor that it names: exit status, CPU seconds, what kept the program from starting."""
+    """Run the program that the order describes, and report: exit status, CPU seconds, why the program did not start."""
     control, report, uid = order["control"], order["report"], order["uid"]
     os.set_inheritable(control, False)
     os.set_inheritable(report, False)
@@ -185,12 +188,12 @@ def main(order: dict[str, Any]) -> None:
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
     lock = _thread.allocate_lock()
-    _thread.start_new_thread(wait_for_word, (control, uid, program, lock))
+    _thread.start_new_thread(kill_on_close, (control, uid, program, lock))
     status, cpu_s = reap(program, uid)
-    # from here on nothing is forked any more
+    # the killing thread may fork; from here on it can't
     lock.acquire()
     reap(program, uid)
-    # here, since the watcher may be gone
+    # removed here, since the starter may be gone
     removal.remove(order["private"])
     complaint = os.read(broken, 1000).decode(errors="replace")
     os.write(report, f"{status} {cpu_s} {complaint}".encode())

@@ -1,25 +1,27 @@
-"""What a program may use before it is stopped."""
+"""Limits on what a program may use."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
 
-OPEN_FILES = 512
-FILES = 10_000
+MAX_OPEN_FILES = 512
+MAX_FILES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on one program, with all the processes that it starts.
+    """Limits on one program with all the processes that it starts.
 
-    cpu_s: CPU seconds of user and system time, math.inf for no bound; what decides whether a program is too slow, since it does not depend
-    on what else the machine does. wall_s: seconds on the clock, for programs that wait; generous. memory_bytes: private memory of each
-    process, and of all together. processes: processes and threads together (Linux counts both): 1 allows no fork and no thread; a JVM needs
-    some 40, Node some 20. output_bytes: how much is kept of each output stream (the rest is read and dropped). file_bytes: the size of
-    any file, of the private /tmp, and of what is added to the writable folders.
+    cpu_s: CPU seconds (user and system), math.inf for no limit. This decides whether a program is too slow, since it does not depend on the
+        machine's load.
+    wall_s: seconds on the clock, for programs that wait; generous.
+    memory_bytes: private memory of each process, and of all together.
+    processes: processes and threads together, as Linux counts them. 1 allows no fork and no thread; a JVM needs some 40, Node some 20.
+    output_bytes: how much is kept of each output stream; the rest is read and dropped.
+    file_bytes: the size of any file, of the private /tmp, and of what is added to the writable folders.
 
-    Raises ValueError where a bound is not positive.
+    Raises ValueError where a limit is not positive.
     """
 
     cpu_s: float = 5

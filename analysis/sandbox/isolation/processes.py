@@ -1,4 +1,4 @@
-"""A tree of processes, seen from outside through /proc: what it uses (Linux)."""
+"""What a tree of processes uses, read from /proc (Linux)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """CPU seconds of living and reaped processes, resident bytes of the living, and the living ones' ids."""
+    """CPU seconds of running and reaped processes; resident bytes and ids of the running ones."""
 
     cpu_s: float
     memory_bytes: int
@@ -20,7 +20,7 @@ class Usage:
 
 
 def usage(root: int) -> Usage:
-    """What the process root and all below it use. Who ends meanwhile is not counted."""
+    """What the process root and all its descendants use. Processes that end meanwhile are not counted."""
     cpu, resident, todo, seen = 0, 0, [root], []
     while todo:
         pid = todo.pop()
@@ -38,7 +38,7 @@ def usage(root: int) -> Usage:
 
 
 def proportional_bytes(pids: tuple[int, ...]) -> int:
-    """Memory of the processes, with what several share divided among them (PSS): no forked page counts twice."""
+    """Memory of the processes, shared pages divided among those that share them (PSS): no forked page counts twice."""
     total = 0
     for pid in pids:
         try:

@@ -1,6 +1,6 @@
-"""Remove what a program left, however deep: neither the stack nor a path grows with how its folders lie in one another.
+"""Remove a folder tree of any depth: neither the stack nor a path grows with how deep its folders are nested.
 
-Nothing is imported that costs time, since a launcher reads this at each start.
+Imports only light modules, since each start of a launcher imports this.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 def remove(folder: str) -> None:
-    """Remove the folder with all in it, links themselves; what resists stays. Nobody may be at work in it any more."""
+    """Remove the folder with all in it. Links are removed, not followed. What can't be removed stays. No process may use it any more."""
     number, progress = 0, True
-    while progress and (inner := _emptied(folder)):
+    while progress and (inner := _remove_files(folder)):
         progress = False
         for path in inner:
-            for deeper in _emptied(path):
-                # up to the top, where the next round meets it; who moves a folder elsewhere has to be allowed to write in it
+            for deeper in _remove_files(path):
+                # moved to the top, where the next round finds it; moving a folder requires write permission on it
                 number += 1
-                _done(os.chmod, deeper, 0o700)
-                progress |= _done(os.rename, deeper, f"{folder}/.assay-{number}")
-            progress |= _done(os.rmdir, path)
-    _done(os.rmdir, folder)
+                _succeeds(os.chmod, deeper, 0o700)
+                progress |= _succeeds(os.rename, deeper, f"{folder}/.assay-{number}")
+            progress |= _succeeds(os.rmdir, path)
+    _succeeds(os.rmdir, folder)
 
 
-def _emptied(folder: str) -> list[str]:
-    """The folders in a folder, after all else in it was removed."""
-    _done(os.chmod, folder, 0o700)
+def _remove_files(folder: str) -> list[str]:
+    """Remove all but the folders in a folder; those folders."""
+    _succeeds(os.chmod, folder, 0o700)
     folders = []
     try:
         with os.scandir(folder) as entries:
@@ -38,13 +38,13 @@ def _emptied(folder: str) -> list[str]:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
                 else:
-                    _done(os.unlink, entry.path)
+                    _succeeds(os.unlink, entry.path)
     except OSError:
         pass
     return folders
 
 
-def _done(call: Callable[..., None], *arguments: object) -> bool:
+def _succeeds(call: Callable[..., None], *arguments: object) -> bool:
     try:
         call(*arguments)
     except OSError:

@@ -1,4 +1,4 @@
-"""The kernel's own limits on one process and what it starts (setrlimit). Nothing is imported that costs time."""
+"""The kernel's own limits on a process and what it starts (setrlimit). Imports only light modules, for a launcher's start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GRACE_S = 1
 
 
 def lower(kind: int, value: float) -> None:
-    """Set the soft and the hard limit to value, or to what the hard one is where that is less."""
+    """Set the soft and the hard limit to value, or to the present hard limit where that is lower."""
     hard = resource.getrlimit(kind)[1]
     wanted = hard if math.isinf(value) else int(value)
     bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -17,9 +17,12 @@ def lower(kind: int, value: float) -> None:
 
 
 def bound_process(*, cpu_s: float, memory_bytes: int, file_bytes: int, open_files: int, address_bytes: int | None = None) -> None:
-    """Limit the calling process: CPU (rounded up, and a second more than the watch allows, which is finer), private memory, files, no core.
+    """Limit the calling process, which may then leave no core dump.
 
-    memory_bytes counts private writable memory; address_bytes all of the address space, for programs that reserve no more than they use.
+    Parameters:
+        cpu_s: rounded up, plus a second: the supervision from outside is more exact, and acts first.
+        memory_bytes: private writable memory.
+        address_bytes: the whole address space, for programs that reserve no more than they use.
     """
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_CPU, math.ceil(cpu_s) + GRACE_S if not math.isinf(cpu_s) else cpu_s)

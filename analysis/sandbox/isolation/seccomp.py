@@ -1,7 +1,7 @@
-"""Which system calls a program may make: filters for the kernel's seccomp, put together as BPF by hand (x86_64 and aarch64).
+"""Which system calls a program may make: filters for the kernel's seccomp, assembled as BPF (x86_64 and aarch64).
 
-A filter is a list of instructions over (number, architecture, arguments) of a call: linux/seccomp.h, linux/filter.h. Nothing is imported
-that costs time, since a launcher reads this at each start.
+A filter is a list of instructions over (number, architecture, arguments) of a call: linux/seccomp.h, linux/filter.h. Imports only light
+modules, since each start of a launcher imports this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32_BIT = 0x40000000
 SOCK_STREAM, SOCKET_TYPES = 1, 0xF
 
-# number of the call on x86_64, on aarch64; None where it has no such call
+# the number of each call on x86_64 and on aarch64; None where there is no such call
 CALLS: dict[str, tuple[int | None, int | None]] = {
     "acct": (163, 89),
     "add_key": (248, 217),
@@ -136,7 +136,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "vfork": (58, None),
     "vhangup": (153, 58),
 }
-# other processes' memory and descriptors; the machine; doors to the kernel that such programs never need; memory that no limit counts
+# other processes' memory and descriptors; the machine's state; rarely needed ways into the kernel; memory that no limit counts
 NEVER = (
     (
         "ptrace",
@@ -198,12 +198,12 @@ RUNS = ("execve", "execveat")
 SIGNALS_BY_ID = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 OTHER_SIGNALS = ("tkill", "pidfd_open", "pidfd_send_signal")
 
-# what Landlock leaves open: modes, owners, times and attributes of files
+# what Landlock does not restrict: modes, owners, times and attributes of files
 ATTRIBUTES = (
     ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat", "utimensat"),
     ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"),
 )
-# limits and priorities of the process whose id is the argument of that number
+# change limits and priorities of a process; the number is that of the argument with its id
 OF_A_PROCESS = {
     "prlimit64": 0,
     "sched_setaffinity": 0,
@@ -213,7 +213,7 @@ OF_A_PROCESS = {
     "setpriority": 1,
     "ioprio_set": 1,
 }
-# what their first argument has to be for that: PRIO_PROCESS, IOPRIO_WHO_PROCESS; the others stand for a group's or a user's processes
+# the first argument that means one process (PRIO_PROCESS, IOPRIO_WHO_PROCESS), not those of a group or a user
 OF_ONE_PROCESS = {"setpriority": 0, "ioprio_set": 1}
 
 CLONE_THREAD = 0x00010000
@@ -247,7 +247,7 @@ def _refusal(error: int) -> bytes:
 
 
 def _when(number: int, *body: bytes) -> bytes:
-    """The body, run for the call of that number; the body has to return in every case."""
+    """Instructions that run the body for the call of that number. The body has to return in every case."""
     joined = b"".join(body)
     return _instruction(_EQUAL, number, 0, len(joined) // 8) + joined
 
@@ -260,7 +260,7 @@ def _column() -> tuple[int, int]:
 
 
 def _filter(refused: Iterable[str], rules: Sequence[tuple[str, Sequence[bytes]]]) -> bytes:
-    """A filter that refuses some calls, applies rules to others, allows the rest, and kills what calls through another architecture."""
+    """A filter that refuses some calls, applies rules to others, and allows the rest. Calls of another architecture kill the process."""
     column, architecture = _column()
     parts = [_instruction(_LOAD, 4), _instruction(_EQUAL, architecture, 1, 0), _instruction(_RETURN, SIGKILL_PROCESS), _NUMBER]
     if column == 0:
@@ -275,7 +275,7 @@ def _filter(refused: Iterable[str], rules: Sequence[tuple[str, Sequence[bytes]]]
 
 
 def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
-    """What depends on a call's arguments: namespaces, processes, shared memory without a file, typing into a terminal."""
+    """Rules on a call's arguments. They refuse new namespaces, processes, shared anonymous memory, and input faked on a terminal."""
     clone = [_argument(0), _instruction(_ANY_BIT, CLONE_NAMESPACES, 0, 1), _refusal(errno.EPERM)]
     if not fork:
         clone += [_instruction(_ANY_BIT, CLONE_THREAD, 1, 0), _refusal(errno.EPERM)]
@@ -288,7 +288,7 @@ def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
     typing = [_argument(1), _instruction(_EQUAL, TIOCSTI, 1, 0), _instruction(_EQUAL, TIOCLINUX, 0, 1), _refusal(errno.EPERM)]
     return [
         ("clone", [*clone, _PERMITTED]),
-        # its flags lie in memory, where no filter sees them; without it the C library uses clone
+        # its flags lie in memory, where no filter can read them; without it the C library uses clone
         ("clone3", [_refusal(errno.ENOSYS)]),
         ("mmap", [*shared, _PERMITTED]),
         ("ioctl", [*typing, _PERMITTED]),
@@ -296,15 +296,17 @@ def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
 
 
 def jail_filter() -> bytes:
-    """For a program in namespaces of its own, which may start processes and runs other programs."""
+    """The filter for a program in namespaces of its own, which may start processes and run other programs."""
     return _filter([name for names in NEVER for name in names], _rules(fork=True))
 
 
 def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int | None) -> bytes:
-    """For a process that shares its namespaces with others: no socket either, and no way out of the watch of its parent.
+    """The filter for a process that shares its namespaces with others. It also gets no socket, and can't escape its parent's supervision.
 
-    fork, execute, attributes: whether it may start processes, run other programs, change modes, owners and times of files (which Landlock
-    does not keep it from). own_id: its process id where it may signal no other one, or None where something else keeps it from that.
+    Parameters:
+        fork, execute: whether it may start processes, and run other programs.
+        attributes: whether it may change modes, owners and times of files, which Landlock does not restrict.
+        own_id: its process id where the filter has to keep it from signalling others; None where something else does.
     """
     refused = [name for names in NEVER for name in names] + ["socket"]
     refused += [] if attributes else [name for names in ATTRIBUTES for name in names]
@@ -318,7 +320,7 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
         _refusal(errno.EPERM),
     ]
     rules.append(("prctl", [*stays, _PERMITTED]))
-    # one end of a pair of datagrams could send to any socket that has a path
+    # a datagram socket of a pair could send to any socket that has a path
     streams = [_argument(1), _instruction(_AND, SOCKET_TYPES), _instruction(_EQUAL, SOCK_STREAM, 1, 0), _refusal(errno.EPERM)]
     rules.append(("socketpair", [*streams, _PERMITTED]))
     for name, index in OF_A_PROCESS.items():
@@ -336,7 +338,7 @@ class _Program(ctypes.Structure):
 
 
 def install(filter_: bytes) -> None:
-    """Put the filter on the calling thread, and what it starts, for good. Raises OSError where the kernel refuses."""
+    """Apply the filter to the calling thread, and what it starts, for good. Raises OSError where the kernel refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
     no_new_privileges, mode_filter = 38, 2
     program = _Program(len(filter_) // 8, filter_)

@@ -1,4 +1,4 @@
-"""Watching a jailed process from outside: its output is read and cut, its use is measured, and it is stopped at its limits."""
+"""Supervise a jail from outside: read and cut its output, measure what it uses, stop it at its limits."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from pathlib import Path
 from typing import Literal
 
 from . import view
-from .containment import Contained
-from .limits import FILES, Limits
+from .limits import MAX_FILES, Limits
 from .processes import Usage, proportional_bytes, usage
+from .running_jail import RunningJail
 
-Stopped = Literal["timed_out", "out_of_memory", "signalled"]
+StopReason = Literal["timed_out", "out_of_memory", "signalled"]
 POLL_S = 0.04
 CHUNK = 1 << 16
 
 
-class Watch:
+class LimitWatch:
     """Compares what a jail uses with its limits."""
 
-    def __init__(self, contained: Contained, limits: Limits, writable: Sequence[Path]) -> None:
+    def __init__(self, contained: RunningJail, limits: Limits, writable: Sequence[Path]) -> None:
         self.limits = limits
         self.began = time.monotonic()
         self.cpu_s = 0.0
         self._root = contained.root
         self._folders = [*writable, *([Path(contained.private)] if contained.private else [])]
-        self._tmp = None if contained.private else Path(f"/proc/{contained.root}/root{view.PRIVATE}")
+        self._tmp = None if contained.private else Path(f"/proc/{contained.root}/root{view.PRIVATE_TMP}")
         self._before = view.space_used(self._folders)
         self._next_walk = 0.0
 
-    def exceeded(self) -> tuple[Stopped, str] | None:
-        """The limit that has been passed, as a way to end and its reason."""
+    def exceeded(self) -> tuple[StopReason, str] | None:
+        """The first limit that has been passed: how the run ends, and the reason in words; None while within the limits."""
         limits, now = self.limits, time.monotonic()
         if now - self.began > limits.wall_s:
             return "timed_out", f"it was not done after {limits.wall_s:g} s on the clock"
@@ -51,28 +51,28 @@ class Watch:
             return used.memory_bytes
         return proportional_bytes(used.pids) or used.memory_bytes
 
-    def _files(self, now: float) -> tuple[Stopped, str] | None:
-        if self._tmp is not None and files_in(self._tmp) > FILES:
-            return "signalled", f"it made more than {FILES} files"
+    def _files(self, now: float) -> tuple[StopReason, str] | None:
+        if self._tmp is not None and files_in(self._tmp) > MAX_FILES:
+            return "signalled", f"it made more than {MAX_FILES} files"
         if self._folders and now >= self._next_walk:
-            size, count = view.space_used(self._folders, self._before[1] + FILES)
-            # walks never take more than a fifth of the time
+            size, count = view.space_used(self._folders, self._before[1] + MAX_FILES)
+            # counting files takes at most a fifth of the time
             self._next_walk = now + max(POLL_S, 4 * (time.monotonic() - now))
             if size - self._before[0] > self.limits.file_bytes:
                 return "signalled", f"it wrote more than {self.limits.file_bytes} bytes of files"
-            if count - self._before[1] > FILES:
-                return "signalled", f"it made more than {FILES} files"
+            if count - self._before[1] > MAX_FILES:
+                return "signalled", f"it made more than {MAX_FILES} files"
         return None
 
 
 def files_in(tmp: Path) -> int:
-    """How many files there are in a jail's own /tmp, seen from outside; 0 while it still has ours, and when it is gone."""
+    """How many files are in a jail's own /tmp, seen from outside; 0 before that is mounted, and after the jail has ended."""
     try:
         fd = os.open(tmp, os.O_PATH | os.O_DIRECTORY)
     except OSError:
         return 0
     try:
-        if os.fstat(fd).st_dev == view.PRIVATE.stat().st_dev:
+        if os.fstat(fd).st_dev == view.PRIVATE_TMP.stat().st_dev:
             return 0
         system = os.fstatvfs(fd)
         return system.f_files - system.f_ffree
@@ -83,7 +83,7 @@ def files_in(tmp: Path) -> int:
 
 
 class Streams:
-    """The input that is fed to a process, and what is kept of its output: the first bytes of stdout, the last ones of stderr."""
+    """Feeds a process its input, and keeps the first bytes of its stdout and the last ones of its stderr."""
 
     def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, keep: int) -> None:
         self.stdout, self.stderr = bytearray(), bytearray()
@@ -103,7 +103,7 @@ class Streams:
                 process.stdin.close()
 
     def move(self, timeout: float, ended: int) -> bool:
-        """Wait for at most timeout seconds until something can be read or written, and do so; whether `ended` can be read."""
+        """Read and write what can be, after waiting at most timeout seconds for it. Returns whether the descriptor `ended` is readable."""
         over = False
         for key, _ in self.selector.select(timeout):
             over |= key.fd == ended
@@ -140,7 +140,7 @@ class Streams:
             del self.stderr[: max(0, len(self.stderr) - self._keep)]
 
     def close(self) -> None:
-        """Read what is left without waiting for more, and close the pipes."""
+        """Read what is left, without waiting for more, and close the pipes."""
         for key in list(self.selector.get_map().values()):
             if key.fileobj in (self._process.stdout, self._process.stderr):
                 for _ in range(64):
@@ -153,8 +153,11 @@ class Streams:
                 pipe.close()
 
 
-def until_end(contained: Contained, streams: Streams, watch: Watch) -> tuple[Stopped, str] | None:
-    """Serve the streams until the jail has ended or has to be, which it then is; the limit that it passed, if it did."""
+def serve_until_end(contained: RunningJail, streams: Streams, watch: LimitWatch) -> tuple[StopReason, str] | None:
+    """Serve the streams until the jail has ended. A jail that passes a limit is killed.
+
+    Returns: how the run ends and why, where a limit was passed; else None.
+    """
     streams.selector.register(contained.ended, selectors.EVENT_READ)
     next_look = time.monotonic() + POLL_S
     while not streams.move(max(0.0, next_look - time.monotonic()), contained.ended):

@@ -1,4 +1,4 @@
-"""What a jailed program sees of the machine: the system, the Python that runs, and what it is given, nothing else."""
+"""What a jailed program sees of the machine: the system, the running Python, and its mounts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-PRIVATE = Path("/tmp")
-LOOKED_AT = 1000
+PRIVATE_TMP = Path("/tmp")
+MAX_PATHS_CHECKED = 1000
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-# what programs need to find their libraries, Node to start, and a Debian JDK for its settings (/usr/lib/jvm/*/conf points there)
+# needed to find libraries, by Node to start, and by a Debian JDK for its settings (/usr/lib/jvm/*/conf points there)
 CONFIGURATION = (
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -32,7 +32,7 @@ CONFIGURATION = (
 class Mount:
     """A file or folder of the machine that a jailed program sees at target, read-only unless writable.
 
-    Where the level is not bubblewrap there is no other view of the files: target has to be source.
+    Only bubblewrap can show it elsewhere: at the other levels target has to be source.
     """
 
     source: Path
@@ -42,7 +42,7 @@ class Mount:
 
 @cache
 def interpreter_folders() -> tuple[Path, ...]:
-    """Where the Python that runs, its virtual environment included, lies outside of /usr: as named, and with links resolved."""
+    """The folders outside of /usr of the running Python and its virtual environment: as named, and with links resolved."""
     named = [Path(prefix) for prefix in dict.fromkeys((sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix))]
     both = dict.fromkeys(path for prefix in named for path in (prefix.resolve(), prefix))
     return tuple(path for path in both if path != Path("/") and not within(path, Path("/usr")))
@@ -55,13 +55,13 @@ def within(path: Path, folder: Path) -> bool:
 
 @cache
 def system_paths() -> tuple[Path, ...]:
-    """The files and folders of the system that every jailed program may read, but for the interpreter's own."""
+    """The files and folders of the system that every jailed program may read, without those of the interpreter."""
     configuration = [path for pattern in CONFIGURATION for path in sorted(Path("/").glob(pattern.lstrip("/")))]
     return tuple(path for path in [*map(Path, SYSTEM), *configuration] if path.exists())
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The whole environment of a jailed program: a few neutral variables, and what it is given."""
+    """The whole environment of a jailed program: a few neutral variables, and those given. Raises ValueError for an impossible one."""
     for name, value in environment.items():
         if not name or "=" in name or "\0" in name + value:
             raise ValueError(f"not an environment variable: {name!r}")
@@ -69,17 +69,17 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def open_to_others(path: Path, needed: int) -> bool:
-    """Whether users other than the owner and the group have the bits `needed` (of rwx) on path."""
+    """Whether users other than owner and group have the permission bits `needed` on path."""
     return path.stat().st_mode & needed == needed
 
 
 def reachable(path: Path) -> bool:
-    """Whether any user can get to path, through every folder above it."""
+    """Whether any user can reach path through the folders above it."""
     return all(open_to_others(parent, stat.S_IXOTH) for parent in path.resolve().parents)
 
 
-def unusable(mount: Mount) -> str:
-    """Why mount can't be made, or nothing."""
+def mount_defect(mount: Mount) -> str:
+    """Why a mount can't be made, or nothing."""
     if not mount.source.is_absolute() or not mount.target.is_absolute():
         return f"a mount needs absolute paths, not {mount.source} at {mount.target}"
     if ".." in mount.target.parts:
@@ -89,11 +89,11 @@ def unusable(mount: Mount) -> str:
     return ""
 
 
-def refused_to_others(mount: Mount) -> str:
-    """Why a user other than the owner can't read what a read-only mount shows, or nothing. Only some of a large folder is looked at."""
+def unreadable_by_others(mount: Mount) -> str:
+    """Why a user other than the owner can't read a read-only mount, or nothing. Of a large folder only a part is checked."""
     if mount.writable:
         return ""
-    for path in (mount.source, *islice(mount.source.rglob("*"), LOOKED_AT)):
+    for path in (mount.source, *islice(mount.source.rglob("*"), MAX_PATHS_CHECKED)):
         mode = path.lstat().st_mode
         needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
         if not stat.S_ISLNK(mode) and mode & needed != needed:
@@ -101,8 +101,8 @@ def refused_to_others(mount: Mount) -> str:
     return ""
 
 
-def give(folder: Path, uid: int) -> None:
-    """Make uid the owner of folder and of all that lies in it (for root alone); links are not followed."""
+def give_ownership(folder: Path, uid: int) -> None:
+    """Make uid the owner of a folder and of all in it (only root can); links are not followed."""
     if folder.stat().st_uid == uid:
         return
     os.chown(folder, uid, uid)
@@ -112,10 +112,7 @@ def give(folder: Path, uid: int) -> None:
 
 
 def space_used(folders: Sequence[Path], enough: float = math.inf) -> tuple[int, int]:
-    """Bytes on disk of, and number of, the files in folders, or of the first of them where there are more than enough.
-
-    What vanishes meanwhile is not counted.
-    """
+    """Count the bytes on disk and the number of the files in folders, up to `enough` files. Files that vanish meanwhile are not counted."""
     size = count = 0
     todo = [str(folder) for folder in folders]
     while todo and count <= enough:

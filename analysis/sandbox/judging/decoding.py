@@ -1,4 +1,4 @@
-"""Bytes that may be anything, back into exact builtins: the other half of `values`."""
+"""Decode bytes that may be anything into exact builtins: the other half of `values`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 
 from .values import COMPLEX, FLOAT, INT, MAX_DEPTH, SIZE, TYPES, Malformed
 
-# the object of a reference: owner, number, name
+# gives the object of a reference (owner, number, name)
 Resolve = Callable[[bytes, int, str], object]
 
 
 def decode(data: bytes, table: list[Any], resolve: Resolve) -> Any:
-    """The value of bytes that may be anything; table as in `encode`; resolve: the object of a reference. Raises Malformed, nothing else."""
+    """Decode untrusted bytes. table: as in `encode`. resolve: gives the object of a reference. Raises Malformed, nothing else."""
     reader = _Reader(data, table, resolve)
     try:
         value = reader.value()
@@ -33,10 +33,11 @@ def decode(data: bytes, table: list[Any], resolve: Resolve) -> Any:
 
 
 class _Reader:
-    """Where in the bytes we are, and the containers so far. A container that is not whole yet is _UNFINISHED in the table.
+    """The position in the bytes, and the containers so far. A container that is not complete yet is _UNFINISHED in the table.
 
-    height: how deep what has been read of the present container is nested, references followed. Tuples in one another by references would
-    else be as deep as the bytes are many, and the interpreter dies of hashing them. heights: those of the whole containers, by number.
+    height: how deep the current container is nested so far, references followed. Without a bound on it, tuples that refer to one another
+    could be as deep as there are bytes, and the interpreter crashes when it hashes them. heights: those of the complete containers, by
+    number.
     """
 
     __slots__ = ("at", "data", "depth", "height", "heights", "resolve", "table")
@@ -74,7 +75,7 @@ class _Reader:
         return number
 
     def items(self, number: int, each: int = 1) -> list[Any]:
-        """What is in the container with this number."""
+        """Read the items of the container with this number."""
         count = self.number() * each
         if count > len(self.data) - self.at:  # an item takes a byte at least
             raise Malformed("cut short")
@@ -84,7 +85,7 @@ class _Reader:
         outer, self.height = self.height, 0
         data, items = self.data, []
         for _ in range(count):
-            # value, without a call more
+            # as `value`, but one call less
             tag = data[self.at]
             self.at += 1
             items.append(_READERS[tag](self))
@@ -127,7 +128,7 @@ def _read_known(reader: _Reader) -> Any:
 
 
 def _filled(make: Callable[[], Any], fill: Callable[[Any, list[Any]], None], each: int = 1) -> Callable[[_Reader], Any]:
-    """Reads a container that exists before what is in it."""
+    """Make a reader for a container that is made first and filled then."""
 
     def read(reader: _Reader) -> Any:
         made = make()
@@ -146,7 +147,7 @@ def _read_defaultdict(reader: _Reader) -> Any:
 
 
 def _built(make: Callable[[list[Any]], Any]) -> Callable[[_Reader], Any]:
-    """Reads a container that is made of what is in it."""
+    """Make a reader for a container that is made of its items."""
 
     def read(reader: _Reader) -> Any:
         number = len(reader.table)
@@ -188,7 +189,7 @@ def _numbers(reader: _Reader) -> list[Any]:
 
 
 def _read_view(method: str) -> Callable[[_Reader], Any]:
-    """The view of a dict, made of a dict with the same in it."""
+    """Make a reader for a view of a dict, from a dict with the same content."""
 
     def read(reader: _Reader) -> Any:
         parts = reader.value()

@@ -1,8 +1,10 @@
 """A warm process that forks a child for each request, watches it, and reports how it ended.
 
-It runs inside a jail, beside what it forks, and needs the standard library only. It is told what to do by messages on one socket: `prepare`
-(answered by what the server's own preparation gives), `run` with a file descriptor for the child (answered once, by a report), `stop` (ends
-the child that runs, after the seconds that it has for ending by itself; without one, nothing).
+It runs inside a jail, beside its children, and needs the standard library only. Requests come as messages on one socket:
+
+    prepare  answered by what the server's own `prepare` returns
+    run      with a file descriptor for the child; answered once, by a report
+    stop     end the running child after the seconds that it has for ending by itself; does nothing where none runs
 """
 
 from __future__ import annotations
@@ -24,21 +26,21 @@ from typing import Any
 from ..isolation import rlimits, view
 from ..isolation.confine import Confinement
 from ..isolation.confine import prepare as confinement
-from ..isolation.limits import OPEN_FILES, Limits
-from .wire import Closed, receive_message, send_message
+from ..isolation.limits import MAX_OPEN_FILES, Limits
+from .wire import WireClosed, receive_message, send_message
 
 Prepare = Callable[[dict[str, Any]], dict[str, Any]]
 Run = Callable[[dict[str, Any], int], None]
 
-# A child's files after its standard streams: its wire, and its confinement until that is closed.
+# A child's descriptors after its standard streams: its wire, and its confinement until that is closed.
 _WIRE = 3
 _RULES = 4
-# Processes with several threads use CPU time faster than the clock goes.
-_LONGEST_LOOK = 0.25
+# Short, since several threads use CPU time faster than the clock runs.
+_MAX_POLL_S = 0.25
 
 
 def serve(control: socket.socket, prepare: Prepare, run: Run) -> None:
-    """Until the other end of control is closed. run(request, wire) is called in the child, which ends when it returns."""
+    """Serve requests until the other end of control is closed. run(request, wire) is called in the child, which ends when it returns."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)  # nobody reads what preparations print
     os.close(nothing)
@@ -48,16 +50,19 @@ def serve(control: socket.socket, prepare: Prepare, run: Run) -> None:
     while True:
         try:
             request, wire = receive_message(control)
-        except Closed:
+        except WireClosed:
             return
         if request["do"] == "prepare":
             send_message(control, prepare(request))
         elif request["do"] == "run" and wire is not None:
-            send_message(control, _forked(control, request, run, wire, held))
+            send_message(control, _run_forked(control, request, run, wire, held))
 
 
-def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int, held: dict[Limits, Confinement]) -> dict[str, Any]:
-    """The report on one child: status (below 0: the signal), killed ("", "cpu", "wall", "stop"), cpu_s, wall_s, output."""
+def _run_forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int, held: dict[Limits, Confinement]) -> dict[str, Any]:
+    """Fork a child and watch it to its end.
+
+    Returns: the report: status (below 0: the signal), killed ("", "cpu", "wall", "stop"), cpu_s, wall_s, output.
+    """
     limits = Limits(**request["limits"])
     confined = _confinement(limits, held) if request["confine"] else None
     read, write = os.pipe()
@@ -68,13 +73,13 @@ def _forked(control: socket.socket, request: dict[str, Any], run: Run, wire: int
     os.close(write)
     os.close(wire)
     try:
-        return _watched(control, pid, read, limits, began)
+        return _watch(control, pid, read, limits, began)
     finally:
         os.close(read)
 
 
 def _confinement(limits: Limits, held: dict[Limits, Confinement]) -> Confinement:
-    """Only what Python itself needs can be read, and nothing written; made once for all programs in a row with the same limits."""
+    """The child may read only what Python itself needs, and write nothing. Made once for all programs in a row with the same limits."""
     if limits not in held:
         for old in held.values():
             os.close(old.rules)
@@ -85,13 +90,13 @@ def _confinement(limits: Limits, held: dict[Limits, Confinement]) -> Confinement
 
 
 def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None, run: Run, wire: int, output: int) -> None:
-    """Never returns. The child has its streams, its wire, and no other file of the server's."""
+    """In the child; never returns. The child keeps its streams and its wire, and no other open file of the server."""
     status, said = 70, output
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDWR)
         kept = [nothing, output, output, wire, confined.rules if confined else nothing]
-        # out of the way first: one of them may have another's number
+        # moved aside first, since one may have the number that another is to get
         aside = [os.dup(fd) for fd in kept]
         high = max(*aside, _RULES) + 1
         for place, fd in enumerate(aside):
@@ -104,7 +109,9 @@ def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None
             replace(confined, rules=_RULES).apply(forked=True)
         else:
             os.close(_RULES)
-            rlimits.bound_process(cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, open_files=OPEN_FILES)
+            rlimits.bound_process(
+                cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, open_files=MAX_OPEN_FILES
+            )
         run(request, _WIRE)
         status = 0
     except BaseException as error:
@@ -113,11 +120,11 @@ def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None
         os._exit(status)
 
 
-def _watched(control: socket.socket, pid: int, output: int, limits: Limits, began: float) -> dict[str, Any]:
+def _watch(control: socket.socket, pid: int, output: int, limits: Limits, began: float) -> dict[str, Any]:
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(output, select.POLLIN)
-    kept, killed, ended, longest, stop_at = bytearray(), "", None, _LONGEST_LOOK, math.inf
+    kept, killed, ended, longest, stop_at = bytearray(), "", None, _MAX_POLL_S, math.inf
     while ended is None:
         now = time.monotonic()
         cpu_left, wall_left, stop_left = limits.cpu_s - _cpu_of(pid), began + limits.wall_s - now, stop_at - now
@@ -129,13 +136,13 @@ def _watched(control: socket.socket, pid: int, output: int, limits: Limits, bega
             if fd == output:
                 part = os.read(output, 1 << 16)
                 kept += part[: limits.output_bytes - len(kept)]
-                if not part:  # its streams are closed: most likely it is ending just now
+                if not part:  # it closed its streams, so it is probably ending
                     poll.unregister(output)
                     longest = 0.0005
             else:
                 poll.unregister(control)
-                stop_at = time.monotonic() + _told(control)
-        ended, longest = _ended(pid), min(2 * longest, _LONGEST_LOOK)
+                stop_at = time.monotonic() + _seconds_to_stop(control)
+        ended, longest = _ended(pid), min(2 * longest, _MAX_POLL_S)
     kept += _rest(output, limits.output_bytes - len(kept))
     status, usage = ended
     return {
@@ -147,15 +154,15 @@ def _watched(control: socket.socket, pid: int, output: int, limits: Limits, bega
     }
 
 
-def _told(control: socket.socket) -> float:
-    """How many seconds the child has to end by itself: only the order to stop comes while it runs. An owner that is gone is one, too."""
-    with contextlib.suppress(Closed):
+def _seconds_to_stop(control: socket.socket) -> float:
+    """The seconds that the child has to end by itself. Only a stop request comes while it runs; an owner that is gone counts as one."""
+    with contextlib.suppress(WireClosed):
         return float(receive_message(control)[0]["patience_s"])
     return 0.0
 
 
 def _cpu_of(pid: int) -> float:
-    """Seconds of CPU that a process and its threads have used (Linux's encoding of the clock of a process); 0 where it can't be told."""
+    """CPU seconds of a process and its threads, by Linux's encoding of a process clock; 0 where they can't be read."""
     try:
         return time.clock_gettime((~pid << 3) | 2)
     except OSError:
@@ -176,7 +183,7 @@ def _killed(pid: int) -> tuple[int, Any]:
 
 
 def _rest(output: int, room: int) -> bytes:
-    """What stands in the pipe still. Who else holds its other end does not matter: nothing waits for it."""
+    """What is left in the pipe, without waiting for others that hold its other end."""
     os.set_blocking(output, False)
     try:
         return os.read(output, 1 << 16)[: max(room, 0)]

@@ -16,15 +16,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..isolation.containment import Unjailed
-from ..isolation.jail import USUAL, Jail, Mount
+from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount
 from ..isolation.limits import Limits
-from .conversation import Channel, Closed, Command, Late, NotReady, Server, await_ready, finished, how_ended, judged
-from .result import Ending, Result
+from ..isolation.running_jail import JailError
+from .call_relay import (
+    Channel,
+    ChannelClosed,
+    Command,
+    DeadlinePassed,
+    ProcessNotReady,
+    WarmProcess,
+    await_ready,
+    outcome_of_end,
+    result_of,
+    run_test,
+)
+from .result import ProgramOutcome, Result
 
 SCRIPTS = Path(__file__).resolve().parent / "node"
-OLDEST_NODE = 16
-# Node's own threads; and what it holds before the program holds anything, beyond which memory_bytes counts
+MIN_NODE = 16
+# Node's own threads, and the memory that it holds before the program starts; the program's limit comes on top
 THREADS = 40
 OWN_BYTES = 256 << 20
 JUDGE = Limits(cpu_s=math.inf, memory_bytes=2 << 30, processes=THREADS)
@@ -37,7 +48,7 @@ class MissingNode(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The program node, and what must be mounted where it lies outside of the system."""
+    """The program node, and the mounts that it needs where it lies outside of the system's folders."""
 
     program: Path
     mounts: tuple[Mount, ...]
@@ -55,7 +66,7 @@ def find_node(name: str = "node") -> Node:
     if said.returncode != 0:
         raise MissingNode(f"{found} does not run: {said.stderr.strip() or f'status {said.returncode}'}. Instead, {HOW}.")
     path, version = said.stdout.split()
-    if int(version.split(".")[0]) < OLDEST_NODE:
+    if int(version.split(".")[0]) < MIN_NODE:
         raise MissingNode(f"{found} is Node.js {version}, which is too old: {HOW}.")
     program = Path(path)
     home = program.parent.parent
@@ -63,15 +74,19 @@ def find_node(name: str = "node") -> Node:
 
 
 class JavaScriptSandbox:
-    """Checks JavaScript programs: each in a process and a jail of its own, judged by a test that runs in another.
+    """Checks JavaScript programs: each runs in a process and a jail of its own, and is judged by a test that runs in another.
 
-    The test is trusted. It uses names of the program's top level, which are stand-ins: a call of one carries its arguments to the program's
-    process, as data, and brings back a value that is made anew, and what the call changed in its arguments. Numbers (NaN and -0, too),
-    strings, booleans, null, undefined, bigints, arrays, plain objects, maps, sets, dates, regular expressions, errors, typed arrays and
-    promises travel; functions travel as something to call; objects that the test makes with `new` stay in the program's process and have
-    their properties there. `console.assert` fails the test. The tests of HumanEval-X and MBXP are such tests.
+    The test is trusted. The names of the program's top level that it uses are stand-ins. A call sends its arguments to the program's
+    process as data. It brings back a value, rebuilt in the judge, and what the call changed in its arguments. These types are sent:
+    numbers (also NaN and -0), strings, booleans, null, undefined, bigints, arrays, plain objects, maps, sets, dates, regular expressions,
+    errors, typed arrays and promises. A function is sent as a reference that can be called. Objects that the test makes with `new` stay in
+    the program's process, with their properties. A failed `console.assert` fails the test. The tests of HumanEval-X and MBXP are such
+    tests.
 
-    workers: how many programs are checked at a time by `check_many`, each with a judge of its own (50 MB). Raises MissingNode.
+    Parameters:
+        workers: how many programs `check_many` checks at a time, each with a judge of its own (50 MB).
+
+    Raises MissingNode.
     """
 
     def __init__(self, jail: Jail, *, workers: int = 1, node: str = "node") -> None:
@@ -79,31 +94,31 @@ class JavaScriptSandbox:
         self._node = find_node(node)
         self._mounts = (*self._node.mounts, Mount(SCRIPTS, SCRIPTS))
         self._open = ExitStack()
-        self._judges: queue.SimpleQueue[Server] = queue.SimpleQueue()
+        self._judges: queue.SimpleQueue[WarmProcess] = queue.SimpleQueue()
         for _ in range(workers):
-            self._judges.put(self._open.enter_context(Server(jail, self._command("judge.js", JUDGE))))
+            self._judges.put(self._open.enter_context(WarmProcess(jail, self._command("judge.js", JUDGE))))
 
     def _command(self, script: str, limits: Limits) -> Command:
         heap = max(64 << 20, limits.memory_bytes - OWN_BYTES) >> 20
         argv = [str(self._node.program), f"--max-old-space-size={heap}", str(SCRIPTS / script)]
-        # Node.js reads OpenSSL's settings as it starts, and ends where it may not
+        # Node.js reads OpenSSL's settings at its start, and ends where it may not read them
         return Command(argv, self._mounts, limits, {"OPENSSL_CONF": "/dev/null"})
 
-    def check(self, program: str, test: str, *, limits: Limits = USUAL) -> Result:
-        """The verdict of the test on the program. limits.processes is raised to the threads that Node.js needs."""
+    def check(self, program: str, test: str, *, limits: Limits = DEFAULT_LIMITS) -> Result:
+        """Test a program. limits.processes is raised to the threads that Node.js needs."""
         began = time.monotonic()
         judge = self._judges.get()
         try:
             own = replace(limits, processes=max(THREADS, limits.processes))
             with self._command("runner.js", own).start(self._jail) as process:
-                return finished(conversation(judge, Channel(process), program, test, limits), process, began)
-        except Unjailed as error:
-            return Result(Ending.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
+                return result_of(load_and_test(judge, Channel(process), program, test, limits), process, began)
+        except JailError as error:
+            return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:
             self._judges.put(judge)
 
-    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = USUAL) -> Iterator[Result]:
-        """The verdicts on pairs of program and test, in their order, `workers` at a time."""
+    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Result]:
+        """Test pairs of program and test, `workers` at a time; the results come in the order of the pairs."""
         with ThreadPoolExecutor(self._workers) as pool:
             yield from pool.map(lambda pair: self.check(*pair, limits=limits), pairs)
 
@@ -118,19 +133,19 @@ class JavaScriptSandbox:
         self.close()
 
 
-def conversation(judge: Server, runner: Channel, program: str, test: str, limits: Limits) -> tuple[Ending, str]:
-    """Load the program in its process, then run the test on it."""
+def load_and_test(judge: WarmProcess, runner: Channel, program: str, test: str, limits: Limits) -> tuple[ProgramOutcome, str]:
+    """Send the program to its process, then run the test on it."""
     deadline = time.monotonic() + limits.wall_s
     try:
         await_ready(runner, deadline)
         runner.send(program.encode(errors="surrogatepass"), deadline)
         loaded = runner.receive(deadline)
-    except Closed as error:
-        return how_ended(runner.process, limits, str(error))
-    except NotReady as error:
-        return Ending.INFRASTRUCTURE, str(error)
-    except Late:
-        return Ending.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
+    except ChannelClosed as error:
+        return outcome_of_end(runner.process, limits, str(error))
+    except ProcessNotReady as error:
+        return ProgramOutcome.INFRASTRUCTURE, str(error)
+    except DeadlinePassed:
+        return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
     if loaded[:1] == b"E":
-        return Ending.FAILED, loaded[1:].decode(errors="replace")
-    return judged(judge, test.encode(errors="surrogatepass"), runner, limits, deadline)
+        return ProgramOutcome.FAILED, loaded[1:].decode(errors="replace")
+    return run_test(judge, test.encode(errors="surrogatepass"), runner, limits, deadline)

@@ -1,6 +1,7 @@
-"""The judge: a process that runs trusted tests against a program in another process, and alone decides.
+"""The judge of Python programs: a process that runs a trusted test against a program in another process, and alone decides.
 
-Names of the program that a test uses are stand-ins (`session`): they call over a wire, and give exact builtins made of what comes back.
+The names that a test takes from the program are stand-ins (`session`). Each call goes over a wire to the program's process. Its answer is
+rebuilt from exact builtin types.
 """
 
 from __future__ import annotations
@@ -24,24 +25,28 @@ from .session import Session, Untestable
 from .values import MAX_BYTES
 from .wire import Wire
 
-# How many tests are kept compiled, with what their first statements made, and how long they may be together: each fork pays for them.
-_KEPT, _KEPT_LENGTH = 64, 1 << 25
+# Prepared tests that are kept, and their total length: each fork pays for their memory.
+_MAX_TESTS, _MAX_TESTS_LENGTH = 64, 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A test that is ready: the namespace that its first statements made, the rest of it, and the names that it has from the program."""
+class PreparedTest:
+    """A test ready to run.
+
+    namespace: what its leading statements made. rest: the code after them. names: those that it takes from the program.
+    """
 
     namespace: dict[str, Any]
     rest: CodeType
     names: tuple[str, ...]
 
 
-def prepared(test: str, entry_point: str | None) -> Prepared:
-    """Run the leading statements that use nothing of the program (inputs, expected values, definitions), once for all programs.
+def prepare_test(test: str, entry_point: str | None) -> PreparedTest:
+    """Run a test's leading statements, those that use nothing of the program (inputs, expected values, definitions), once for all programs.
 
-    HumanEval's own form, a function `check` that nothing calls, is called with the entry point. Raises Untestable where the test is not
-    Python, its leading statements raise, or it uses nothing of the program.
+    A test in HumanEval's form defines a function `check` that nothing calls: it is then called with the entry point.
+
+    Raises: Untestable where the test is not Python, its leading statements raise, or it uses nothing of the program.
     """
     try:
         top = symtable.symtable(test, "<test>", "exec")
@@ -50,7 +55,7 @@ def prepared(test: str, entry_point: str | None) -> Prepared:
             test += f"\ncheck({entry_point})\n"
             used |= {entry_point} - bound
         tree = ast.parse(test, "<test>")
-        names = tuple(name for name in sorted(used) if name == entry_point or not _is_the_judges(name))
+        names = tuple(name for name in sorted(used) if name == entry_point or not _is_the_judges_own(name))
         if not names:
             raise ValueError("it uses nothing of the program")
         first = next((i for i, node in enumerate(tree.body) if _names_in(node).intersection(names)), len(tree.body))
@@ -59,11 +64,11 @@ def prepared(test: str, entry_point: str | None) -> Prepared:
         for name in used.difference(names):
             if name in sys.stdlib_module_names:
                 namespace[name] = __import__(name)
-        # not this file's own `from __future__`
+        # dont_inherit: the `from __future__` of this file is not the test's
         exec(compile(head, "<test>", "exec", dont_inherit=True), namespace)
-        return Prepared(namespace, compile(rest, "<test>", "exec", dont_inherit=True), names)
+        return PreparedTest(namespace, compile(rest, "<test>", "exec", dont_inherit=True), names)
     except Exception as error:
-        raise Untestable(_said(error, test)) from None
+        raise Untestable(_describe(error, test)) from None
 
 
 def _leaves_check_to_others(top: symtable.SymbolTable) -> bool:
@@ -87,7 +92,7 @@ def free_names(top: symtable.SymbolTable) -> tuple[set[str], set[str]]:
     return found - bound, bound
 
 
-def _is_the_judges(name: str) -> bool:
+def _is_the_judges_own(name: str) -> bool:
     return hasattr(builtins, name) or name in sys.stdlib_module_names or name in ("__name__", "__file__")
 
 
@@ -95,8 +100,8 @@ def _names_in(node: ast.AST) -> set[str]:
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
-def _said(error: BaseException, test: str) -> str:
-    """An exception in one line, with the line of the test that it comes from."""
+def _describe(error: BaseException, test: str) -> str:
+    """One line on an exception, with the line of the test that it comes from."""
     said = getattr(error, "__dict__", {}).get("said")
     try:
         text = said or str(error)
@@ -109,8 +114,8 @@ def _said(error: BaseException, test: str) -> str:
     return f"{type(error).__name__}{': ' if text else ''}{text[:600]}{where}"
 
 
-# Names of classes are the program's, and as long as it likes.
-_LONGEST_REASON = 2_000
+# The program chooses the names of its classes, of any length.
+_MAX_REASON = 2_000
 
 
 def _line(test: str, number: int) -> str:
@@ -118,58 +123,66 @@ def _line(test: str, number: int) -> str:
     return lines[number - 1].strip()[:200] if number <= len(lines) else ""
 
 
-def verdict(session: Session, test: str, entry_point: str | None, ready: Prepared) -> dict[str, Any]:
-    """passed, and if not: kind ("sandbox", "test", "gone", "memory", "program") and reason."""
+def verdict(session: Session, test: str, entry_point: str | None, ready: PreparedTest) -> dict[str, Any]:
+    """Run a prepared test against a program.
+
+    Returns: passed; where it did not pass, also kind ("sandbox", "test", "gone", "memory", "program": what is to blame) and reason.
+    """
     kind, reason, passed = "program", "", False
-    if not session.begun():
+    if not session.begin():
         return {"passed": False, "kind": "sandbox", "reason": "the program's process ended before it was confined"}
     try:
-        session.loaded()
+        session.await_load()
         defined = session.do("defined", ready.names, {})
         missing = [name for name in ready.names if type(defined) is not tuple or name not in defined]
         if entry_point in missing:
-            raise session.refused(f"the program does not define {entry_point}")
+            raise session.refuse(f"the program does not define {entry_point}")
         for name in ready.names:
             if name not in missing:
                 ready.namespace[name] = session.do("name", (name,), {})
         exec(ready.rest, ready.namespace)
         passed = not session.breach and not session.untestable
     except MemoryError as error:
-        kind, reason = "memory", _said(error, test)
+        kind, reason = "memory", _describe(error, test)
     except BaseException as error:
-        reason = _said(error, test)
+        reason = _describe(error, test)
     if session.breach:
         kind, reason = "gone" if session.gone else "program", session.breach
     elif session.untestable:
         kind, reason = "test", session.untestable
-    return {"passed": passed, "kind": kind, "reason": reason[:_LONGEST_REASON]}
+    return {"passed": passed, "kind": kind, "reason": reason[:_MAX_REASON]}
 
 
-class Bench:
-    """The tests that are ready, the last used last, by the keys that their owner gave them."""
+class PreparedTests:
+    """A cache of prepared tests by the keys that the owner of this server chose; the least recently used one is dropped first."""
 
     def __init__(self) -> None:
-        self._ready: OrderedDict[str, tuple[str, str | None, Prepared]] = OrderedDict()
+        self._ready: OrderedDict[str, tuple[str, str | None, PreparedTest]] = OrderedDict()
 
     def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Make a test ready. Answers known: False where it has not been sent yet, and broken: the reason why it can't be run."""
+        """Prepare a test unless it is in the cache.
+
+        Returns: known, False where the test has to be sent first; broken, why it can't be run, or nothing.
+        """
         key, test, entry_point = request["key"], request.get("test"), request.get("entry_point")
         if key not in self._ready:
             if test is None:
                 return {"known": False, "broken": ""}
             try:
-                self._ready[key] = (test, entry_point, prepared(test, entry_point))
+                self._ready[key] = (test, entry_point, prepare_test(test, entry_point))
             except Untestable as error:
                 return {"known": True, "broken": str(error)}
-            while len(self._ready) > 1 and (len(self._ready) > _KEPT or sum(len(kept[0]) for kept in self._ready.values()) > _KEPT_LENGTH):
+            while len(self._ready) > 1 and (
+                len(self._ready) > _MAX_TESTS or sum(len(kept[0]) for kept in self._ready.values()) > _MAX_TESTS_LENGTH
+            ):
                 self._ready.popitem(last=False)
             gc.collect()
-            gc.freeze()  # a fork's own collections would touch, and so copy, all of it
+            gc.freeze()  # a garbage collection in a fork would touch, and so copy, all of this memory
         self._ready.move_to_end(key)
         return {"known": True, "broken": ""}
 
     def run(self, request: dict[str, Any], fd: int) -> None:
-        """In the forked child: the verdict is all that it writes."""
+        """Run a test in the forked child, which writes nothing but the verdict."""
         output = os.dup(1)
         os.dup2(0, 1, inheritable=False)
         os.dup2(0, 2, inheritable=False)
@@ -178,6 +191,6 @@ class Bench:
 
 
 def main(control: int) -> None:
-    """The server: its orders come on the socket with this descriptor."""
-    bench = Bench()
+    """Serve requests that come on the socket with this descriptor."""
+    bench = PreparedTests()
     serve(socket.socket(fileno=control), bench.prepare, bench.run)

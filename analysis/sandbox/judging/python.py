@@ -1,8 +1,8 @@
-"""Python programs against trusted tests, with a verdict that the program can't forge.
+"""Test Python programs with trusted tests; a program can't forge the verdict.
 
-A warm server in a jail forks a process for each program, which is confined before the program's first statement. Another, in a jail of its
-own, forks one for each run of a test: the judge, which calls into the program over a wire, makes exact builtins of what comes back, and
-alone says how it went. Neither has anything of the other but values.
+Two warm servers each sit in a jail of their own. One forks a process for each program and confines it before the program's first statement.
+The other forks a process for each test: the judge. The judge calls into the program over a wire, rebuilds exact builtins from the answers,
+and alone decides. Only values pass between the two.
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from ..isolation.containment import Unjailed
-from ..isolation.jail import USUAL, Jail, Mount, Started
+from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
 from ..isolation.levels import Isolation
 from ..isolation.limits import Limits
-from .result import Ending, Result
-from .wire import Closed, receive_message, send_message
+from ..isolation.running_jail import JailError
+from .result import ProgramOutcome, Result
+from .wire import WireClosed, receive_message, send_message
 
 _FOLDER = Path(__file__).resolve().parents[1]
-# By its own folder: the one above it is not there to be searched.
+# Loaded from its own folder, since the folder above is not in the jail.
 _BOOT = """
 import importlib, importlib.util, sys
 spec = importlib.util.spec_from_file_location({package!r}, {folder!r} + "/__init__.py", submodule_search_locations=[{folder!r}])
 sys.modules[{package!r}] = importlib.util.module_from_spec(spec)
 importlib.import_module({module!r}).main({fd})
 """
-# The same order of a set of strings in every run: a program that depends on it has one verdict.
+# A fixed hash seed: a program that depends on the order of a set of strings has the same verdict in every run.
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-# What the judge gets on top of the program's limits: the test's own work on what came back.
+# The judge's limits on top of the program's: the test does work of its own on the answers.
 _JUDGE_CPU_S = 20.0
 _JUDGE_WALL_S = 20.0
-# What it may hold beyond what the program may: the test's inputs and expected values, and what comes of the answers.
+# The judge's memory on top of the program's: the test's inputs, expected values, and what it makes of the answers.
 _JUDGE_MEMORY_BYTES = 512 << 20
-# Ways to die that the test of a benchmark has not in it, and answers made for that might bring about.
+# Signals that the test of a benchmark never dies of by itself, but may die of because of a crafted answer.
 _CRASHES = frozenset((-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE))
-# What a server itself takes, beside the program.
+# Memory of a server itself.
 _SERVER_BYTES = 1 << 28
-# A test's expected values are made once, by its reference solution.
+# Preparing a test may run its reference solution on many inputs.
 _PREPARE_S = 600.0
 _START_S = 60.0
 _ANSWER_S = 60.0
-# A program whose wire is closed may be dying just now, of what its status is to tell.
+# A program that has closed its wire may still be dying; its exit status says of what.
 _DYING_S = 0.1
 _Short = Literal["", "machine", "limit"]
-_SOUND = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound")
+_KNOWN_GOOD = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound")
 
 
-class _Broken(Exception):
-    """The sandbox failed; the message says what did, and what it said last. blameless: the program can't have had a part in it."""
+class _SandboxFailed(Exception):
+    """The sandbox failed; the message says what failed and its last words. blameless: the program can't have caused it."""
 
     def __init__(self, message: str, *, blameless: bool = False) -> None:
         super().__init__(message)
@@ -67,7 +67,7 @@ class _Broken(Exception):
 
 
 class _Server:
-    """One fork server in a jail of its own. Raises _Broken where it does not start or is lost."""
+    """One fork server in a jail of its own. Every method raises _SandboxFailed where the server does not start, or is gone."""
 
     def __init__(
         self, jail: Jail, interpreter: str, module: Literal["python_server", "judge"], memory_bytes: int, mounts: Sequence[Mount]
@@ -76,7 +76,7 @@ class _Server:
         self._control, other = socket.socketpair()
         boot = _BOOT.format(folder=str(_FOLDER), package=_FOLDER.name, module=f"{_FOLDER.name}.judging.{module}", fd=other.fileno())
         try:
-            self._process: Started = jail.start(
+            self._process: RunningProcess = jail.start(
                 [interpreter, "-s", "-P", "-B", "-c", boot],
                 cwd=Path("/"),
                 mounts=[Mount(_FOLDER, _FOLDER), *mounts],
@@ -84,49 +84,49 @@ class _Server:
                 limits=Limits(cpu_s=math.inf, wall_s=_START_S, memory_bytes=memory_bytes + _SERVER_BYTES, processes=8),
                 pass_fds=(other.fileno(),),
             )
-        except Unjailed as error:
+        except JailError as error:
             self._control.close()
-            raise _Broken(f"{module} does not start: {error}") from None
+            raise _SandboxFailed(f"{module} does not start: {error}") from None
         finally:
             other.close()
 
-    def tell(self, message: dict[str, Any], fd: int | None = None) -> None:
-        """Send an order."""
+    def send(self, message: dict[str, Any], fd: int | None = None) -> None:
+        """Send a request, and a copy of fd with it."""
         try:
             send_message(self._control, message, fd)
         except OSError as error:
             raise self._broken(f"is gone ({error})") from None
 
-    def hear(self, timeout_s: float) -> dict[str, Any]:
+    def receive(self, timeout_s: float) -> dict[str, Any]:
         """The next answer."""
         self._control.settimeout(None if math.isinf(timeout_s) else timeout_s)
         try:
             return receive_message(self._control)[0]
         except TimeoutError:
             raise self._broken(f"did not answer for {timeout_s:.0f} s") from None
-        except (Closed, OSError, ValueError) as error:
+        except (WireClosed, OSError, ValueError) as error:
             raise self._broken(f"ended {error}".rstrip()) from None
         finally:
             self._control.settimeout(None)
 
-    def kills(self) -> tuple[int, int]:
-        """How many processes the kernel has killed for want of memory since it began: the machine's, those of its own limit."""
+    def memory_kills(self) -> tuple[int, int]:
+        """Processes that the kernel has killed for memory since the server began: for the machine's, and for the jail's own limit."""
         return self._process.killed_by_machine(), self._process.killed_by_limit()
 
     def close(self) -> None:
-        """End it and all that it started."""
+        """End the server and all that it started."""
         self._control.close()
         with self._process:
             self._process.kill()
 
-    def _broken(self, reason: str) -> _Broken:
+    def _broken(self, reason: str) -> _SandboxFailed:
         said = self._process.stopped_for or self._process.stderr_tail().strip()[-500:]
-        return _Broken(f"{self.module} {reason}{': ' if said else ''}{said}")
+        return _SandboxFailed(f"{self.module} {reason}{': ' if said else ''}{said}")
 
 
 @dataclass(slots=True)
 class _Pair:
-    """A program's server and a judge, each started when it is first needed."""
+    """A server for programs and a judge, each started when it is first needed."""
 
     program: _Server | None = None
     judge: _Server | None = None
@@ -139,11 +139,14 @@ class _Pair:
 
 
 class PythonSandbox:
-    """Warm servers for Python programs; a context manager, usable from several threads.
+    """Tests Python programs with warm servers. A context manager, usable from several threads.
 
-    jail: where they run. interpreter: the Python of the programs, 3.11 or newer; the judge always runs on this process's own.
-    mounts: what else the programs see: an interpreter that is not this process's own needs its folders. pairs: how many programs run at
-    once, one a core at best. memory_bytes: the most that `Limits` of a check may allow.
+    Parameters:
+        jail: where the servers run.
+        interpreter: the Python of the programs, 3.11 or newer; the judge always runs on this process's own.
+        mounts: what else the programs see. An interpreter that is not this process's own needs its folders.
+        pairs: how many programs run at once; at best one a core.
+        memory_bytes: the most memory that the `Limits` of a check may allow.
     """
 
     def __init__(
@@ -177,26 +180,32 @@ class PythonSandbox:
             for pair in self._pairs:
                 pair.close()
 
-    def check(self, program: str, test: str, entry_point: str | None = None, *, limits: Limits = USUAL) -> Result:
-        """Run a program's test and say how it ended.
+    def check(self, program: str, test: str, entry_point: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Result:
+        """Test a program.
 
-        test: trusted Python code, which passes by ending without an exception. The names that it uses and does not define are the
-        program's, but for builtins and modules of the standard library; entry_point is the program's in any case. Statements before the
-        first use of such a name run once for all programs with this test: inputs and expected values belong there.
+        Where the sandbox fails, its servers are replaced and the program is tried once more. A program that ends its server twice, where a
+        known good program does not, has crashed.
 
-        Where the sandbox fails, its servers are replaced and the program tried once more. One that ends its server twice, where a sound
-        program does not, has crashed. Raises ValueError for limits above the sandbox's own.
+        Parameters:
+            test: trusted Python code, which passes by ending without an exception. The names that it uses and does not define are the
+                program's, except for builtins and modules of the standard library. Statements before the first use of such a name run once
+                for all programs with this test: inputs and expected values belong there.
+            entry_point: a name that is the program's in any case.
+
+        Raises: ValueError for limits above the sandbox's own.
         """
         if limits.memory_bytes > self._memory_bytes:
             raise ValueError(f"memory limit of {limits.memory_bytes} bytes in a sandbox of {self._memory_bytes}: make it with more")
         with self._pair() as pair:
             for last in (False, True):
                 try:
-                    return self._checked(pair, program, test, entry_point, limits)
-                except _Broken as error:
+                    return self._check_once(pair, program, test, entry_point, limits)
+                except _SandboxFailed as error:
                     pair.close()
                     if last:
-                        return Result(Ending.INFRASTRUCTURE, str(error)) if error.blameless else self._blamed(pair, error)
+                        return (
+                            Result(ProgramOutcome.INFRASTRUCTURE, str(error)) if error.blameless else self._crashed_or_broken(pair, error)
+                        )
         raise AssertionError("the loop returns")
 
     @contextlib.contextmanager
@@ -205,101 +214,106 @@ class PythonSandbox:
         try:
             yield pair
         except BaseException:
-            pair.close()  # in the middle of something: its next answer would be another program's
+            pair.close()  # interrupted in the middle of a request: the next answer would be another program's
             raise
         finally:
             self._idle.put(pair)
 
-    def _blamed(self, pair: _Pair, error: _Broken) -> Result:
-        """The program's doing or the sandbox's: what a sound program shows."""
+    def _crashed_or_broken(self, pair: _Pair, error: _SandboxFailed) -> Result:
+        """Find out with a known good program whether the program or the sandbox is to blame for two failures."""
         try:
-            sound = self._checked(pair, *_SOUND, USUAL)
-        except _Broken as broken:
+            sound = self._check_once(pair, *_KNOWN_GOOD, DEFAULT_LIMITS)
+        except _SandboxFailed as broken:
             pair.close()
-            return Result(Ending.INFRASTRUCTURE, str(broken))
-        if sound.ending is not Ending.PASSED:
-            return Result(Ending.INFRASTRUCTURE, sound.reason)
-        return Result(Ending.CRASHED, f"ended the sandbox twice: {error}")
+            return Result(ProgramOutcome.INFRASTRUCTURE, str(broken))
+        if sound.outcome is not ProgramOutcome.PASSED:
+            return Result(ProgramOutcome.INFRASTRUCTURE, sound.reason)
+        return Result(ProgramOutcome.CRASHED, f"ended the sandbox twice: {error}")
 
-    def _checked(self, pair: _Pair, program: str, test: str, entry_point: str | None, limits: Limits) -> Result:
-        judge = pair.judge = pair.judge or self._started("judge")
-        server = pair.program = pair.program or self._started("python_server")
+    def _check_once(self, pair: _Pair, program: str, test: str, entry_point: str | None, limits: Limits) -> Result:
+        judge = pair.judge = pair.judge or self._start("judge")
+        server = pair.program = pair.program or self._start("python_server")
         key = hashlib.sha256(f"{entry_point}\n{test}".encode("utf-8", "surrogatepass")).hexdigest()
-        judge.tell({"do": "prepare", "key": key})
-        if not (ready := judge.hear(_PREPARE_S))["known"]:
-            judge.tell({"do": "prepare", "key": key, "test": test, "entry_point": entry_point})
-            ready = judge.hear(_PREPARE_S)
+        judge.send({"do": "prepare", "key": key})
+        if not (ready := judge.receive(_PREPARE_S))["known"]:
+            judge.send({"do": "prepare", "key": key, "test": test, "entry_point": entry_point})
+            ready = judge.receive(_PREPARE_S)
         if ready["broken"]:
-            return Result(Ending.INFRASTRUCTURE, f"the test can't be run: {ready['broken']}")
+            return Result(ProgramOutcome.INFRASTRUCTURE, f"the test can't be run: {ready['broken']}")
         confine = self._jail.isolation is not Isolation.NONE
         judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, limits.memory_bytes + _JUDGE_MEMORY_BYTES)
         ours, theirs = socket.socketpair()
-        before = server.kills()
+        before = server.memory_kills()
         with ours, theirs:
-            server.tell({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
-            judge.tell({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
-        judged = judge.hear(judges.wall_s + _ANSWER_S)
-        server.tell({"do": "stop", "patience_s": _DYING_S if _is_gone(judged) else 0.0})
-        ran = server.hear(_ANSWER_S)
-        after = server.kills()
-        return _result(judged, ran, limits, "machine" if after[0] > before[0] else "limit" if after[1] > before[1] else "")
+            server.send({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
+            judge.send({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
+        judged = judge.receive(judges.wall_s + _ANSWER_S)
+        server.send({"do": "stop", "patience_s": _DYING_S if _program_is_gone(judged) else 0.0})
+        ran = server.receive(_ANSWER_S)
+        after = server.memory_kills()
+        return _result_of(judged, ran, limits, "machine" if after[0] > before[0] else "limit" if after[1] > before[1] else "")
 
-    def _started(self, module: Literal["python_server", "judge"]) -> _Server:
+    def _start(self, module: Literal["python_server", "judge"]) -> _Server:
         if module == "judge":
             return _Server(self._jail, sys.executable, module, self._memory_bytes, ())
         return _Server(self._jail, self._interpreter, module, self._memory_bytes, self._mounts)
 
 
-def _is_gone(judged: dict[str, Any]) -> bool:
+def _program_is_gone(judged: dict[str, Any]) -> bool:
     """Whether the judge has lost the program."""
     return judged["status"] == 0 and bool(judged["output"]) and json.loads(judged["output"])["kind"] in ("gone", "sandbox")
 
 
-def _result(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> Result:
-    """Both reports as one result.
+def _result_of(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> Result:
+    """Make one result of the two reports.
 
-    judged: the report on the judge's process, whose output is the verdict; ran: that on the program's. short: what had no memory left,
-    where the kernel killed processes for that meanwhile: the machine, or the jail of the program's server by its limit.
+    Parameters:
+        judged: the report on the judge's process, whose output is the verdict.
+        ran: the report on the program's process.
+        short: what ran out of memory, where the kernel killed processes for that meanwhile: the machine, or the jail (its limit).
     """
-    ending, reason = _ending(judged, ran, limits, short)
+    ending, reason = _outcome(judged, ran, limits, short)
     return Result(ending, reason, ran["output"], ran["cpu_s"], ran["wall_s"])
 
 
-def _ending(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[Ending, str]:
+def _outcome(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[ProgramOutcome, str]:
     if ran["killed"] == "wall" or (judged["killed"] == "wall" and not judged["output"]):
-        return Ending.TIMED_OUT, f"took more than {limits.wall_s:g} s"
+        return ProgramOutcome.TIMED_OUT, f"took more than {limits.wall_s:g} s"
     if judged["killed"] == "cpu":
-        return Ending.TIMED_OUT, f"the test took more than {limits.cpu_s + _JUDGE_CPU_S:g} s of CPU time on what the program returned"
+        return (
+            ProgramOutcome.TIMED_OUT,
+            f"the test took more than {limits.cpu_s + _JUDGE_CPU_S:g} s of CPU time on what the program returned",
+        )
     if judged["status"] in _CRASHES:
-        return Ending.CRASHED, f"its judge died of {signal.Signals(-judged['status']).name} from what it returned"
+        return ProgramOutcome.CRASHED, f"its judge died of {signal.Signals(-judged['status']).name} from what it returned"
     if judged["status"] != 0:
-        raise _Broken(f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": "), blameless=True)
+        raise _SandboxFailed(f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": "), blameless=True)
     verdict = json.loads(judged["output"])
     if verdict["passed"]:
-        return Ending.PASSED, ""
+        return ProgramOutcome.PASSED, ""
     match verdict["kind"]:
         case "sandbox":
-            raise _Broken(f"{verdict['reason']}, with status {ran['status']}: {ran['output']}".rstrip(": "), blameless=True)
+            raise _SandboxFailed(f"{verdict['reason']}, with status {ran['status']}: {ran['output']}".rstrip(": "), blameless=True)
         case "test":
-            return Ending.INFRASTRUCTURE, f"the test can't be run: {verdict['reason']}"
+            return ProgramOutcome.INFRASTRUCTURE, f"the test can't be run: {verdict['reason']}"
         case "memory":
-            return Ending.OUT_OF_MEMORY, verdict["reason"]
+            return ProgramOutcome.OUT_OF_MEMORY, verdict["reason"]
         case "gone":
-            return _gone(ran, limits, short)
-    return Ending.FAILED, verdict["reason"]
+            return _outcome_of_early_end(ran, limits, short)
+    return ProgramOutcome.FAILED, verdict["reason"]
 
 
-def _gone(ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[Ending, str]:
-    """How a program ended that did not wait for the end of its tests."""
+def _outcome_of_early_end(ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[ProgramOutcome, str]:
+    """The outcome of a program that ended before its tests did."""
     status = ran["status"]
     if ran["killed"] == "cpu" or status == -signal.SIGXCPU or (status == -signal.SIGKILL and ran["cpu_s"] >= limits.cpu_s):
-        return Ending.TIMED_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
+        return ProgramOutcome.TIMED_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
     if status >= 0:
-        return Ending.FAILED, f"ended before its tests did, with status {status}"
+        return ProgramOutcome.FAILED, f"ended before its tests did, with status {status}"
     if ran["killed"] == "stop":
-        return Ending.FAILED, "cut itself off from its tests"
+        return ProgramOutcome.FAILED, "cut itself off from its tests"
     if status == -signal.SIGKILL and short == "machine":
-        return Ending.INFRASTRUCTURE, "the machine ran out of memory"
+        return ProgramOutcome.INFRASTRUCTURE, "the machine ran out of memory"
     if status == -signal.SIGKILL and short == "limit":
-        return Ending.OUT_OF_MEMORY, "was killed for its memory"
-    return Ending.CRASHED, f"died of {signal.Signals(-status).name}"
+        return ProgramOutcome.OUT_OF_MEMORY, "was killed for its memory"
+    return ProgramOutcome.CRASHED, f"died of {signal.Signals(-status).name}"

@@ -1,7 +1,6 @@
-"""The program's side: a warm Python that forks, confines itself, runs the program and answers what the judge asks of it.
+"""The program's side: a warm Python that forks, confines itself, runs the program and answers the judge's requests.
 
-Nothing here decides anything: after the program's first statement this process belongs to the program, and the judge takes what comes from
-it as a claim.
+Nothing is decided here. After its first statement the program owns this process, so the judge trusts nothing that comes from it.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from typing import Any
 from .decoding import decode
 from .forkserver import serve
 from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, encode
-from .wire import Closed, Wire
+from .wire import Wire, WireClosed
 
-# The first frame each way: nothing of the program runs before the second.
+# The first frame each way. The program does not run before the second one.
 CONFINED = b"confined"
 BEGIN = b"begin"
-# What small programs import, once for all of them.
+# Modules that small programs import, imported once for all of them.
 WARM = (
     *("array", "bisect", "calendar", "cmath", "collections", "collections.abc", "copy", "dataclasses", "datetime", "decimal", "enum"),
     *("fractions", "functools", "hashlib", "heapq", "inspect", "io", "itertools", "json", "math", "operator", "queue", "random", "re"),
@@ -59,13 +58,13 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A class by whose name the test calls it: it stays here even where the judge has one like it, with what it makes."""
+    """A class that the test knows by name. It and its objects stay in this process even where the judge has a class like it."""
 
     kept: type
 
 
-class Conversation:
-    """The program's objects that the judge knows by number, and the message that is being answered."""
+class ProgramSide:
+    """Answers the judge. Keeps the program's objects that the judge knows by number, and the containers of the current message."""
 
     def __init__(self, wire: Wire, namespace: dict[str, Any]) -> None:
         self._wire = wire
@@ -75,13 +74,13 @@ class Conversation:
         self._table: list[Any] = []
 
     def answer(self, request: bytes) -> bytes:
-        """What to send for one request."""
+        """The answer to one request."""
         outer, self._table = self._table, []
         try:
             operation, kwargs, *args = decode(request, self._table, self._resolve)
             before = [(number, held, content(held)) for number, held in enumerate(self._table) if isinstance(held, MUTABLE)]
             try:
-                result: tuple[Any, ...] = ("value", self._done(operation, args, kwargs or {}))
+                result: tuple[Any, ...] = ("value", self._perform(operation, args, kwargs or {}))
             except BaseException as error:
                 result = ("raise", *_described(error))
             changes = tuple((number, content(held)) for number, held, was in before if not _same(held, was))
@@ -91,7 +90,7 @@ class Conversation:
         finally:
             self._table = outer
 
-    def _done(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _perform(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if operation == "name":
             named = self._namespace[args[0]]
             return _Named(named) if isinstance(named, type) else named
@@ -126,7 +125,7 @@ class Conversation:
         return ask
 
     def _ask(self, function: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function of the test's that was handed over."""
+        """Call a function that the test has passed to the program."""
         self._wire.send(self._encoded(("callback", function, args, kwargs)))
         while True:
             message = self._wire.receive()
@@ -139,7 +138,7 @@ class Conversation:
 
 
 def _same(container: Any, was: Any) -> bool:
-    """Whether a container holds the very same objects, in the same order, as when its `content` was taken."""
+    """Whether a container holds the very same objects, in the same order, as when `content` was called."""
     if isinstance(container, bytearray):
         return bool(container == was)
     if len(container) != len(was):
@@ -151,7 +150,7 @@ def _same(container: Any, was: Any) -> bool:
 
 
 def _described(error: BaseException) -> tuple[tuple[str, ...], Any, str]:
-    """Names of the classes of an exception, its arguments where they are plain, and what it says, with the program's line."""
+    """The names of an exception's classes, its arguments where they are plain, and its text with the program's line."""
     names = tuple(kind.__name__ for kind in type(error).__mro__ if issubclass(kind, BaseException))
     plain = all(type(arg) in (str, int, float, bool, type(None)) for arg in error.args)
     try:
@@ -169,7 +168,7 @@ def _described(error: BaseException) -> tuple[tuple[str, ...], Any, str]:
 
 
 def run(request: dict[str, Any], fd: int) -> None:
-    """In the forked child, which is confined: say so, run the program, and answer until the judge closes the wire."""
+    """In the forked and confined child: report that, run the program, and answer until the judge closes the wire."""
     wire = Wire(fd, MAX_BYTES)
     wire.send(CONFINED + str(_on_one_processor()).encode())
     wire.receive()
@@ -177,7 +176,7 @@ def run(request: dict[str, Any], fd: int) -> None:
     sys.argv = ["program"]
     module = types.ModuleType("program")
     sys.modules["program"] = module
-    conversation = Conversation(wire, vars(module))
+    conversation = ProgramSide(wire, vars(module))
     try:
         exec(compile(request["program"], "<program>", "exec", dont_inherit=True), vars(module))
         outcome: tuple[Any, ...] = ("value", None, ())
@@ -189,15 +188,15 @@ def run(request: dict[str, Any], fd: int) -> None:
             _flush()
             wire.send(answer)
             answer = conversation.answer(wire.receive())
-    except Closed:
+    except WireClosed:
         return
 
 
 def _on_one_processor() -> int:
-    """Stay on the processor that the fork came to, and say which; -1 where that can't be had.
+    """Stay on the processor that the fork was started on, and return its number; -1 where that is not possible.
 
-    A program and its judge take turns. On one processor a turn changes hands in 4 us, on two of an idle virtual machine in 60: the other
-    one has to be woken each time. Which one it is the kernel chooses anew for each program.
+    A program and its judge take turns. On one processor a turn passes in 4 us; on two of an idle virtual machine it takes 60, since the
+    other one has to be woken each time. The kernel chooses a processor anew for each program.
     """
     try:
         processor = int(ctypes.CDLL(None).sched_getcpu())
@@ -211,12 +210,12 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except BaseException:  # the streams are the program's by now
+    except BaseException:  # the program may have replaced the streams
         return
 
 
 def main(control: int) -> None:
-    """The server: its orders come on the socket with this descriptor."""
+    """Serve requests that come on the socket with this descriptor."""
     for name in WARM:
         importlib.import_module(name)
     serve(socket.socket(fileno=control), lambda _: {}, run)

@@ -1,4 +1,4 @@
-"""How the run of a program ended, in one of a closed set of ways."""
+"""The result of testing a program: its outcome, one of a closed set, and the reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Ending(StrEnum):
+class ProgramOutcome(StrEnum):
     """What became of a program and its tests."""
 
     PASSED = "passed"
@@ -19,9 +19,12 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict on one program. reason: one line for people. output: what it printed, cut to the limit. cpu_s, wall_s: its seconds."""
+    """The result of testing one program.
 
-    ending: Ending
+    reason: one line for people. output: what the program printed, cut to the limit. cpu_s, wall_s: CPU and clock seconds that it took.
+    """
+
+    outcome: ProgramOutcome
     reason: str = ""
     output: str = ""
     cpu_s: float = 0.0
@@ -29,5 +32,5 @@ class Result:
 
     @property
     def label(self) -> bool | None:
-        """tests_pass: True, False, or None where the sandbox failed, which says nothing about the program."""
-        return None if self.ending is Ending.INFRASTRUCTURE else self.ending is Ending.PASSED
+        """The label `tests_pass`: True, False, or None where the sandbox failed, which says nothing about the program."""
+        return None if self.outcome is ProgramOutcome.INFRASTRUCTURE else self.outcome is ProgramOutcome.PASSED

@@ -1,7 +1,7 @@
-"""A program as its judge sees it: a wire, and handles for the objects that stay on the other side.
+"""A program as its judge sees it: a wire, and handles for the objects that stay in the program's process.
 
-A handle's attributes, items and calls go over the wire; its equality, order, hash and truth are refused: they would be the program's word
-on the verdict. A refusal, or a program that breaks the rules of the wire, makes the verdict whatever the test catches.
+A handle's attributes, items and calls go over the wire. Its equality, order, hash and truth are refused: with them the program itself would
+decide the verdict. A refusal fails the program, whatever the test catches, and so does a program that breaks the wire's protocol.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any, NoReturn
 from .decoding import decode
 from .python_server import BEGIN, CONFINED
 from .values import MUTABLE, Malformed, Reference, Unencodable, encode, refill
-from .wire import Closed, Unasked, Wire
+from .wire import UnexpectedData, Wire, WireClosed
 
-_LONGEST_ITERATION = 1_000_000
-# What a test asks of texts, sets and numbers to have a yes or no: an object in their place would say yes.
+_MAX_ITEMS = 1_000_000
+# Methods of texts, sets and numbers that answer yes or no: an object of the program in their place could always say yes.
 _YES_OR_NO = {name for kind in (str, bytes, float) for name in dir(kind) if name.startswith(("is", "startswith", "endswith"))}
 _YES_OR_NO |= {name for name in dir(frozenset) if name.startswith("is")}
 
 
-# Of a handle, under names that no program gives its own attributes: a test that asks for one of those asks the program.
+# Names that no program gives its own attributes, so that a test can ask a handle for any of those.
 _SLOTS = _SESSION, _NUMBER, _NAME = "_assay_handle_session", "_assay_handle_number", "_assay_handle_name"
 _UNARY = ("neg", "pos", "abs", "invert", "int", "float", "complex", "index", "round", "trunc", "floor", "ceil")
 _BINARY = (*("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"), *("lshift", "rshift", "and", "xor", "or"))
 
 
 class Breach(BaseException):
-    """The program did what no right program does, or the test needs its word: failed, whatever the test catches."""
+    """The program broke the protocol, or the test would have to trust its word. It has failed, whatever the test catches."""
 
 
 class Untestable(BaseException):
@@ -38,7 +38,10 @@ class Untestable(BaseException):
 
 
 class Session:
-    """One program, as the judge sees it. breach: why it can't pass any more."""
+    """One program, as the judge sees it.
+
+    breach: why it can't pass any more. untestable: why the test can't be run. gone: whether the program's process has ended.
+    """
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -49,63 +52,63 @@ class Session:
         self.untestable = ""
         self.gone = False
 
-    def refused(self, reason: str) -> Breach:
-        """Note that the program can't pass any more; what to raise."""
+    def refuse(self, reason: str) -> Breach:
+        """Record that the program can't pass any more. Returns the exception to raise."""
         self.breach = self.breach or reason
         return Breach(self.breach)
 
     def do(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Have the program do one operation, and give what came of it; raises what it raised."""
+        """Have the program do one operation. Returns its result, or raises what it raised."""
         if self.breach:
             raise Breach(self.breach)
         table: list[Any] = []
-        return self._asked(self._encoded((operation, kwargs or None, *args), table), table)
+        return self._request(self._encoded((operation, kwargs or None, *args), table), table)
 
-    def loaded(self) -> None:
-        """The outcome of running the program's own statements."""
-        self._answered(self._received([]), [])
+    def await_load(self) -> None:
+        """Wait until the program's own statements have run; raises what they raised."""
+        self._take_answer(self._receive([]), [])
 
-    def begun(self) -> bool:
-        """Let the program begin, once its process is confined; False where that failed, which is not the program's doing."""
+    def begin(self) -> bool:
+        """Let the program begin once its process is confined. False where confining failed, for which the program is not to blame."""
         try:
             said = self._wire.receive()
             if not said.startswith(CONFINED):
                 return False
             with contextlib.suppress(AttributeError, OSError, ValueError):
-                os.sched_setaffinity(0, {int(said.removeprefix(CONFINED))})  # where the program is
+                os.sched_setaffinity(0, {int(said.removeprefix(CONFINED))})  # the program's processor
             self._wire.send(BEGIN)
-        except (Closed, Unasked):
+        except (WireClosed, UnexpectedData):
             return False
         return True
 
-    def _asked(self, request: bytes, table: list[Any]) -> Any:
+    def _request(self, request: bytes, table: list[Any]) -> Any:
         try:
             self._wire.send(request)
-        except Closed:
-            raise self._lost() from None
-        while (message := self._received(table))[0] == "callback":
+        except WireClosed:
+            raise self._program_ended() from None
+        while (message := self._receive(table))[0] == "callback":
             self._call_back(message)
-        return self._answered(message, table)
+        return self._take_answer(message, table)
 
-    def _received(self, table: list[Any]) -> tuple[Any, ...]:
+    def _receive(self, table: list[Any]) -> tuple[Any, ...]:
         try:
             message = decode(self._wire.receive(), list(table), self._resolve)
-        except Closed:
-            raise self._lost() from None
-        except (Malformed, Unasked) as error:
-            raise self.refused(f"the program did not answer as it must: {error}") from None
+        except WireClosed:
+            raise self._program_ended() from None
+        except (Malformed, UnexpectedData) as error:
+            raise self.refuse(f"the program broke the protocol: {error}") from None
         if type(message) is not tuple or not message or type(message[0]) is not str:
-            raise self.refused("the program did not answer as it must")
+            raise self.refuse("the program broke the protocol")
         return message
 
-    def _lost(self) -> Breach:
+    def _program_ended(self) -> Breach:
         self.gone = True
-        return self.refused("the program ended before its tests did")
+        return self.refuse("the program ended before its tests did")
 
-    def _answered(self, message: tuple[Any, ...], table: list[Any]) -> Any:
+    def _take_answer(self, message: tuple[Any, ...], table: list[Any]) -> Any:
         match message:
             case ("refuse", str(reason)):
-                raise self.refused(f"the program returned {reason[:500]}")
+                raise self.refuse(f"the program returned {reason[:500]}")
             case ("value", result, tuple(changes)):
                 self._change(changes, table)
                 return result
@@ -113,19 +116,19 @@ class Session:
                 self._change(changes, table)
                 raise self._exception(names, args, text)
             case _:
-                raise self.refused("the program did not answer as it must")
+                raise self.refuse("the program broke the protocol")
 
     def _change(self, changes: tuple[Any, ...], table: list[Any]) -> None:
-        """Do to the test's own arguments what the program did to its copies of them."""
+        """Make the changes in the test's own arguments that the program made in its copies of them."""
         for change in changes:
             match change:
                 case (int(number), held) if 0 <= number < len(table) and isinstance(table[number], MUTABLE):
                     try:
                         refill(table[number], held)
                     except Malformed as error:
-                        raise self.refused(f"the program did not answer as it must: {error}") from None
+                        raise self.refuse(f"the program broke the protocol: {error}") from None
                 case _:
-                    raise self.refused("the program did not answer as it must")
+                    raise self.refuse("the program broke the protocol")
 
     def _call_back(self, message: tuple[Any, ...]) -> None:
         match message:
@@ -135,27 +138,27 @@ class Session:
                 except Exception as error:
                     answer = ("error", f"{type(error).__name__}: {error}")
             case _:
-                raise self.refused("the program did not answer as it must")
+                raise self.refuse("the program broke the protocol")
         try:
             self._wire.send(self._encoded(answer, []))
-        except Closed:
-            raise self._lost() from None
+        except WireClosed:
+            raise self._program_ended() from None
 
     def _encoded(self, message: tuple[Any, ...], table: list[Any]) -> bytes:
         try:
             return encode(message, table, self._refer)
         except Unencodable as error:
-            raise self.refused(f"the program would get {error}") from None
+            raise self.refuse(f"the program would get {error}") from None
 
     def _exception(self, names: tuple[Any, ...], args: tuple[Any, ...], text: str) -> Exception:
-        """The exception to raise here: the nearest builtin class, or a stand-in derived from it by the name of the program's own class."""
+        """The exception to raise here: of the nearest builtin class, or of a class derived from it with the name of the program's own."""
         names = tuple(name for name in names if type(name) is str)
         if "Exception" not in names:
-            raise self.refused(f"the program raised {names[0][:100] if names else 'nothing'}: {text}"[:600])
+            raise self.refuse(f"the program raised {names[0][:100] if names else 'nothing'}: {text}"[:600])
         found = [kind for name in names if isinstance(kind := getattr(builtins, name, None), type) and issubclass(kind, Exception)]
         base = found[0]
         if issubclass(base, StopIteration | StopAsyncIteration):
-            # it would end the test's own loops, silently
+            # in the test it would silently end a loop
             base, text = RuntimeError, f"the program raised {names[0]}"
             names = ("RuntimeError",)
         if issubclass(base, ExceptionGroup):
@@ -163,7 +166,7 @@ class Session:
         kind = base if base.__name__ == names[0] else self._exceptions.setdefault((names[0], base), type(names[0], (base,), {}))
         try:
             error = kind(*args)
-        except Exception:  # one that is made of more than a text
+        except Exception:  # its class wants other arguments
             error = kind.__new__(kind, text)
         error.__dict__["said"] = text
         return error
@@ -196,21 +199,21 @@ def _over_wire(operation: str) -> Callable[..., Any]:
     return operate
 
 
-def _exactly(operation: str, kind: type) -> Callable[..., Any]:
+def _over_wire_as(operation: str, kind: type) -> Callable[..., Any]:
     def operate(self: Handle) -> Any:
         session: Session = object.__getattribute__(self, _SESSION)
         if type(result := session.do(operation, (self,), {})) is not kind:
-            raise session.refused(f"the program's {operation}() is no {kind.__name__}")
+            raise session.refuse(f"the program's {operation}() is no {kind.__name__}")
         return result
 
     return operate
 
 
-def _refused(what: str) -> Callable[..., Any]:
+def _refusing(what: str) -> Callable[..., Any]:
     def operate(self: Handle, *_: object) -> NoReturn:
         session: Session = object.__getattribute__(self, _SESSION)
         name = object.__getattribute__(self, _NAME)
-        raise session.refused(
+        raise session.refuse(
             f"the test needs the {what} of an object of the program's class {name}, on which the program's word does not count"
         )
 
@@ -218,7 +221,7 @@ def _refused(what: str) -> Callable[..., Any]:
 
 
 class Handle:
-    """An object that stays in the program's process."""
+    """Stands in for an object that stays in the program's process."""
 
     __slots__ = _SLOTS
 
@@ -231,7 +234,7 @@ class Handle:
             raise AttributeError(name)
         session: Session = object.__getattribute__(self, _SESSION)
         if name in _YES_OR_NO:
-            raise session.refused(
+            raise session.refuse(
                 f"the test needs {name}() of an object of the program's own class, on which the program's word does not count"
             )
         return session.do("getattr", (self, name), {})
@@ -239,20 +242,20 @@ class Handle:
     def __iter__(self) -> Iterator[Any]:
         session: Session = object.__getattribute__(self, _SESSION)
         iterator = session.do("iter", (self,), {})
-        for _ in range(_LONGEST_ITERATION):
+        for _ in range(_MAX_ITEMS):
             item = session.do("next", (iterator,), {})
             if type(item) is not tuple or len(item) > 1:
-                raise session.refused("the program did not answer as it must")
+                raise session.refuse("the program broke the protocol")
             if not item:
                 return
             yield item[0]
-        raise session.refused(f"the program gave more than {_LONGEST_ITERATION:,} items")
+        raise session.refuse(f"the program gave more than {_MAX_ITEMS:,} items")
 
     def __next__(self) -> Any:
         session: Session = object.__getattribute__(self, _SESSION)
         item = session.do("next", (self,), {})
         if type(item) is not tuple or len(item) > 1:
-            raise session.refused("the program did not answer as it must")
+            raise session.refuse("the program broke the protocol")
         if not item:
             raise StopIteration
         return item[0]
@@ -263,21 +266,21 @@ class Handle:
     __getitem__ = _over_wire("getitem")
     __setitem__ = _over_wire("setitem")
     __delitem__ = _over_wire("delitem")
-    __len__ = _exactly("len", int)
-    __str__ = _exactly("str", str)
-    __repr__ = _exactly("repr", str)
-    __eq__ = _refused("equality")
-    __ne__ = _refused("equality")
-    __lt__ = _refused("order")
-    __le__ = _refused("order")
-    __gt__ = _refused("order")
-    __ge__ = _refused("order")
-    __hash__ = _refused("hash")
-    __bool__ = _refused("truth")
-    __contains__ = _refused("contents")
-    __enter__ = __exit__ = _refused("context")
+    __len__ = _over_wire_as("len", int)
+    __str__ = _over_wire_as("str", str)
+    __repr__ = _over_wire_as("repr", str)
+    __eq__ = _refusing("equality")
+    __ne__ = _refusing("equality")
+    __lt__ = _refusing("order")
+    __le__ = _refusing("order")
+    __gt__ = _refusing("order")
+    __ge__ = _refusing("order")
+    __hash__ = _refusing("hash")
+    __bool__ = _refusing("truth")
+    __contains__ = _refusing("contents")
+    __enter__ = __exit__ = _refusing("context")
 
 
-# The other side is often an expected value, which is not to be seen by the program: what it made of it would be compared with itself.
+# Arithmetic is refused too: it would show the program an expected value, and the test would compare the program's own answer with itself.
 for _operator in (*_UNARY, *(side + name for name in _BINARY for side in ("", "r", "i"))):
-    setattr(Handle, f"__{_operator}__", _refused(f"arithmetic ({_operator})"))
+    setattr(Handle, f"__{_operator}__", _refusing(f"arithmetic ({_operator})"))

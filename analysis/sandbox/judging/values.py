@@ -1,8 +1,8 @@
-"""Values as tagged bytes, and back into exact builtins: all that passes between a program and the judge of it.
+"""Encode values as tagged bytes (`decoding` reads them): all that passes between a Python program and its judge.
 
-What arrives is made anew from the types below and from nothing else: no pickles, no classes or code of the other side, no `__eq__` but that
-of the builtins. A subclass of a builtin travels as its base. Shared references and cycles through lists, dicts, sets and deques survive.
-Objects of other classes stay where they are and travel as references.
+What arrives is rebuilt from the types below and from nothing else: no pickles, no classes or code of the other side, no `__eq__` but that
+of the builtins. A subclass of a builtin travels as its base. Shared references and cycles through lists, dicts, sets and deques are kept.
+Objects of other classes stay in their process and travel as references.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from collections.abc import Callable, Iterable
 from types import EllipsisType, NoneType, NotImplementedType
 from typing import Any
 
-# Two Python frames a level on either side: well inside the default limit of recursion.
+# Each level takes two Python frames on either side: well inside the default recursion limit.
 MAX_DEPTH = 200
 MAX_BYTES = 1 << 24
 SIZE = struct.Struct(">I")
 INT = struct.Struct(">q")
 FLOAT = struct.Struct(">d")
 COMPLEX = struct.Struct(">dd")
-# Shorter lists are not worth the look at their types.
+# Lists shorter than this are not packed: looking at their types would cost more.
 _PACKED_FROM = 4
-# of the numbers that are packed, by struct's letters
+# types of the numbers that are packed, with struct's letters
 _NUMBERS: dict[type, str] = {int: "q", float: "d", bool: "?"}
 
 
 class Unencodable(ValueError):
-    """A value that can't travel: nested too deep, too large, or inside itself by way of a tuple."""
+    """A value that can't be encoded: nested too deep, too large, or inside itself by way of a tuple."""
 
 
 class Malformed(ValueError):
-    """Bytes that are no value."""
+    """Bytes that encode no value."""
 
 
 # (owner, number, name): owner b"P" for the program's objects, b"J" for the judge's
@@ -44,10 +44,13 @@ Refer = Callable[[object], Reference]
 
 
 def encode(value: object, table: list[Any], refer: Refer) -> bytes:
-    """The bytes of a value.
+    """Encode a value.
 
-    table: the containers that both sides know already, in the same order; those of the value are appended. refer: the reference for an
-    object that is no data. Raises Unencodable, and what refer raises.
+    Parameters:
+        table: the containers that both sides know already, in the same order; those of the value are appended.
+        refer: gives the reference for an object that is not data.
+
+    Raises: Unencodable, and what refer raises.
     """
     writer = _Writer(table, refer)
     writer.put(value)
@@ -55,7 +58,7 @@ def encode(value: object, table: list[Any], refer: Refer) -> bytes:
 
 
 def content(container: Any) -> object:
-    """What a mutable container holds, as an immutable value that travels; see `refill`."""
+    """What a mutable container holds, as an immutable value that can be encoded; see `refill`."""
     if isinstance(container, dict):
         items: Any = (collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict).items
         return tuple(items(container))
@@ -89,7 +92,7 @@ MUTABLE: tuple[type, ...] = (list, dict, set, bytearray, collections.deque)
 
 
 class _Writer:
-    """Parts of the message so far, with the numbers of the containers in it."""
+    """The parts of a message so far, and the numbers of the containers in it."""
 
     __slots__ = ("depth", "numbers", "parts", "refer", "size", "table")
 
@@ -119,7 +122,7 @@ class _Writer:
         self.raw(tag + SIZE.pack(len(payload)) + payload)
 
     def known(self, value: object) -> bool:
-        """Whether the container has been written; then a reference to it is."""
+        """Whether the container was written before; if so, this writes a reference to it."""
         number = self.numbers.get(id(value))
         if number is None:
             return False
@@ -127,7 +130,7 @@ class _Writer:
         return True
 
     def items(self, tag: bytes, value: Any, items: Iterable[object], count: int, *, early: bool) -> None:
-        """early: others inside may refer to it, which only what is filled after it was made allows."""
+        """Write a container. early: its items may refer to it, which works only for containers that are filled after they are made."""
         number = len(self.table)
         self.table.append(value)
         if early:
@@ -137,7 +140,7 @@ class _Writer:
             raise Unencodable(f"a value nested more than {MAX_DEPTH} deep")
         self.raw(tag + SIZE.pack(count))
         for item in items:
-            # put, without a call more for most
+            # as `put`, but one call less for most items
             writer = _WRITERS.get(type(item))
             if writer is None:
                 self.put(item)
@@ -155,7 +158,7 @@ def _write_int(writer: _Writer, value: int) -> None:
 
 
 def _packed(items: list[Any]) -> bytes | None:
-    """A list of texts alone, or of numbers of up to 64 bits, in a few pieces; None for any other."""
+    """A list of texts only, or of numbers of up to 64 bits only, in a few pieces; None for any other list."""
     kinds = set(map(type, items))
     if kinds == {str}:
         text = "".join(items).encode("utf-8", "surrogatepass")
@@ -165,7 +168,7 @@ def _packed(items: list[Any]) -> bytes | None:
     letters = [_NUMBERS[kind] for kind in kinds]
     form = f"{len(items)}{letters[0]}" if len(letters) == 1 else "".join([_NUMBERS[type(item)] for item in items])
     try:
-        # not struct.pack, which keeps what it makes of a format, here as long as the list
+        # not struct.pack, which would cache a format as long as the list
         packed = struct.Struct(">" + form).pack(*items)
     except struct.error:  # an int of more than 64 bits
         return None
@@ -218,7 +221,7 @@ _FACTORY: Any = vars(collections.defaultdict)["default_factory"]
 
 
 def _write_defaultdict(writer: _Writer, value: Any) -> None:
-    """With what makes its values where that is a builtin type; without it where it is anything else."""
+    """Write a defaultdict, with its factory only where that is a builtin type."""
     if writer.known(value):
         return
     factory = _FACTORY.__get__(value)
@@ -289,10 +292,10 @@ def _write_bytearray(writer: _Writer, value: bytearray) -> None:
 
 
 _WRITERS[bytearray] = _write_bytearray
-# the first of these that a class descends from is what its objects travel as
+# an object of a subclass is encoded as the first of these that its class descends from
 _BASES: tuple[type, ...] = (
     *(int, float, complex, str, bytes, bytearray, tuple, list),
     *(collections.OrderedDict, collections.Counter, collections.defaultdict, dict, set, frozenset, collections.deque),
 )
-# those that travel by name
+# types that are encoded by name
 TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and not name.startswith("_")}

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from needs import DATA, needs_data
 
-from assay.analysis.corpora.benchmarks import Item, NotItems, read_items
+from assay.analysis.corpora.benchmarks import Item, UnreadableItems, read_items
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.analysis.sandbox.judging.result import Ending
+from assay.analysis.sandbox.judging.result import ProgramOutcome
 
 PYTHON = {
     "humaneval/HumanEval.jsonl.gz": 164,
@@ -98,14 +98,14 @@ def test_items_of_java_and_javascript_hold_program_and_test_apart(name: str, lan
 def check_canonical(sandbox: PythonSandbox, items: list[Item]) -> None:
     for item in items:
         result = sandbox.check(item.program(), item.test, item.entry_point, limits=Limits(cpu_s=60, wall_s=300))
-        assert result.ending is Ending.PASSED, (item.id, result)
+        assert result.outcome is ProgramOutcome.PASSED, (item.id, result)
 
 
 def check_wrong(sandbox: PythonSandbox, items: list[Item]) -> None:
     for item in items:
         program = item.program() + WRONG.format(entry=item.entry_point)
         result = sandbox.check(program, item.test, item.entry_point, limits=Limits(cpu_s=60, wall_s=300))
-        assert result.ending is Ending.FAILED, (item.id, result)
+        assert result.outcome is ProgramOutcome.FAILED, (item.id, result)
         nothing = f"def {item.entry_point}(*args): pass\n"
         assert sandbox.check(nothing, item.test, item.entry_point).label is False, item.id
 
@@ -146,17 +146,17 @@ def test_helpers_of_the_prompt_are_the_tests_own(sandbox: PythonSandbox) -> None
     for name in ("humaneval/HumanEval.jsonl.gz", "humanevalplus/HumanEvalPlus.jsonl.gz"):
         item = next(item for item in items_of(name) if item.id == "HumanEval/32")
         forged = item.prompt + "    return 0.5\n\ndef poly(xs, x): return 0\n"
-        assert sandbox.check(forged, item.test, item.entry_point).ending is Ending.FAILED
+        assert sandbox.check(forged, item.test, item.entry_point).outcome is ProgramOutcome.FAILED
 
 
 @published
 def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(sandbox: PythonSandbox) -> None:
     items = {item.id: item for item in items_of("humanevalplus/HumanEvalPlus.jsonl.gz")}
     slightly = "\n_right = {entry}\ndef {entry}(*args): return _right(*args) + 1e-9\n"
-    for number, ending in ((4, Ending.PASSED), (23, Ending.FAILED)):
+    for number, ending in ((4, ProgramOutcome.PASSED), (23, ProgramOutcome.FAILED)):
         item = items[f"HumanEval/{number}"]
         program = item.program() + slightly.format(entry=item.entry_point)
-        assert sandbox.check(program, item.test, item.entry_point).ending is ending
+        assert sandbox.check(program, item.test, item.entry_point).outcome is ending
 
 
 @published
@@ -188,9 +188,9 @@ def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> No
     ):
         path = tmp_path / "items.jsonl"
         path.write_text(text)
-        with pytest.raises(NotItems, match=says):
+        with pytest.raises(UnreadableItems, match=says):
             read_items(path)
     path = tmp_path / "items.jsonl.gz"
     path.write_bytes(gzip.compress(good.encode())[:-9])
-    with pytest.raises(NotItems, match=r"items\.jsonl\.gz"):
+    with pytest.raises(UnreadableItems, match=r"items\.jsonl\.gz"):
         read_items(path)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analysis.corpora import edits as edits_module
-from assay.analysis.corpora.edits import Edit, Hunk, LeftOut, hunks, read_edits
+from assay.analysis.corpora.edits import FileEdit, Hunk, SkippedChange, hunks, read_edits
 from assay.analysis.corpora.git_history import GitError
 from assay.analysis.python.source_text import lines_of
 
@@ -50,7 +50,7 @@ def work(tmp_path: Path) -> Work:
     return Work(tmp_path / "project")
 
 
-def read(work: Work, **options: object) -> list[Edit | LeftOut]:
+def read(work: Work, **options: object) -> list[FileEdit | SkippedChange]:
     return list(read_edits(work.folder, **options))  # type: ignore[arg-type]
 
 
@@ -69,7 +69,7 @@ def test_edits_are_what_commits_changed_newest_first_byte_for_byte(work: Work) -
     second = work.commit("two")
     found = read(work)
     assert [(e.commit, e.path) for e in found] == [(second, "deep/b c.py"), (first, "a.py")]
-    assert isinstance(found[1], Edit)
+    assert isinstance(found[1], FileEdit)
     assert found[1].message == "One\n\nwith a body é\n"
     assert (found[1].old.encode(found[1].old_encoding), found[1].new.encode(found[1].encoding)) == (old, new)
     assert hunks(found[1]) == [Hunk(2, 2, "    return 1\r\n", "    return 'é'\r\n")]
@@ -86,9 +86,9 @@ def test_encodings_are_those_that_each_version_names(work: Work) -> None:
     work.write("a.py", b"x = '\xe9'\n")
     work.commit("broken")
     broken, edit = read(work)
-    assert isinstance(edit, Edit)
+    assert isinstance(edit, FileEdit)
     assert (edit.old_encoding, edit.encoding, edit.old[-4:], edit.new[-4:]) == ("iso-8859-1", "utf-8", "'é'\n", "'é'\n")
-    assert isinstance(broken, LeftOut)
+    assert isinstance(broken, SkippedChange)
     assert "encoding" in broken.reason
 
 
@@ -99,7 +99,7 @@ def test_a_message_is_decoded_as_its_commit_says(work: Work) -> None:
     work.git("add", "-A")
     work.git("-c", "i18n.commitEncoding=latin-1", "commit", "-q", "-F", "-", stdin=b"L\xf6sung\n")
     (edit,) = read(work)
-    assert isinstance(edit, Edit)
+    assert isinstance(edit, FileEdit)
     assert edit.message == "Lösung\n"
 
 
@@ -113,7 +113,7 @@ def test_a_rename_is_told_and_no_edit_where_nothing_else_changed(work: Work) -> 
     work.write("new.py", lines.replace("line_7 = 7", "line_7 = 8"))
     work.commit("renamed and edited")
     (edit,) = read(work)
-    assert isinstance(edit, Edit)
+    assert isinstance(edit, FileEdit)
     assert (edit.old_path, edit.path) == ("middle.py", "new.py")
     assert hunks(edit) == [Hunk(8, 8, "line_7 = 7\n", "line_7 = 8\n")]
 
@@ -145,10 +145,10 @@ def test_what_is_too_large_is_left_out_with_the_reason(work: Work) -> None:
     work.write("b.py", "x = 2\n")
     work.commit("two files")
     left_out, edit = read(work, most_bytes=500)
-    assert isinstance(left_out, LeftOut)
+    assert isinstance(left_out, SkippedChange)
     assert (left_out.path, left_out.reason) == ("a.py", "the new version has 600 bytes, more than 500")
     assert edit.path == "b.py"
-    assert {type(e) for e in read(work, most_bytes=20)} == {LeftOut}
+    assert {type(e) for e in read(work, most_bytes=20)} == {SkippedChange}
 
 
 def test_contents_are_read_in_parts_that_memory_holds(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,8 +241,8 @@ def test_nothing_that_a_hostile_repository_names_is_run(work: Work, tmp_path: Pa
     (work.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
 
     found = read(work)
-    assert [type(e) for e in found] == [LeftOut, Edit]
-    assert isinstance(found[0], LeftOut)
+    assert [type(e) for e in found] == [SkippedChange, FileEdit]
+    assert isinstance(found[0], SkippedChange)
     assert "partial clone" in found[0].reason
     assert not marker.exists()
 
@@ -260,7 +260,7 @@ def test_a_damaged_object_costs_its_own_edits_only(work: Work) -> None:
     file = work.folder / ".git" / "objects" / name[:2] / name[2:]
     file.chmod(0o644)
     file.write_bytes(file.read_bytes()[:-8] + b"\0" * 8)
-    assert [type(e) for e in read(work)] == [LeftOut, Edit, Edit]
+    assert [type(e) for e in read(work)] == [SkippedChange, FileEdit, FileEdit]
 
 
 def test_a_file_of_the_repository_that_never_ends_ends_in_an_error(work: Work) -> None:
@@ -284,7 +284,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\r\n", "c\r", "\n", "\x0cd\n", "e\u20
 @settings(deadline=None)
 @given(LINES, LINES, st.sampled_from(["", "end"]), st.sampled_from(["", "end"]))
 def test_hunks_turn_the_old_file_into_the_new_one(old: list[str], new: list[str], old_end: str, new_end: str) -> None:
-    edit = Edit("", "", "", "", "".join(old) + old_end, "".join(new) + new_end, "utf-8", "utf-8")
+    edit = FileEdit("", "", "", "", "".join(old) + old_end, "".join(new) + new_end, "utf-8", "utf-8")
     lines, made, done = lines_of(edit.old), "", 0
     assert "".join(lines) == edit.old
     for hunk in hunks(edit):
@@ -303,6 +303,6 @@ def test_hunks_of_a_very_large_change_take_no_time() -> None:
     old = "".join(f"{i % 7}\n" for i in range(5000))
     new = "".join(f"{i % 5}\n" for i in range(5000))
     start = time.process_time()
-    (hunk,) = hunks(Edit("", "", "", "", "same\n" + old, "same\n" + new, "utf-8", "utf-8"))
+    (hunk,) = hunks(FileEdit("", "", "", "", "same\n" + old, "same\n" + new, "utf-8", "utf-8"))
     assert time.process_time() - start < 1
     assert hunk.old_line == 2 + next(i for i in range(5000) if i % 7 != i % 5)

@@ -6,18 +6,18 @@ from pathlib import Path
 
 from assay.analysis.oracle import cache
 from assay.analysis.oracle.baseline import Baseline, Coverage, baseline_of, coverage_of
-from assay.analysis.oracle.report import Ended, Observed, Outcome, Report, Touched, difference, read
+from assay.analysis.oracle.report import FixtureLines, ObservedTest, ProcessEnd, Report, TestOutcome, difference, read_report
 
-FINE = Ended(True)
+FINE = ProcessEnd(True)
 
 
-def run(outcomes: dict[str, Outcome], **errors: str) -> Report:
-    tests = {test: Observed(outcome, 0.5, 1.0) for test, outcome in outcomes.items()}
+def run(outcomes: dict[str, TestOutcome], **errors: str) -> Report:
+    tests = {test: ObservedTest(outcome, 0.5, 1.0) for test, outcome in outcomes.items()}
     return Report(tests, ["failed", "failed"], tuple(outcomes), errors, ended=True, cpu_s=3.0)
 
 
 def test_outcomes_that_repeat_are_the_baseline_and_others_are_named_and_left_out() -> None:
-    steady: dict[str, Outcome] = {f"t{i}": "passed" for i in range(20)} | {"bad": "failed"}
+    steady: dict[str, TestOutcome] = {f"t{i}": "passed" for i in range(20)} | {"bad": "failed"}
     baseline = baseline_of([run(steady | {"f": "passed"}), run(steady | {"f": "failed"}), run(steady)], [9.0, 9.0, 9.0])
     assert baseline.outcomes == steady
     assert baseline.flaky == {"f": "passed, failed, missing"}
@@ -26,14 +26,14 @@ def test_outcomes_that_repeat_are_the_baseline_and_others_are_named_and_left_out
 
 
 def test_too_many_flaky_tests_make_the_baseline_unknown() -> None:
-    steady: dict[str, Outcome] = {f"t{i}": "passed" for i in range(8)}
+    steady: dict[str, TestOutcome] = {f"t{i}": "passed" for i in range(8)}
     baseline = baseline_of([run(steady | {"f": "passed"}), run(steady | {"f": "failed"})], [1.0, 1.0])
     assert "1 of 9 tests" in baseline.trouble
     assert baseline.outcomes == {}
 
 
 def test_files_that_never_can_be_collected_are_named_and_those_that_sometimes_can_are_trouble() -> None:
-    passed: dict[str, Outcome] = {"t": "passed"}
+    passed: dict[str, TestOutcome] = {"t": "passed"}
     assert baseline_of([run(passed, a="no module x"), run(passed, a="no module x")], [1.0, 1.0]).broken == {"a": "no module x"}
     assert "now and then: a" in baseline_of([run(passed, a="no module x"), run(passed)], [1.0, 1.0]).trouble
 
@@ -54,7 +54,7 @@ def test_each_test_is_compared_and_never_their_number() -> None:
 def test_a_run_that_stops_in_a_test_differs_there() -> None:
     report = run({"a": "passed"})
     report.running, report.ended = "b", False
-    assert difference(report, Ended(False, "took too much CPU time"), {"a": "passed"}, ["a", "b"]) == "b: took too much CPU time"
+    assert difference(report, ProcessEnd(False, "took too much CPU time"), {"a": "passed"}, ["a", "b"]) == "b: took too much CPU time"
     report.running = None
     assert "the run ended early" in str(difference(report, FINE, {"a": "passed"}, ["a", "b"]))
 
@@ -69,15 +69,19 @@ def test_tests_that_must_fail_and_pass_or_are_not_run_show_that_a_run_was_tamper
 
 def test_records_without_the_nonce_are_not_read() -> None:
     forged = b'x{"kind":"test","id":"a","outcome":"passed","cpu_s":0,"wall_s":0}\n'
-    assert read(forged, b"nonce").tests == {}
-    assert read(forged.replace(b"x{", b"x{", 1), b"x").tests["a"].outcome == "passed"
-    assert read(b"nonce{broken\nnonce[1]\n", b"nonce").tests == {}
+    assert read_report(forged, b"nonce").tests == {}
+    assert read_report(forged.replace(b"x{", b"x{", 1), b"x").tests["a"].outcome == "passed"
+    assert read_report(b"nonce{broken\nnonce[1]\n", b"nonce").tests == {}
 
 
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
     report = run({"a.py::one": "passed", "a.py::C::two": "passed", "b.py::three": "passed"})
-    report.tests["a.py::one"] = Observed("passed", 0, 0, {"m.py": [1]}, fresh=True)
-    report.touched = [Touched("a.py", {"m.py": [2]}, False), Touched("a.py::C", {"m.py": [3]}, True), Touched("", {"m.py": [4]}, False)]
+    report.tests["a.py::one"] = ObservedTest("passed", 0, 0, {"m.py": [1]}, fresh=True)
+    report.touched = [
+        FixtureLines("a.py", {"m.py": [2]}, False),
+        FixtureLines("a.py::C", {"m.py": [3]}, True),
+        FixtureLines("", {"m.py": [4]}, False),
+    ]
     report.imported = {"m.py": [9]}
     found = coverage_of(report, report.outcomes)
     assert found.tests["m.py"] == {

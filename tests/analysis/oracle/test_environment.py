@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.oracle.environment import NoEnvironment, Wanted, kept_environment, make_environment, wanted_by
+from assay.analysis.oracle.environment import NoEnvironment, Requirements, kept_environment, make_environment, requirements_of
 from assay.analysis.oracle.interpreter import UnusableInterpreter, folders_of, interpreter_of, probe
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
@@ -37,12 +37,12 @@ def test_what_is_named_for_testing_is_wanted_and_what_it_includes(tmp_path: Path
     (tmp_path / "setup.cfg").write_text("[options.extras_require]\ntests =\n    x\ndoc =\n    y\n")
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "test.txt").write_text("pluggy\n")
-    assert wanted_by(tmp_path) == Wanted(("testing", "tests"), ("pluggy", "iniconfig"), ("requirements/test.txt",))
+    assert requirements_of(tmp_path) == Requirements(("testing", "tests"), ("pluggy", "iniconfig"), ("requirements/test.txt",))
 
 
 def test_dev_stands_in_where_nothing_is_named_for_testing(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[dependency-groups]\ndev = ["a"]\ndocs = ["b"]\n')
-    assert wanted_by(tmp_path).requirements == ("a",)
+    assert requirements_of(tmp_path).requirements == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_dev_stands_in_where_nothing_is_named_for_testing(tmp_path: Path) -> Non
 def test_a_project_that_does_not_say_what_it_needs_is_refused(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text)
     with pytest.raises(NoEnvironment, match=reason):
-        wanted_by(tmp_path)
+        requirements_of(tmp_path)
 
 
 def test_the_projects_own_environment_goes_before_the_python_that_runs(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.oracle.scratch_folder import Place, remove_stale
+from assay.analysis.oracle.scratch_folder import ScratchFolder, remove_stale
 
 HOLD = """
 import sys, tempfile
 tempfile.tempdir = sys.argv[1]
-from assay.analysis.oracle.scratch_folder import Place
-place = Place()
+from assay.analysis.oracle.scratch_folder import ScratchFolder
+place = ScratchFolder()
 (place.path / "file").touch()
 print(place.path, flush=True)
 sys.stdin.read()
@@ -46,12 +46,12 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_place_lives_as_long_as_its_process_and_is_removed_by_the_next_one(temporary: Path) -> None:
     with elsewhere(temporary) as theirs:
-        mine = Place()
+        mine = ScratchFolder()
         remove_stale(temporary)
         assert (theirs / "file").exists()
         assert mine.path.is_dir()
     assert (theirs / "file").exists()
-    second = Place()
+    second = ScratchFolder()
     assert not theirs.exists()
     assert mine.path.is_dir()
     for place in (mine, second):
@@ -64,7 +64,7 @@ def test_a_place_lives_as_long_as_its_process_and_is_removed_by_the_next_one(tem
 def test_a_place_that_root_handed_to_a_jails_user_is_removed_too(temporary: Path) -> None:
     with elsewhere(temporary) as theirs:
         os.chown(theirs, 1_900_000_000, 1_900_000_000)
-    Place().close()
+    ScratchFolder().close()
     assert not theirs.exists()
 
 
@@ -83,7 +83,7 @@ def test_what_only_has_such_a_name_and_what_a_link_leads_to_are_left_alone(tempo
 
 def test_of_many_that_begin_and_end_at_once_none_takes_anothers(temporary: Path) -> None:
     def come_and_go(_: int) -> bool:
-        place = Place()
+        place = ScratchFolder()
         (place.path / "file").touch()
         remove_stale(temporary)
         there = (place.path / "file").exists()
@@ -106,7 +106,7 @@ def test_a_place_that_is_taken_before_it_is_locked_is_made_again(temporary: Path
         lock(held, how)
 
     monkeypatch.setattr(fcntl, "flock", lock_too_late)
-    place = Place()
+    place = ScratchFolder()
     assert place.path.is_dir()
     assert place.path != taken[0]
     place.close()

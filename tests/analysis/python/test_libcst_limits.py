@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.analysis.python.libcst_limits import refuse_what_overflows
+from assay.analysis.python.libcst_limits import check_nesting
 from assay.analysis.python.source_text import UnreadableSource
 from assay.analysis.python.syntax.parsed import parse
 
@@ -36,11 +36,11 @@ def test_what_nests_without_end_is_refused(text: str) -> None:
 
 def test_many_branches_of_one_statement_are_refused() -> None:
     with pytest.raises(UnreadableSource, match="nested too deep"):
-        refuse_what_overflows("if x:\n    pass\n" + "elif x:\n    pass\n" * 3000)
+        check_nesting("if x:\n    pass\n" + "elif x:\n    pass\n" * 3000)
 
 
 def test_a_long_table_and_many_statements_are_read() -> None:
     table = "x = {" + "".join(f"'{i}': (-1, a.b, f(c=-{i}).g),\n" for i in range(3000)) + "}\n"
-    refuse_what_overflows(table)
-    refuse_what_overflows("x = -a.b + f()\n" * 5000)
+    check_nesting(table)
+    check_nesting("x = -a.b + f()\n" * 5000)
     assert parse(table).tree.code == table

@@ -14,7 +14,7 @@ from needs import needs
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.analysis.sandbox.judging.result import Ending
+from assay.analysis.sandbox.judging.result import ProgramOutcome
 
 from ..hostile import FORGERIES, HARM, Hostile
 from ..hostile.program import SQUARE
@@ -108,7 +108,7 @@ def contained(where: Attacked, program: Hostile) -> None:
 
 def honest_passes(where: Attacked) -> None:
     result = where[0].check(HONEST, TEST, "square", limits=ALLOWED)
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
 
 
 @each(SHORT)

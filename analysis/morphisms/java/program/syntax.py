@@ -41,7 +41,7 @@ STATEMENTS = (
 )
 
 # What walks the tree does so by calling itself, a few times a level.
-_DEEPEST = 200
+_MAX_DEPTH = 200
 
 _PARSER = Parser(Language(tree_sitter_java.language()))
 # An escape that javac turns into a character before it looks for tokens; after an even number of backslashes it is none.
@@ -80,9 +80,9 @@ def parse(source: str) -> JavaSource:
     root = _PARSER.parse(data).root_node
     if root.has_error:
         raise UnreadableSource(f"line {_first_error(root).start_point.row + 1}: not Java that can be parsed")
-    deep = next((node for node, depth in _with_depth(root) if depth > _DEEPEST), None)
+    deep = next((node for node, depth in _with_depth(root) if depth > _MAX_DEPTH), None)
     if deep is not None:
-        raise UnreadableSource(f"line {deep.start_point.row + 1}: code nested more than {_DEEPEST} deep, as in a very long sum")
+        raise UnreadableSource(f"line {deep.start_point.row + 1}: code nested more than {_MAX_DEPTH} deep, as in a very long sum")
     starts = None if len(data) == len(source) else [0, *accumulate(len(c.encode()) for c in source)]
     java = JavaSource(source, data, root, starts)
     for escape in _ESCAPE.finditer(source):

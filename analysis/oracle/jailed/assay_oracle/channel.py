@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 # Above what tests close or count: some close every low descriptor, some compare the lowest free ones.
-_LEAST_DESCRIPTOR = 200
+_MIN_DESCRIPTOR = 200
 
 
 class Channel:
@@ -19,8 +19,8 @@ class Channel:
     """
 
     def __init__(self) -> None:
-        self._requests = os.fdopen(fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, _LEAST_DESCRIPTOR), "rb")
-        self._records = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _LEAST_DESCRIPTOR)
+        self._requests = os.fdopen(fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR), "rb")
+        self._records = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR)
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
         os.dup2(nowhere, 1)

@@ -31,8 +31,8 @@ import pytest
 from . import canary
 from .channel import Channel
 from .limit import allow, cpu_used
+from .line_watch import Lines, LineWatch
 from .serve import serve
-from .touched import Lines, Watch
 
 # Of the reports on one test, the one that is furthest from a pass is its outcome.
 _SEVERITY = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")
@@ -40,15 +40,15 @@ _STARTS_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.po
 # What takes the place of the watch, or of its callbacks.
 _WATCHES = frozenset({"sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"})
 # The watch itself, and threads that take it over.
-_OWN_WATCH = (Watch.__module__, "threading")
-_LONGEST_REASON = 400
+_OWN_WATCH = (LineWatch.__module__, "threading")
+_MAX_REASON = 400
 
 
 def _reason(longrepr: object) -> str:
     """The last line that pytest marks as the error, of what it says of a failure."""
     said = str(longrepr).strip().splitlines()
     errors = [line for line in said if line.startswith("E ")] or said[-1:] or ["no reason given"]
-    return errors[-1].removeprefix("E ").strip()[:_LONGEST_REASON]
+    return errors[-1].removeprefix("E ").strip()[:_MAX_REASON]
 
 
 def outcome_of(report: pytest.TestReport) -> str:
@@ -72,7 +72,7 @@ def shuffled(ids: Sequence[str], seed: int) -> list[str]:
     return sorted(ids, key=key)
 
 
-class Run:
+class OraclePlugin:
     """The hooks of one pytest session."""
 
     def __init__(self, channel: Channel) -> None:
@@ -84,7 +84,7 @@ class Run:
         self._seed: int | None = request["seed"]
         self._expected: dict[str, str] = request["expected"]
         self._allowance: dict[str, float] = request["allowance"]
-        self._watch = Watch(request["root"]) if request["watch"] else None
+        self._watch = LineWatch(request["root"]) if request["watch"] else None
         self._errors: dict[str, str] = {}
         self._canaries: list[pytest.Item] = []
         self._outcomes: dict[str, str] = {}
@@ -220,4 +220,4 @@ def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
     No option is added: it is the one hook before output is captured and a conftest.py is imported, which could read the nonce, write into
     the records, or import the project unwatched.
     """
-    pluginmanager.register(Run(Channel()), "assay_oracle")
+    pluginmanager.register(OraclePlugin(Channel()), "assay_oracle")

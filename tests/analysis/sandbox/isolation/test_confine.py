@@ -15,7 +15,7 @@ import pytest
 
 import assay
 from assay.analysis.sandbox.isolation import landlock, seccomp
-from assay.analysis.sandbox.isolation.confine import Unconfined, confine, prepare
+from assay.analysis.sandbox.isolation.confine import ConfinementError, confine, prepare
 from assay.analysis.sandbox.isolation.limits import Limits
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or landlock.abi() < 1, reason="needs Landlock")
@@ -175,11 +175,11 @@ def test_one_confinement_serves_many_children() -> None:
 def test_a_process_of_several_threads_is_not_confined() -> None:
     code = """
 import os, threading
-from assay.analysis.sandbox.isolation.confine import Unconfined, confine
+from assay.analysis.sandbox.isolation.confine import ConfinementError, confine
 from assay.analysis.sandbox.isolation.limits import Limits
 threading.Thread(target=threading.Event().wait, daemon=True).start()
 try: confine(Limits())
-except Unconfined as error: print(error)
+except ConfinementError as error: print(error)
 os.listdir('/')
 """
     ran = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=True)
@@ -213,7 +213,7 @@ def test_an_unknown_processor_is_refused_with_its_name(monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=machine))
     with pytest.raises(seccomp.UnsupportedArchitecture, match=machine):
         seccomp.jail_filter()
-    with pytest.raises(Unconfined, match=machine):
+    with pytest.raises(ConfinementError, match=machine):
         confine(Limits())
 
 

@@ -27,10 +27,10 @@ from jails import (
 )
 
 from assay.analysis.sandbox.isolation import bubblewrap
-from assay.analysis.sandbox.isolation.containment import Unjailed
 from assay.analysis.sandbox.isolation.jail import Jail, Mount
 from assay.analysis.sandbox.isolation.levels import Isolation
-from assay.analysis.sandbox.isolation.limits import FILES, Limits
+from assay.analysis.sandbox.isolation.limits import MAX_FILES, Limits
+from assay.analysis.sandbox.isolation.running_jail import JailError
 from assay.analysis.sandbox.isolation.supervision import files_in
 
 
@@ -138,7 +138,7 @@ def test_the_disk_can_not_be_filled(level: Isolation) -> None:
 def test_files_without_number_are_stopped(level: Isolation) -> None:
     code = "import os\nos.chdir(os.environ['TMPDIR'])\nfor i in range(10**7): open(str(i), 'w').close()"
     ran = python(level, code, limits=Limits(cpu_s=20, wall_s=60))
-    assert (ran.ending, ran.reason) == ("signalled", f"it made more than {FILES} files")
+    assert (ran.ending, ran.reason) == ("signalled", f"it made more than {MAX_FILES} files")
 
 
 @isolating
@@ -217,9 +217,9 @@ def test_what_bubblewrap_was_to_be_told_by_is_closed_where_it_does_not_start() -
         return len(list(Path("/proc/self/fd").iterdir()))
 
     before = files()
-    for enter, error in ((["/no-such-program"], Unjailed), (["a\0b"], ValueError)):
+    for enter, error in ((["/no-such-program"], JailError), (["a\0b"], ValueError)):
         with pytest.raises(error):
-            bubblewrap.begin(["true"], cwd=TMP, mounts=(), environment={}, limits=Limits(), enter=enter, stdin=subprocess.DEVNULL)
+            bubblewrap.start(["true"], cwd=TMP, mounts=(), environment={}, limits=Limits(), enter=enter, stdin=subprocess.DEVNULL)
     assert files() == before
 
 
@@ -250,7 +250,7 @@ def test_a_started_process_is_held_to_its_memory(level: Isolation) -> None:
 @every_level
 def test_what_can_not_be_started_says_why(level: Isolation) -> None:
     before = zombies()
-    with pytest.raises(Unjailed, match="is not in the jail, or can't be run there"):
+    with pytest.raises(JailError, match="is not in the jail, or can't be run there"):
         Jail(level).start(["/no/such/program"], cwd=TMP)
     assert zombies() <= before
 

@@ -15,7 +15,7 @@ from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging import java
 from assay.analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
-from assay.analysis.sandbox.judging.result import Ending, Result
+from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 
 HUMANEVAL_X = "humaneval-x/humaneval_java.jsonl.gz"
 QUICK = Limits(cpu_s=1, wall_s=20)
@@ -56,40 +56,40 @@ def sandbox() -> Iterator[JavaSandbox]:
 
 def test_a_right_program_passes(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT, TEST)
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
     assert result.label is True
 
 
 def test_a_wrong_program_fails_with_the_line_of_the_test(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT.replace("i * i", "i + i"), TEST)
-    assert (result.ending, result.label) == (Ending.FAILED, False)
+    assert (result.outcome, result.label) == (ProgramOutcome.FAILED, False)
     assert "AssertionError at line 11 of the test" in result.reason
 
 
 def test_what_does_not_compile_fails_with_the_compilers_message(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT.replace("return all;", "return x;"), TEST)
-    assert result.ending is Ending.FAILED
+    assert result.outcome is ProgramOutcome.FAILED
     assert "Program.java:4: cannot find symbol" in result.reason
     result = sandbox.check(RIGHT.replace("square(int", "cube(int"), TEST)
-    assert result.ending is Ending.FAILED
+    assert result.outcome is ProgramOutcome.FAILED
     assert "Test.java:5: cannot find symbol" in result.reason
 
 
 def test_a_test_without_main_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT, "class Main {}")
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
 
 
 def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24))
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "did not start" in result.reason
 
 
 def test_what_a_program_prints_is_kept_and_cut(sandbox: JavaSandbox) -> None:
     program = RIGHT.replace("return x * x;", 'System.out.println("seen " + x); System.err.println("too"); return x * x;')
     result = sandbox.check(program, TEST)
-    assert result.ending is Ending.PASSED
+    assert result.outcome is ProgramOutcome.PASSED
     assert "seen -4\ntoo\n" in result.output
 
 
@@ -102,13 +102,13 @@ def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None
     program, ending = HOSTILE[name]
     result = sandbox.check(program, TEST, limits=QUICK)
     assert result.label is False, result
-    assert ending is None or result.ending is ending, result
+    assert ending is None or result.outcome is ending, result
 
 
 @pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandbox) -> None:
     result = sandbox.check(solution("for (;;) {}"), TEST, limits=Limits(cpu_s=0.5))
-    assert result.ending is Ending.TIMED_OUT
+    assert result.outcome is ProgramOutcome.TIMED_OUT
     assert "0.5 s of CPU time" in result.reason
 
 
@@ -120,7 +120,7 @@ def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaSandbox)
 def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> None:
     program = solution("try { Thread.sleep(99999); } catch (Exception e) {} return 0;")
     result = sandbox.check(program, TEST, limits=Limits(wall_s=4))
-    assert result.ending is Ending.TIMED_OUT
+    assert result.outcome is ProgramOutcome.TIMED_OUT
     assert "4 s on the clock" in result.reason
 
 
@@ -146,7 +146,7 @@ def test_a_program_sees_no_file_variable_or_socket_of_ours(sandbox: JavaSandbox,
     secret.chmod(0o644)
     with socket.create_server(("127.0.0.1", 0)) as server:
         result = sandbox.check(PEEK % (secret, __file__, server.getsockname()[1], shared / "written"), TEST)
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
     assert not (shared / "written").exists()
 
 
@@ -186,7 +186,7 @@ def test_values_come_back_with_their_exact_types(sandbox: JavaSandbox) -> None:
     assert Arrays.deepEquals(s.turned(new String[][] {{{{"a"}}, {{"b", null}}}}), new String[][] {{{{"b", null}}, {{"a"}}}});
     assert s.joined("x", 'y', 1).equals("xy1");"""
     result = checked(sandbox, members, statements)
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
 
 
 def test_changes_to_arguments_and_identity_come_back(sandbox: JavaSandbox) -> None:
@@ -203,7 +203,7 @@ def test_changes_to_arguments_and_identity_come_back(sandbox: JavaSandbox) -> No
     assert a[1] == 7 && inner.equals(List.of(1, 2)) && m.get("n") == inner && b.toString().equals("x!");
     assert s.literal("same");
     try { s.fixed(List.of(2)); throw new Exception("a fixed list grew"); } catch (UnsupportedOperationException e) {}"""
-    assert checked(sandbox, members, statements).ending is Ending.PASSED
+    assert checked(sandbox, members, statements).outcome is ProgramOutcome.PASSED
 
 
 def test_exceptions_come_back_as_the_nearest_class_of_the_library(sandbox: JavaSandbox) -> None:
@@ -214,7 +214,7 @@ def test_exceptions_come_back_as_the_nearest_class_of_the_library(sandbox: JavaS
     statements = """try { s.f(0); throw new Exception(); } catch (IllegalArgumentException e) { assert e.getMessage().equals("none"); }
     try { s.f(1); throw new Exception(); } catch (java.io.IOException e) { assert e.getMessage().equals("disk"); }
     try { s.f(2); throw new Exception(); } catch (ArithmeticException e) {}"""
-    assert checked(sandbox, members, statements).ending is Ending.PASSED
+    assert checked(sandbox, members, statements).outcome is ProgramOutcome.PASSED
 
 
 def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbox) -> None:
@@ -234,7 +234,7 @@ def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbo
     assert s.shape(2).twice() == 8 && ((Square) s.shape(3)).side() == 3;
     assert Color.RED.next() == Color.GREEN;"""
     result = checked(sandbox, members, statements, outside)
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
 
 
 def test_an_answer_that_its_reader_cannot_hold_decides_whatever_the_test_makes_of_it(sandbox: JavaSandbox) -> None:
@@ -248,7 +248,7 @@ def test_an_answer_that_its_reader_cannot_hold_decides_whatever_the_test_makes_o
             {FRAME} var frame = new java.io.DataOutputStream(out); frame.writeInt(bytes.size()); frame.write(bytes.toByteArray());
             Thread.sleep(60000); return 0; }}"""
         result = checked(sandbox, members, "try { s.odd(); } catch (StackOverflowError e) {}")
-        assert result.ending is Ending.FAILED
+        assert result.outcome is ProgramOutcome.FAILED
         assert "an answer that is no value" in result.reason
 
 
@@ -265,32 +265,32 @@ TELLS = "class Main {{ public static void main(String[] a) {{ Solution s = new S
 )
 def test_a_value_near_the_largest_is_the_programs_failure_wherever_the_test_takes_it(sandbox: JavaSandbox, then: str) -> None:
     result = sandbox.check(LONG.format(characters=(1 << 23) - (1 << 10)), TELLS.format(then=then))
-    assert result.ending is Ending.FAILED, result
+    assert result.outcome is ProgramOutcome.FAILED, result
 
 
 def test_a_value_too_large_that_the_test_made_itself_gives_no_verdict(sandbox: JavaSandbox) -> None:
     grows = "for (int n = 1 << 20; n <= 1 << 22; n *= 2) s.same(new int[n]);"
     result = checked(sandbox, "int[] same(int[] all) { return all.clone(); }", grows)
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "too large" in result.reason
 
 
 def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = checked(sandbox, "void run(Runnable r) { r.run(); }", "s.run(() -> {});")
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "the test passes what it cannot" in result.reason
 
 
 def test_a_compiler_that_was_kept_waiting_says_nothing_about_the_program(sandbox: JavaSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(java, "COMPILE_S", 0.001)
     result = sandbox.check(RIGHT, TEST)
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "the compiler was not done after 0.001 s on the clock" in result.reason
     # and one that worked all the time does
     monkeypatch.setattr(java, "COMPILE_CPU_S", 0.0)
-    assert sandbox.check(RIGHT, TEST).ending is Ending.TIMED_OUT
+    assert sandbox.check(RIGHT, TEST).outcome is ProgramOutcome.TIMED_OUT
     monkeypatch.undo()
-    assert sandbox.check(RIGHT, TEST).ending is Ending.PASSED
+    assert sandbox.check(RIGHT, TEST).outcome is ProgramOutcome.PASSED
 
 
 def test_a_missing_jdk_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from needs import DATA, needs_data
 
-from assay.analysis.sandbox.isolation import containment, started
+from assay.analysis.sandbox.isolation import running_jail, running_process
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode, find_node
-from assay.analysis.sandbox.judging.result import Ending, Result
+from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 
 HUMANEVAL_X = "humaneval-x/humaneval_js.jsonl.gz"
 # canonical solutions that are wrong, and pass upstream because its console.assert only prints: `return (z, false)` gives no pair, and by
@@ -56,38 +56,38 @@ def wrong(square: str = "return 0", squares: str = "return []", more: str = "") 
 
 def test_a_right_program_passes(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(RIGHT, TEST)
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
     assert result.label is True
 
 
 def test_an_assertion_that_fails_is_a_failure_with_its_line(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(RIGHT.replace("i * i", "i + i"), TEST)
-    assert (result.ending, result.label) == (Ending.FAILED, False)
+    assert (result.outcome, result.label) == (ProgramOutcome.FAILED, False)
     assert "assertion failed at line 4 of the test" in result.reason
-    assert sandbox.check("const f = 1", "try { console.assert(f === 2) } catch {}").ending is Ending.FAILED
+    assert sandbox.check("const f = 1", "try { console.assert(f === 2) } catch {}").outcome is ProgramOutcome.FAILED
 
 
 def test_what_does_not_parse_fails_with_the_message(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check("const square = (x) => {", TEST)
-    assert result.ending is Ending.FAILED
+    assert result.outcome is ProgramOutcome.FAILED
     assert "SyntaxError: Unexpected end of input" in result.reason
 
 
 def test_a_missing_function_fails(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check("const cube = (x) => x", TEST)
-    assert result.ending is Ending.FAILED
+    assert result.outcome is ProgramOutcome.FAILED
     assert "square is not defined at line 2 of the test" in result.reason
 
 
 def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=2))
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "did not start" in result.reason
 
 
 def test_what_a_program_prints_is_kept(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(RIGHT.replace("=> x * x", "=> { console.log('seen', x); return x * x }"), TEST)
-    assert result.ending is Ending.PASSED
+    assert result.outcome is ProgramOutcome.PASSED
     assert "seen -4\n" in result.output
 
 
@@ -128,84 +128,87 @@ def framed(*replies: str) -> str:
 
 
 HOSTILE = {
-    "exits as it is loaded": (wrong(more="process.exit(0)"), Ending.FAILED),
-    "exits in a call": (wrong("process.exit(0)"), Ending.FAILED),
-    "exits by the way below": (wrong("process.reallyExit(0)"), Ending.FAILED),
-    "exits when it is asked to end": (wrong("process.on('exit', () => process.reallyExit(0)); throw 1"), Ending.FAILED),
+    "exits as it is loaded": (wrong(more="process.exit(0)"), ProgramOutcome.FAILED),
+    "exits in a call": (wrong("process.exit(0)"), ProgramOutcome.FAILED),
+    "exits by the way below": (wrong("process.reallyExit(0)"), ProgramOutcome.FAILED),
+    "exits when it is asked to end": (wrong("process.on('exit', () => process.reallyExit(0)); throw 1"), ProgramOutcome.FAILED),
     "kills itself": (wrong("process.kill(process.pid, 'SIGKILL')"), None),
     "kills every process it sees": (wrong("try { process.kill(-1, 'SIGKILL') } catch {} return 9"), None),
-    "aborts": (wrong("process.abort()"), Ending.CRASHED),
-    "writes a verdict in the place of an answer": (wrong(f"require('fs').writeSync(1, {PASS}); return 0"), Ending.FAILED),
-    "writes verdicts as it is loaded": (wrong(more=f"for (let i = 0; i < 99; i++) require('fs').writeSync(1, {PASS})"), Ending.FAILED),
+    "aborts": (wrong("process.abort()"), ProgramOutcome.CRASHED),
+    "writes a verdict in the place of an answer": (wrong(f"require('fs').writeSync(1, {PASS}); return 0"), ProgramOutcome.FAILED),
+    "writes verdicts as it is loaded": (
+        wrong(more=f"for (let i = 0; i < 99; i++) require('fs').writeSync(1, {PASS})"),
+        ProgramOutcome.FAILED,
+    ),
     "says that it has ended, so that no verdict be given": (
         wrong("require('fs').writeSync(1, Buffer.from([0, 0, 0, 1, 68])); return 0"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
-    "prints what a passed test prints": (wrong("console.log('PASSED'); console.log('1 passing'); return 0"), Ending.FAILED),
-    "makes console.assert do nothing": (wrong(more="console.assert = () => {}"), Ending.FAILED),
-    "has a console of its own": (wrong(more="const console = { assert () {} }"), Ending.FAILED),
-    "has a JSON of its own": (wrong("return x * x", more="const JSON = { stringify: () => 'same' }"), Ending.FAILED),
+    "prints what a passed test prints": (wrong("console.log('PASSED'); console.log('1 passing'); return 0"), ProgramOutcome.FAILED),
+    "makes console.assert do nothing": (wrong(more="console.assert = () => {}"), ProgramOutcome.FAILED),
+    "has a console of its own": (wrong(more="const console = { assert () {} }"), ProgramOutcome.FAILED),
+    "has a JSON of its own": (wrong("return x * x", more="const JSON = { stringify: () => 'same' }"), ProgramOutcome.FAILED),
     "changes JSON and arrays": (
         wrong("return x * x", more="JSON.stringify = () => 'same'; Array.prototype.every = () => true; Object.is = () => true"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
-    "has a test of its own": (wrong(more="var testSquares = () => {}"), Ending.FAILED),
+    "has a test of its own": (wrong(more="var testSquares = () => {}"), ProgramOutcome.FAILED),
     "gives an object whose methods agree": (
         wrong("return x * x", "return n > 3 ? [0, 1, 4, 9] : { length: 3, every: () => true, equals: () => true, toJSON: () => [] }"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "gives an array whose methods agree": (
         wrong(
             "return x * x",
             "return n > 3 ? [0, 1, 4, 9] : Object.assign(new (class extends Array { every () { return true } })(), [7, 7, 7])",
         ),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "gives a proxy for an array": (
         wrong("return x * x", "return n > 3 ? [0, 1, 4, 9] : new Proxy([1, 2, 3], { get: (a, k) => k === 'every' ? () => true : a[k] })"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
-    "gives a number that equals everything": (wrong("return { valueOf: () => 9, [Symbol.toPrimitive]: () => 9 }"), Ending.FAILED),
+    "gives a number that equals everything": (wrong("return { valueOf: () => 9, [Symbol.toPrimitive]: () => 9 }"), ProgramOutcome.FAILED),
     "pollutes prototypes by a key": (
         wrong('return globalThis.JSON.parse(\'{"__proto__": {"every": 1, "assert": 1}}\')'),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "pollutes prototypes by what it gives": (
         wrong("return { constructor: { prototype: { every: () => true } }, __proto__: { toString: () => '9' } }"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "answers with an object that has functions for methods": (
         framed('{"changed": [], "value": ["o", ["every", ["f", 0], "length", 3]]}'),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
     "answers with an object whose keys are no strings": (
         framed('{"changed": [], "value": ["o", [["a", ["every"]], ["f", 0], "length", 3]]}'),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
-    "answers with an object that the test did not make": (framed('{"changed": [], "value": ["i", 7]}'), Ending.FAILED),
-    "gives back a function for the test's function": (wrong("return () => true", "return () => true"), Ending.FAILED),
-    "goes below by process.binding": (wrong("process.binding('fs'); process.binding('spawn_sync'); return 0"), Ending.FAILED),
+    "answers with an object that the test did not make": (framed('{"changed": [], "value": ["i", 7]}'), ProgramOutcome.FAILED),
+    "gives back a function for the test's function": (wrong("return () => true", "return () => true"), ProgramOutcome.FAILED),
+    "goes below by process.binding": (wrong("process.binding('fs'); process.binding('spawn_sync'); return 0"), ProgramOutcome.FAILED),
     "looks for the judge in its own modules": (
         wrong(more="for (const m of Object.values(require('module')._cache)) m.exports.writeFrame = () => {}"),
         None,
     ),
     "starts a shell that kills": (wrong("require('child_process').spawnSync('sh', ['-c', 'kill -9 -1']); return 9"), None),
-    "leaves timers behind": (wrong(more="setInterval(() => {}, 1); process.on('uncaughtException', () => {})"), Ending.FAILED),
+    "leaves timers behind": (wrong(more="setInterval(() => {}, 1); process.on('uncaughtException', () => {})"), ProgramOutcome.FAILED),
     "leaves a worker behind": (
         wrong(more="new (require('worker_threads').Worker)('for (;;) {}', { eval: true })"),
         None,
     ),
-    "throws as it is loaded": (wrong(more="throw new Error('no')"), Ending.FAILED),
-    "throws undefined": (wrong("throw undefined"), Ending.FAILED),
-    "throws away the stack": (wrong("return square(x) + 1"), Ending.FAILED),
+    "throws as it is loaded": (wrong(more="throw new Error('no')"), ProgramOutcome.FAILED),
+    "throws undefined": (wrong("throw undefined"), ProgramOutcome.FAILED),
+    "throws away the stack": (wrong("return square(x) + 1"), ProgramOutcome.FAILED),
     "gives a promise that is never kept": (wrong("return new Promise(() => {})"), None),
-    "gives an array that holds itself": (wrong("return x * x", "const a = []; a.push(a); return a"), Ending.FAILED),
+    "gives an array that holds itself": (wrong("return x * x", "const a = []; a.push(a); return a"), ProgramOutcome.FAILED),
     "gives an array nested beyond all bounds": (
         wrong("return x * x", "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a"),
-        Ending.FAILED,
+        ProgramOutcome.FAILED,
     ),
-    "never ends": (wrong("for (;;) {}"), Ending.TIMED_OUT),
-    "never ends as it is loaded": (wrong(more="for (;;) {}"), Ending.TIMED_OUT),
+    "never ends": (wrong("for (;;) {}"), ProgramOutcome.TIMED_OUT),
+    "never ends as it is loaded": (wrong(more="for (;;) {}"), ProgramOutcome.TIMED_OUT),
     "fills the heap": (wrong("const all = []; for (;;) all.push(new Array(1e6).fill(x))"), None),
     "fills memory outside of the heap": (wrong("const all = []; for (;;) all.push(Buffer.alloc(1e8, 1))"), None),
     "prints without end": (wrong("for (;;) console.log('x'.repeat(1 << 16))"), None),
@@ -220,13 +223,13 @@ def test_a_hostile_program_never_passes(sandbox: JavaScriptSandbox, name: str) -
     program, ending = HOSTILE[name]
     result = sandbox.check(program, TEST, limits=QUICK)
     assert result.label is False, result
-    assert ending is None or result.ending is ending, result
+    assert ending is None or result.outcome is ending, result
 
 
 @pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(wrong("for (;;) {}"), TEST, limits=Limits(cpu_s=1))
-    assert result.ending is Ending.TIMED_OUT
+    assert result.outcome is ProgramOutcome.TIMED_OUT
     assert "1 s of CPU time" in result.reason
 
 
@@ -237,11 +240,11 @@ def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaScriptSa
 def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: JavaScriptSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     killed = wrong("process.kill(process.pid, 'SIGKILL')")
     # the kernel's count of the processes that it killed goes up meanwhile
-    count = itertools.count(containment.oom_kills())
-    monkeypatch.setattr(started, "oom_kills", lambda: next(count))
+    count = itertools.count(running_jail.oom_kills())
+    monkeypatch.setattr(running_process, "oom_kills", lambda: next(count))
     result = sandbox.check(killed, TEST)
-    assert (result.ending, result.reason) == (Ending.INFRASTRUCTURE, "the machine ran out of memory")
-    assert sandbox.check(wrong("process.abort()"), TEST).ending is Ending.CRASHED
+    assert (result.outcome, result.reason) == (ProgramOutcome.INFRASTRUCTURE, "the machine ran out of memory")
+    assert sandbox.check(wrong("process.abort()"), TEST).outcome is ProgramOutcome.CRASHED
 
 
 def test_a_program_sees_no_file_variable_or_socket_of_ours(
@@ -268,7 +271,7 @@ def test_a_program_sees_no_file_variable_or_socket_of_ours(
             """console.assert(seen().length === 0 && secret() === undefined && wrote() === false)
             connected().then(yes => console.assert(yes === false))""",
         )
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
     assert not (shared / "written").exists()
 
 
@@ -292,7 +295,7 @@ def test_values_come_back_with_their_exact_types(sandbox: JavaScriptSandbox) -> 
         "const echo = x => x\nconst fresh = x => x instanceof Error || typeof x !== 'object' || x === null ? 'same' : structuredClone(x)"
     )
     # structuredClone gives an ordinary prototype to an object that has none
-    assert checked(sandbox, program, test.replace("null, __proto__: null", "null")).ending is Ending.PASSED
+    assert checked(sandbox, program, test.replace("null, __proto__: null", "null")).outcome is ProgramOutcome.PASSED
 
 
 PLAIN = st.recursive(
@@ -307,7 +310,7 @@ PLAIN = st.recursive(
 def test_any_plain_value_comes_back_as_it_went(sandbox: JavaScriptSandbox, values: list[object]) -> None:
     test = f"for (const value of JSON.parse({json.dumps(json.dumps(values))})) console.assert(same(copy(value), [value]))"
     result = checked(sandbox, "const copy = x => [structuredClone(x)]", test)
-    assert result.ending is Ending.PASSED, result
+    assert result.outcome is ProgramOutcome.PASSED, result
 
 
 def test_changes_to_arguments_and_identity_come_back(sandbox: JavaScriptSandbox) -> None:
@@ -318,7 +321,7 @@ def test_changes_to_arguments_and_identity_come_back(sandbox: JavaScriptSandbox)
     const list = [1]; const o = { gone: 1, list }; const m = new Map(); const s = new Set([1])
     change(o, m, s)
     console.assert(same(o, { list: [1, 2], again: [1, 2] }) && o.again === list && m.get('k') === 1 && s.size === 0)"""
-    assert checked(sandbox, program, test).ending is Ending.PASSED
+    assert checked(sandbox, program, test).outcome is ProgramOutcome.PASSED
 
 
 def test_functions_can_be_called_both_ways_and_objects_keep_their_state(sandbox: JavaScriptSandbox) -> None:
@@ -340,40 +343,40 @@ def test_functions_can_be_called_both_ways_and_objects_keep_their_state(sandbox:
     later(1).then(x => console.assert(x === 2))
     later(-1).then(() => console.assert(false), error => console.assert(error instanceof TypeError))"""
     result = checked(sandbox, program, test)
-    assert result.ending is Ending.PASSED, result
-    assert checked(sandbox, program, "later(1).then(x => console.assert(x === 3))").ending is Ending.FAILED
+    assert result.outcome is ProgramOutcome.PASSED, result
+    assert checked(sandbox, program, "later(1).then(x => console.assert(x === 3))").outcome is ProgramOutcome.FAILED
 
 
 def test_a_program_changes_nothing_of_the_judges_own(sandbox: JavaScriptSandbox) -> None:
     for name, own in (("constructor", "from"), ("__proto__", "0"), ("every", "call")):
         forged = json.dumps(json.dumps({"changed": [[name, [own, ["f", 0]]]], "value": 1}))
         result = sandbox.check(f"{FRAMES}\nconst touch = () => answer({forged})", "touch(); console.assert(Array.from([1]) === true)")
-        assert result.ending is Ending.FAILED
+        assert result.outcome is ProgramOutcome.FAILED
         assert "an answer that is no value" in result.reason
 
 
 def test_a_promise_that_is_rejected_with_nothing_fails(sandbox: JavaScriptSandbox) -> None:
     for nothing in ("null", "undefined"):
         result = sandbox.check(f"const later = async x => {{ throw {nothing} }}", "later(1).then(x => console.assert(x === 2))")
-        assert (result.ending, result.reason) == (Ending.FAILED, f"Error: thrown: {nothing}")
+        assert (result.outcome, result.reason) == (ProgramOutcome.FAILED, f"Error: thrown: {nothing}")
 
 
 def test_what_a_test_sets_is_its_own_whatever_names_the_program_has(sandbox: JavaScriptSandbox) -> None:
     program = "var found = { length: 1 }\nconst ones = n => []"
-    assert sandbox.check(program, "found = ones(1); console.assert(found.length === 1)").ending is Ending.FAILED
+    assert sandbox.check(program, "found = ones(1); console.assert(found.length === 1)").outcome is ProgramOutcome.FAILED
 
 
 def test_packages_that_benchmarks_name_are_there(sandbox: JavaScriptSandbox) -> None:
     program = "const md5 = text => require('js-md5')(text)"
     test = "const _ = require('lodash')\nif (!_.isEqual(md5('Hello world'), '3e25960a79dbc69b674cd4ec67a72c62')) { throw 'Error' }"
-    assert sandbox.check(program, test).ending is Ending.PASSED
+    assert sandbox.check(program, test).outcome is ProgramOutcome.PASSED
     result = sandbox.check(program, test.replace("3e", "4e"))
-    assert (result.ending, result.reason) == (Ending.FAILED, "thrown: Error")
+    assert (result.outcome, result.reason) == (ProgramOutcome.FAILED, "thrown: Error")
 
 
 def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check("const f = x => x", "f(Symbol('s'))")
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "a symbol cannot travel" in result.reason
 
 
@@ -393,13 +396,13 @@ const encode = s => answer(`{"changed":[],"value":${deep}}`)""",
 def test_a_program_whose_value_cannot_go_back_to_it_has_failed(sandbox: JavaScriptSandbox, name: str) -> None:
     test = "const coded = encode('abc'); console.assert(decode([[coded, coded]]) === 'abc')"
     result = sandbox.check(NO_ANSWER[name] + "\nconst decode = a => ''", test)
-    assert result.ending is Ending.FAILED, result
+    assert result.outcome is ProgramOutcome.FAILED, result
     assert "assertion" not in result.reason
 
 
 def test_a_value_of_the_tests_own_that_is_nested_too_deeply_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check("const f = x => x", "f(1); let a = []; for (let i = 0; i < 300; i++) a = [a]; f(a)")
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "nested too deeply" in result.reason
 
 
@@ -436,5 +439,5 @@ def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScrip
 )
 def test_a_test_that_cannot_be_run_says_nothing_about_the_program(sandbox: JavaScriptSandbox, test: str, says: str) -> None:
     result = sandbox.check("const f = x => x", test)
-    assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert says in result.reason

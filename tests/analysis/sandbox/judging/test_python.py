@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.analysis.sandbox.isolation import containment, started
+from assay.analysis.sandbox.isolation import running_jail, running_process
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.confine import Confinement, Unconfined
+from assay.analysis.sandbox.isolation.confine import Confinement, ConfinementError
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.forkserver import _confinement
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.analysis.sandbox.judging.result import Ending, Result
+from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 
 SHORT = Limits(cpu_s=1, wall_s=5, memory_bytes=1 << 28)
 
@@ -33,13 +33,13 @@ def sandbox() -> Iterator[PythonSandbox]:
 
 
 def failed(result: Result, *says: str) -> bool:
-    return result.ending is Ending.FAILED and result.label is False and all(text in result.reason for text in says)
+    return result.outcome is ProgramOutcome.FAILED and result.label is False and all(text in result.reason for text in says)
 
 
 def test_a_right_program_passes_and_a_wrong_one_fails_with_the_line_of_the_test(sandbox: PythonSandbox) -> None:
     test = "assert f(1) == 2\nassert f(2) == 3, 'two'\n"
     right = sandbox.check("def f(x):\n    print('at', x)\n    return x + 1\n", test)
-    assert (right.ending, right.label, right.output) == (Ending.PASSED, True, "at 1\nat 2\n")
+    assert (right.outcome, right.label, right.output) == (ProgramOutcome.PASSED, True, "at 1\nat 2\n")
     assert right.cpu_s > 0
     assert failed(sandbox.check("def f(x):\n    return 2\n", test), "AssertionError: two", "line 2")
 
@@ -193,18 +193,18 @@ def test_functions_go_both_ways(sandbox: PythonSandbox) -> None:
 
 def test_limits_end_what_goes_on_too_long_or_takes_too_much(sandbox: PythonSandbox) -> None:
     test = "assert f(1) == 2"
-    assert sandbox.check("def f(x):\n    while True: pass", test, limits=Limits(cpu_s=0.3)).ending is Ending.TIMED_OUT
-    assert sandbox.check("while True: print('x' * 1000)", test, limits=Limits(cpu_s=0.3)).ending is Ending.TIMED_OUT
+    assert sandbox.check("def f(x):\n    while True: pass", test, limits=Limits(cpu_s=0.3)).outcome is ProgramOutcome.TIMED_OUT
+    assert sandbox.check("while True: print('x' * 1000)", test, limits=Limits(cpu_s=0.3)).outcome is ProgramOutcome.TIMED_OUT
     asleep = sandbox.check("import time\ndef f(x): time.sleep(60)", test, limits=Limits(wall_s=0.5))
-    assert (asleep.ending, asleep.reason) == (Ending.TIMED_OUT, "took more than 0.5 s")
+    assert (asleep.outcome, asleep.reason) == (ProgramOutcome.TIMED_OUT, "took more than 0.5 s")
     hungry = "def f(x): return len(bytearray(1 << 29))"
-    assert sandbox.check(hungry, test, limits=SHORT).ending is Ending.OUT_OF_MEMORY
+    assert sandbox.check(hungry, test, limits=SHORT).outcome is ProgramOutcome.OUT_OF_MEMORY
     ignoring = (
         "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass"
     )
-    assert sandbox.check(ignoring, test, limits=Limits(cpu_s=0.3)).ending is Ending.TIMED_OUT
+    assert sandbox.check(ignoring, test, limits=Limits(cpu_s=0.3)).outcome is ProgramOutcome.TIMED_OUT
     crashed = sandbox.check("import ctypes\ndef f(x): ctypes.string_at(0)", test)
-    assert (crashed.ending, crashed.reason) == (Ending.CRASHED, "died of SIGSEGV")
+    assert (crashed.outcome, crashed.reason) == (ProgramOutcome.CRASHED, "died of SIGSEGV")
 
 
 def test_only_so_much_output_is_kept_and_endless_output_does_no_harm(sandbox: PythonSandbox) -> None:
@@ -214,26 +214,26 @@ def test_only_so_much_output_is_kept_and_endless_output_does_no_harm(sandbox: Py
 
 def test_what_the_judge_works_on_is_bounded_too(sandbox: PythonSandbox) -> None:
     result = sandbox.check("def f(x): return range(1 << 40)", "assert sorted(f(1)) == [1]", limits=Limits(cpu_s=0.2, wall_s=2))
-    assert result.ending in (Ending.OUT_OF_MEMORY, Ending.TIMED_OUT)
+    assert result.outcome in (ProgramOutcome.OUT_OF_MEMORY, ProgramOutcome.TIMED_OUT)
     assert sandbox.check("def f(x): return 2", "assert f(1) == 2").label
 
 
 def test_a_program_that_cuts_its_wire_and_lives_on_is_ended_and_has_failed(sandbox: PythonSandbox) -> None:
     away = "import os, time\ndef f(x):\n    os.closerange(3, 99)\n    time.sleep(60)\n"
     result = sandbox.check(away, "assert f(1) == 2", "f", limits=SHORT)
-    assert (result.ending, result.reason) == (Ending.FAILED, "cut itself off from its tests")
+    assert (result.outcome, result.reason) == (ProgramOutcome.FAILED, "cut itself off from its tests")
 
 
 def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: PythonSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     killed = "import os, signal\ndef f(x):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     result = sandbox.check(killed, "assert f(1) == 2", "f", limits=SHORT)
-    assert (result.ending, result.reason) == (Ending.CRASHED, "died of SIGKILL")
+    assert (result.outcome, result.reason) == (ProgramOutcome.CRASHED, "died of SIGKILL")
     # the kernel's count of the processes that it killed goes up meanwhile
-    count = itertools.count(containment.oom_kills())
-    monkeypatch.setattr(started, "oom_kills", lambda: next(count))
+    count = itertools.count(running_jail.oom_kills())
+    monkeypatch.setattr(running_process, "oom_kills", lambda: next(count))
     result = sandbox.check(killed, "assert f(1) == 2", "f", limits=SHORT)
-    assert (result.ending, result.reason) == (Ending.INFRASTRUCTURE, "the machine ran out of memory")
-    assert sandbox.check("def f(x):\n    return 2\n", "assert f(1) == 2", "f", limits=SHORT).ending is Ending.PASSED
+    assert (result.outcome, result.reason) == (ProgramOutcome.INFRASTRUCTURE, "the machine ran out of memory")
+    assert sandbox.check("def f(x):\n    return 2\n", "assert f(1) == 2", "f", limits=SHORT).outcome is ProgramOutcome.PASSED
 
 
 def test_a_test_that_can_not_be_run_says_nothing_about_the_program(sandbox: PythonSandbox) -> None:
@@ -244,7 +244,7 @@ def test_a_test_that_can_not_be_run_says_nothing_about_the_program(sandbox: Pyth
         ("1 + 1", "nothing of the program"),
     ):
         result = sandbox.check("def f(x): return 2", test)
-        assert (result.ending, result.label) == (Ending.INFRASTRUCTURE, None)
+        assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
         assert says in result.reason
 
 
@@ -307,7 +307,7 @@ def test_a_server_keeps_one_confinement_open_however_often_limits_change() -> No
     held: dict[Limits, Confinement] = {}
     try:
         first = _confinement(Limits(cpu_s=1), held)
-    except Unconfined as error:
+    except ConfinementError as error:
         pytest.skip(str(error))
     assert _confinement(Limits(cpu_s=1), held) is first
     second = _confinement(Limits(cpu_s=2), held)

@@ -59,8 +59,8 @@ x = helper(1)
 SCRIPT = """
 import json, sys
 sys.path[:0] = [{folder!r}, {plugin!r}]
-from assay_oracle.touched import Watch
-watch = Watch({folder!r})
+from assay_oracle.line_watch import LineWatch
+watch = LineWatch({folder!r})
 import project_module as m
 told = {{}}
 def asked(name, call):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay.analysis.oracle.affected_lines import affected_lines
 from assay.analysis.oracle.changes import changed_lines
-from assay.analysis.oracle.scopes import reached
 
 SOURCE = '''import json
 import os
@@ -72,4 +72,4 @@ NOTHING, EVERYTHING = range(0), range(1, 29)
 def test_a_change_reaches_the_whole_function_where_a_name_in_it_gets_another_scope(old: str, new: str, lines: range) -> None:
     assert SOURCE.count(old) == 1
     text = SOURCE.replace(old, new)
-    assert reached(SOURCE, text, changed_lines(SOURCE, text)) == lines
+    assert affected_lines(SOURCE, text, changed_lines(SOURCE, text)) == lines

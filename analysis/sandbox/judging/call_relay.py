@@ -1,10 +1,10 @@
-"""A trusted test and an untrusted program, each in a jailed process of its own, and the calls that are carried between them.
+"""Carry calls between a trusted test and an untrusted program, each in a jailed process of its own (Java and JavaScript).
 
-The test runs in a judge; the program's functions are stand-ins there, and a call of one is a frame to the program's process and a frame
-back. The verdict is a frame of the judge's alone. So whatever a program does, it can only give values, and the judge compares them.
+The test runs in a judge, where the program's functions are stand-ins. A call of one is a frame to the program's process and a frame back.
+Only the judge sends a verdict. So a program can only give values, and the judge compares them.
 
-A frame is four bytes of length, most significant first, and as many bytes. Calls and answers take turns: nothing that a program sends
-when it was not asked is read before it is.
+A frame is four bytes of length, most significant first, and as many bytes. Calls and answers take turns: what a program sends unasked is
+not read before it is asked.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..isolation.jail import Jail, Mount, Started
+from ..isolation.jail import Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
-from .result import Ending, Result
+from .result import ProgramOutcome, Result
 
-MOST_BYTES = 1 << 24
-SETTLE_S = 10.0
-# what the runtimes say when an allocation fails
+MAX_FRAME_BYTES = 1 << 24
+ABANDON_S = 10.0
+# what the runtimes print when an allocation fails
 NO_MEMORY = ("OutOfMemoryError", "heap out of memory", "Cannot allocate memory")
-VERDICTS = {b"P": Ending.PASSED, b"F": Ending.FAILED, b"U": Ending.INFRASTRUCTURE}
-# the first frame of a program's process, before any of the program is there
+VERDICTS = {b"P": ProgramOutcome.PASSED, b"F": ProgramOutcome.FAILED, b"U": ProgramOutcome.INFRASTRUCTURE}
+# the first frame of a program's process, sent before the program is loaded
 READY = b"H"
-# told to a judge whose program has ended; a program can't say it
+# tells a judge that its program has ended; a program can't send it
 ENDED = b"D"
 
 
-class Closed(Exception):
-    """The process has closed its end, or sent what is no frame."""
+class ChannelClosed(Exception):
+    """The process has closed its end, or has sent something that is no frame."""
 
 
-class Late(Exception):
+class DeadlinePassed(Exception):
     """The deadline has passed."""
 
 
 class Channel:
-    """Frames to and from a process. Deadlines are of time.monotonic()."""
+    """Frames to and from a process. Deadlines are times of time.monotonic()."""
 
-    def __init__(self, process: Started) -> None:
+    def __init__(self, process: RunningProcess) -> None:
         self.process = process
         self._in, self._out = process.stdin.fileno(), process.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
 
     def send(self, frame: bytes, deadline: float) -> None:
-        """Raises Closed, Late."""
+        """Send one frame. Raises ChannelClosed, DeadlinePassed."""
         left = memoryview(struct.pack(">I", len(frame)) + frame)
         while left:
             self._wait(self._in, select.POLLOUT, deadline)
@@ -62,13 +62,13 @@ class Channel:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise Closed from error
+                raise ChannelClosed from error
 
     def receive(self, deadline: float) -> bytes:
-        """The next frame. Raises Closed, also for one that is longer than any honest one, and Late."""
+        """The next frame. Raises ChannelClosed, also for a frame of more than MAX_FRAME_BYTES, and DeadlinePassed."""
         (length,) = struct.unpack(">I", self._read(4, deadline))
-        if length > MOST_BYTES:
-            raise Closed(f"an answer of more than {MOST_BYTES >> 20} MiB")
+        if length > MAX_FRAME_BYTES:
+            raise ChannelClosed(f"an answer of more than {MAX_FRAME_BYTES >> 20} MiB")
         return self._read(length, deadline)
 
     def _read(self, count: int, deadline: float) -> bytes:
@@ -80,9 +80,9 @@ class Channel:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise Closed from error
+                raise ChannelClosed from error
             if not more:
-                raise Closed
+                raise ChannelClosed
             read += more
         return bytes(read)
 
@@ -92,7 +92,7 @@ class Channel:
         poll.register(descriptor, event)
         left = deadline - time.monotonic()
         if left <= 0 or not poll.poll(1000 * left):
-            raise Late
+            raise DeadlinePassed
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +104,20 @@ class Command:
     limits: Limits
     environment: Mapping[str, str]
 
-    def start(self, jail: Jail) -> Started:
-        """Raises Unjailed."""
+    def start(self, jail: Jail) -> RunningProcess:
+        """Start it. Raises JailError."""
         return jail.start(self.argv, cwd=Path("/tmp"), mounts=self.mounts, environment=self.environment, limits=self.limits)
 
 
-class Server:
-    """A warm trusted process in a jail of its own: started when it is first needed, and again after it was dropped."""
+class WarmProcess:
+    """A trusted process in a jail of its own that serves many requests. It starts when first needed, and again after it was dropped."""
 
     def __init__(self, jail: Jail, command: Command) -> None:
         self._jail, self._command = jail, command
         self._channel: Channel | None = None
 
     def channel(self) -> Channel:
-        """Raises Unjailed."""
+        """The channel to the process, which is started if it does not run. Raises JailError."""
         if self._channel is not None and not self._channel.process.running:
             self.drop()
         if self._channel is None:
@@ -129,7 +129,7 @@ class Server:
         return last_line(self._channel.process.stderr_tail()) if self._channel is not None else ""
 
     def drop(self) -> None:
-        """End the process, which may hang or hold what a program made it hold."""
+        """End the process, which may hang, or may hold memory because of a program."""
         if self._channel is not None:
             self._channel.process.__exit__(None, None, None)
             self._channel = None
@@ -141,29 +141,34 @@ class Server:
         self.drop()
 
 
-class NotReady(Exception):
-    """The process that a program is to run in did not come up: says nothing about the program."""
+class ProcessNotReady(Exception):
+    """The process for a program did not start, which says nothing about the program."""
 
 
 def await_ready(program: Channel, deadline: float) -> None:
-    """Wait until the process of a program can take it. Raises NotReady."""
+    """Wait until the process for a program can take it. Raises ProcessNotReady."""
     try:
         if program.receive(deadline) == READY:
             return
         late = ""
-    except Closed:
+    except ChannelClosed:
         late = ""
-    except Late:
+    except DeadlinePassed:
         late = "it took too long"
     program.process.kill()
     complaint = late or program.process.stopped_for or last_line(program.process.stderr_tail())
-    raise NotReady(f"the process for the program did not start: {complaint or f'status {program.process.end.status}'}")
+    raise ProcessNotReady(f"the process for the program did not start: {complaint or f'status {program.process.end.status}'}")
 
 
-def judged(judge: Server, opening: bytes, program: Channel, limits: Limits, deadline: float) -> tuple[Ending, str]:
-    """The verdict on a program, whose process waits for calls; opening: the judge's first frame, with the test.
+def run_test(judge: WarmProcess, opening: bytes, program: Channel, limits: Limits, deadline: float) -> tuple[ProgramOutcome, str]:
+    """Run a test on a program whose process waits for calls.
 
-    Raises Unjailed where the judge could not be started.
+    Parameters:
+        opening: the first frame to the judge, with the test.
+        limits: the program's, for the reasons in words.
+
+    Returns: the outcome and its reason.
+    Raises: JailError where the judge could not be started.
     """
     judging = judge.channel()
     try:
@@ -175,66 +180,66 @@ def judged(judge: Server, opening: bytes, program: Channel, limits: Limits, dead
             try:
                 program.send(frame, deadline)
                 answer = program.receive(deadline)
-            except Closed as error:
-                settle(judge, judging)
-                return how_ended(program.process, limits, str(error))
+            except ChannelClosed as error:
+                abandon_test(judge, judging)
+                return outcome_of_end(program.process, limits, str(error))
             judging.send(answer if answer[:1] != ENDED else b"", deadline)
-    except Late:
+    except DeadlinePassed:
         judge.drop()
-        return Ending.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
-    except Closed as error:
+        return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
+    except ChannelClosed as error:
         complaint = judge.complaint()
         judge.drop()
-        # nothing but what the program sent makes a judge run out of memory
+        # only what the program sent can make a judge run out of memory
         if "OutOfMemoryError" in complaint or "out of memory" in complaint:
-            return Ending.FAILED, "its values are too large for the test to hold"
-        return Ending.INFRASTRUCTURE, f"the judge ended: {complaint or error}"
+            return ProgramOutcome.FAILED, "its values are too large for the test to hold"
+        return ProgramOutcome.INFRASTRUCTURE, f"the judge ended: {complaint or error}"
     except BaseException:
-        # interrupted in the middle of a test: it could not serve another one
+        # interrupted in the middle of a test, the judge can't serve another one
         judge.drop()
         raise
 
 
-def settle(judge: Server, judging: Channel) -> None:
-    """Tell a judge in the middle of a test that the program is gone, so that it can serve the next one."""
-    deadline = time.monotonic() + SETTLE_S
+def abandon_test(judge: WarmProcess, judging: Channel) -> None:
+    """Tell a judge in the middle of a test that the program is gone, so that it can serve the next program."""
+    deadline = time.monotonic() + ABANDON_S
     try:
         judging.send(ENDED, deadline)
         while judging.receive(deadline)[:1] not in VERDICTS:
             judging.send(ENDED, deadline)
-    except (Closed, Late):
+    except (ChannelClosed, DeadlinePassed):
         judge.drop()
 
 
-def how_ended(process: Started, limits: Limits, said: str = "") -> tuple[Ending, str]:
-    """What became of a program whose process ended before its test did; said: why its end is known to be its own doing."""
+def outcome_of_end(process: RunningProcess, limits: Limits, said: str = "") -> tuple[ProgramOutcome, str]:
+    """The outcome of a program whose process ended before its test did. said: the reason, where the program is known to be the cause."""
     process.kill()
     stderr = process.stderr_tail()
     if said:
-        return Ending.FAILED, said
+        return ProgramOutcome.FAILED, said
     if process.stopped_for:
         memory = "MiB" in process.stopped_for
-        return Ending.OUT_OF_MEMORY if memory else Ending.CRASHED, process.stopped_for
+        return ProgramOutcome.OUT_OF_MEMORY if memory else ProgramOutcome.CRASHED, process.stopped_for
     if process.end.killed_for_memory or any(sign in stderr for sign in NO_MEMORY):
-        return Ending.OUT_OF_MEMORY, f"it asked for more than {limits.memory_bytes >> 20} MiB"
+        return ProgramOutcome.OUT_OF_MEMORY, f"it asked for more than {limits.memory_bytes >> 20} MiB"
     if process.end.failure:
-        return Ending.INFRASTRUCTURE, process.end.failure
+        return ProgramOutcome.INFRASTRUCTURE, process.end.failure
     status = process.end.status
     if status in (-signal.SIGXCPU, -signal.SIGKILL) and process.end.cpu_s >= limits.cpu_s:
-        return Ending.TIMED_OUT, f"it used more than {limits.cpu_s:g} s of CPU time"
+        return ProgramOutcome.TIMED_OUT, f"it used more than {limits.cpu_s:g} s of CPU time"
     if status == -signal.SIGKILL and process.killed_by_machine() > 0:
-        return Ending.INFRASTRUCTURE, "the machine ran out of memory"
+        return ProgramOutcome.INFRASTRUCTURE, "the machine ran out of memory"
     if status < 0:
-        return Ending.CRASHED, f"it was ended by {signal.Signals(-status).name}"
-    return Ending.FAILED, f"it ended with status {status} before its test did"
+        return ProgramOutcome.CRASHED, f"it was ended by {signal.Signals(-status).name}"
+    return ProgramOutcome.FAILED, f"it ended with status {status} before its test did"
 
 
-def finished(ending: tuple[Ending, str], process: Started, began: float) -> Result:
-    """The result, with what the process printed and used; it is ended."""
+def result_of(outcome: tuple[ProgramOutcome, str], process: RunningProcess, began: float) -> Result:
+    """End the process and make the result, with what the process printed and used."""
     used = process.cpu_s()
     process.kill()
     used = max(used, process.end.cpu_s)
-    return Result(*ending, output=process.stderr_tail(), cpu_s=used, wall_s=time.monotonic() - began)
+    return Result(*outcome, output=process.stderr_tail(), cpu_s=used, wall_s=time.monotonic() - began)
 
 
 def last_line(text: str) -> str:

@@ -14,7 +14,7 @@ from .files import is_test_file
 Lines = dict[str, set[int]]
 
 
-class Watch:
+class LineWatch:
     """The lines that run go to the innermost owner: a test, a wide fixture, or the import of a module.
 
     imported: the lines that ran at import, whoever caused it. again: whether a file of the project was executed as a module a second time
@@ -78,7 +78,7 @@ class _Monitoring:
 
     _TOOL = 3
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: LineWatch) -> None:
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
         name, saw, disable = watch.name, watch.saw, monitoring.DISABLE
 
@@ -95,7 +95,7 @@ class _Monitoring:
 
 # Lines that one function may run for one owner without a new one among them: after that it is taken to run all that it has. So an owner may
 # have a line too many, never one too few, and a loop around a line that never runs costs no more than this.
-_MOST_REPEATED = 20_000
+_MAX_REPEATED = 20_000
 
 
 class _Seen:
@@ -105,7 +105,7 @@ class _Seen:
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
-        self.left = _MOST_REPEATED
+        self.left = _MAX_REPEATED
         lines = {line for *_, line in code.co_lines() if line is not None}
         # the line of the `def` is the function's, but is never run in it unless the body stands there, too
         self.unseen = lines - {code.co_firstlineno} or lines
@@ -114,7 +114,7 @@ class _Seen:
 class _Tracing:
     """A function all of whose lines were seen since the last restart is no longer traced."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: LineWatch) -> None:
         self._watch = watch
         # by id: a code object's own hash is that of its whole content
         self._seen: dict[int, _Seen] = {}

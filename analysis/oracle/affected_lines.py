@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def reached(old: str, new: str, lines: range) -> range:
+def affected_lines(old: str, new: str, lines: range) -> range:
     """Lines of the old text whose meaning differs in the new one though they are the same; `lines`: those that may differ, one region.
 
     The whole of the outermost function around the region where a name that both texts have in it, or in a function inside it, is local in

@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from .baseline import Baseline, Coverage, baseline_of, coverage_of, unknown
+from .baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline
 from .report import Report
 from .suite import Suite, Times
 
 _USAGE_ERROR = 4
 # Tests that end or hang the whole run are left out one by one; a suite with more than this is none to rely on.
-_MOST_DEADLY = 5
+_MAX_FATAL_TESTS = 5
 # Runs that the sandbox or a kill from outside ended, and that are made again.
-_MOST_FAILURES = 2
+_MAX_FAILED_RUNS = 2
 _SEED = 7
-_WATCHED_LEAST_S, _WATCHED_FACTOR = 120.0, 60.0
+_MIN_WATCHED_S, _WATCHED_FACTOR = 120.0, 60.0
 
 
-def measure(suite: Suite, runs: int) -> Baseline:
+def run_baseline(suite: Suite, runs: int) -> Baseline:
     """Run the whole suite so often, every third time in a random order, and compare.
 
     A test in which the process dies or hangs is left out, and the runs begin anew.
@@ -32,21 +32,21 @@ def measure(suite: Suite, runs: int) -> Baseline:
         begun = time.monotonic()
         seed = _SEED if len(reports) % 3 == 2 else None
         report, ended, ran = suite.run(seed=seed, without=list(deadly))
-        if failures < _MOST_FAILURES and (ended.infrastructure or (ended.doubtful and report.running is None)):
+        if failures < _MAX_FAILED_RUNS and (ended.infrastructure or (ended.doubtful and report.running is None)):
             failures += 1
             continue
         if ended.infrastructure:
-            return unknown(ended.why, infrastructure=True)
+            return no_baseline(ended.why, infrastructure=True)
         if report.collected is None and ran.status == _USAGE_ERROR and not suite.ignore_options:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")
-        elif report.running is not None and len(deadly) < _MOST_DEADLY:
+        elif report.running is not None and len(deadly) < _MAX_FATAL_TESTS:
             deadly[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
             reports, walls = [], []
         elif not report.ended:
-            return unknown(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
+            return no_baseline(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
         elif set(report.canaries) - {"failed", "error"} or len(report.canaries) != 2:
-            return unknown("tests that must fail do not: results of this suite can't be relied on", notes=notes)
+            return no_baseline("tests that must fail do not: results of this suite can't be relied on", notes=notes)
         else:
             reports.append(report)
             walls.append(time.monotonic() - begun)
@@ -54,7 +54,7 @@ def measure(suite: Suite, runs: int) -> Baseline:
     return replace(baseline, flaky=baseline.flaky | deadly, ignores_options=suite.ignore_options)
 
 
-def watch(suite: Suite, baseline: Baseline) -> Coverage:
+def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:
     """Run the stable tests once, in order, and see which lines each touches."""
     if baseline.trouble:
         return Coverage({}, {}, frozenset(), trouble=baseline.trouble, infrastructure=baseline.infrastructure)
@@ -71,8 +71,8 @@ def watch(suite: Suite, baseline: Baseline) -> Coverage:
 def _patient(suite: Suite, baseline: Baseline) -> Suite:
     """The suite, allowed what watching its lines may cost: tracing each line takes tens of times as long."""
     allowed, times = suite.allowed, times_of(baseline)
-    cpu_s = _WATCHED_LEAST_S + _WATCHED_FACTOR * (times.start_cpu_s + sum(times.cpu_s.values()))
-    wall_s = _WATCHED_LEAST_S + _WATCHED_FACTOR * (times.start_wall_s + sum(times.wall_s.values()))
+    cpu_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_cpu_s + sum(times.cpu_s.values()))
+    wall_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_wall_s + sum(times.wall_s.values()))
     bounded = replace(allowed, suite_cpu_s=min(allowed.suite_cpu_s, cpu_s), suite_wall_s=min(allowed.suite_wall_s, 2 * wall_s))
     return replace(suite, allowed=bounded)
 

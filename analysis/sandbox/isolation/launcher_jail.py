@@ -1,4 +1,4 @@
-"""A jail without namespaces: the program runs below a launcher of ours, which confines it (landlock) or only limits it (none)."""
+"""A jail without namespaces: the program runs below a launcher, which confines it (level landlock) or only limits it (level none)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import cgroup, view
-from .containment import End, Unjailed
-from .limits import OPEN_FILES, Limits
+from .limits import MAX_OPEN_FILES, Limits
 from .removal import remove
+from .running_jail import JailEnd, JailError
 
 SANDBOX = Path(__file__).resolve().parents[1]
 BOOT = f"import sys; sys.path.insert(0, {str(SANDBOX.parent)!r}); from {SANDBOX.name}.isolation.launcher import main; main({{order!r}})"
 
 
-def begin(
+def start(
     argv: Sequence[str],
     *,
     cwd: Path,
@@ -31,11 +31,19 @@ def begin(
     uid: int | None,
     stdin: int,
     pass_fds: Sequence[int] = (),
-) -> Launched:
-    """Start argv below a launcher. enter: the start of its command line. uid: whom root drops to, None for nobody. Raises Unjailed."""
+) -> LauncherJail:
+    """Start argv below a launcher.
+
+    Parameters:
+        confined: whether the launcher confines the program, or only limits it.
+        enter: the start of the launcher's command line.
+        uid: the user that root drops to; None to stay.
+
+    Raises: JailError.
+    """
     for mount in mounts:
         if mount.source != mount.target:
-            raise Unjailed(f"{mount.source} can't be shown as {mount.target} without bubblewrap: mount it where it is")
+            raise JailError(f"{mount.source} can't be shown as {mount.target} without bubblewrap: mount it where it is")
     private = tempfile.mkdtemp(prefix="assay-jail-")
     if uid is not None:
         os.chown(private, uid, uid)
@@ -43,9 +51,9 @@ def begin(
     report, tell = os.pipe()
     order = {
         "argv": list(argv),
-        "cwd": private if cwd == view.PRIVATE else str(cwd),
+        "cwd": private if cwd == view.PRIVATE_TMP else str(cwd),
         "environment": {"HOME": private, "TMPDIR": private}
-        | {name: value for name, value in environment.items() if value != str(view.PRIVATE)},
+        | {name: value for name, value in environment.items() if value != str(view.PRIVATE_TMP)},
         "private": private,
         "uid": uid,
         "confined": confined,
@@ -54,7 +62,7 @@ def begin(
         "cpu_s": None if math.isinf(limits.cpu_s) else limits.cpu_s,
         "memory_bytes": limits.memory_bytes,
         "file_bytes": limits.file_bytes,
-        "open_files": OPEN_FILES,
+        "open_files": MAX_OPEN_FILES,
         "processes": limits.processes,
         "control": control,
         "report": tell,
@@ -74,17 +82,17 @@ def begin(
         os.close(hold)
         os.close(report)
         remove(private)
-        raise Unjailed(f"the launcher could not be started: {error}") from None
+        raise JailError(f"the launcher could not be started: {error}") from None
     finally:
         os.close(control)
         os.close(tell)
     group = cgroup.make(limits, own_processes=3)
     group.admit(process.pid)
-    return Launched(process, report, hold, private, group)
+    return LauncherJail(process, report, hold, private, group)
 
 
-class Launched:
-    """One running jail, from outside. process: the launcher, with which all inside ends; ended: its report, once it comes."""
+class LauncherJail:
+    """A running jail of a launcher, seen from outside; see `RunningJail`. ended: the descriptor on which the launcher reports."""
 
     def __init__(self, process: subprocess.Popen[bytes], report: int, hold: int, private: str, group: cgroup.Group) -> None:
         self.process, self.root, self.ended = process, process.pid, report
@@ -93,7 +101,7 @@ class Launched:
         self._group = group
 
     def kill(self) -> None:
-        """End every process inside: the launcher does it when the other end of its pipe is closed."""
+        """End every process inside: the launcher kills them when the other end of its pipe is closed."""
         if self._hold is not None:
             os.close(self._hold)
             self._hold = None
@@ -102,8 +110,8 @@ class Launched:
         """How many processes inside the kernel has killed for the memory of the jail's group."""
         return self._group.oom_kills()
 
-    def reap(self) -> End:
-        """Wait until the launcher has ended all inside, and say how it went."""
+    def reap(self) -> JailEnd:
+        """Wait until the launcher has ended all processes inside; how the jail ended."""
         said = b""
         while more := os.read(self.ended, 4096):
             said += more
@@ -116,6 +124,6 @@ class Launched:
             remove(self.private)
         try:
             status, cpu_s, failure = said.decode(errors="replace").split(" ", 2)
-            return End(int(status), float(cpu_s), failure, killed_for_memory)
+            return JailEnd(int(status), float(cpu_s), failure, killed_for_memory)
         except ValueError:
-            return End(-1, 0.0, "the launcher ended without a report")
+            return JailEnd(-1, 0.0, "the launcher ended without a report")

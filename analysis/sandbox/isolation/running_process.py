@@ -1,4 +1,4 @@
-"""A long-lived jailed process: a server that programs are handed to, one after the other."""
+"""A long-lived process in a jail: a server that gets one program after the other."""
 
 from __future__ import annotations
 
@@ -12,36 +12,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
-from .containment import READY, Contained, End, Unjailed, adopting_orphans, oom_kills
 from .limits import Limits
 from .processes import usage
-from .supervision import POLL_S, Watch
+from .running_jail import READY, JailEnd, JailError, RunningJail, adopting_orphans, oom_kills
+from .supervision import POLL_S, LimitWatch
 
-KEPT_OF_STDERR = 1 << 14
+MAX_STDERR_BYTES = 1 << 14
 
 
-class Started:
-    """A running jail. stdin, stdout: its pipes, binary and buffered. Ends with `kill`, with the `with` block, and with this process.
+class RunningProcess:
+    """A process that runs in a jail. It ends with `kill`, with the `with` block, and with this process.
 
-    One thread belongs to it: it starts the jail, since the kernel ends a jail together with the thread that started it, keeps the end of
-    what it writes to stderr, holds it to its limits, and reaps it.
+    A thread of its own starts the jail, collects its stderr, enforces its limits, and reaps it. The kernel ends a jail together with the
+    thread that started it, so that thread has to live as long.
+
+    stdin, stdout: its pipes, binary and buffered. end: how it ended, once it has.
     """
 
-    def __init__(self, begin: Callable[[], Contained], limits: Limits, writable: Sequence[Path]) -> None:
-        """Wait until the jail stands. Raises Unjailed."""
+    def __init__(self, begin: Callable[[], RunningJail], limits: Limits, writable: Sequence[Path]) -> None:
+        """Wait until the jail is ready. Raises JailError."""
         self._begin, self._limits, self._writable = begin, limits, writable
         self._stderr = bytearray()
         self._failure: Exception | None = None
         self._reason = ""
         self._killed_before = oom_kills()
-        # how it ended, once it has
-        self.end = End(0, 0.0, "")
-        self._standing = threading.Event()
+        self.end = JailEnd(0, 0.0, "")
+        self._ready = threading.Event()
         self._over = threading.Event()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._keep, name="jail", daemon=True)
+        self._thread = threading.Thread(target=self._run_thread, name="jail", daemon=True)
         self._thread.start()
-        self._standing.wait()
+        self._ready.wait()
         if self._failure is not None:
             self._thread.join()
             raise self._failure
@@ -52,37 +53,37 @@ class Started:
         self.stdout: IO[bytes] = process.stdout
         self.pid = self._contained.root
 
-    def _keep(self) -> None:
+    def _run_thread(self) -> None:
         with adopting_orphans():
-            self._keep_to_its_end()
+            self._run_to_end()
 
-    def _keep_to_its_end(self) -> None:
+    def _run_to_end(self) -> None:
         try:
             self._contained = self._begin()
         except Exception as error:
             self._failure = error
-            self._standing.set()
+            self._ready.set()
             return
-        stands = False
+        ready = False
         try:
-            stands = self._handshake()
-            if stands:
-                self._standing.set()
+            ready = self._handshake()
+            if ready:
+                self._ready.set()
                 self._serve()
         finally:
             with self._lock:
                 self._contained.kill()
                 self.end = self._contained.reap()
                 self._over.set()
-            if not stands:
+            if not ready:
                 stderr = self._contained.process.stderr
                 complaint = stderr.read().decode(errors="replace").strip() if stderr is not None else ""
                 self._close()
-                self._failure = Unjailed(self.end.failure or complaint or f"the jail did not stand after {self._limits.wall_s:g} s")
-                self._standing.set()
+                self._failure = JailError(self.end.failure or complaint or f"the jail was not ready after {self._limits.wall_s:g} s")
+                self._ready.set()
 
     def _handshake(self) -> bool:
-        """Whether the word comes that the jail stands."""
+        """Whether the jail reports that it is ready."""
         process = self._contained.process
         assert process.stdout is not None
         poll = select.poll()
@@ -99,7 +100,7 @@ class Started:
     def _serve(self) -> None:
         process = self._contained.process
         assert process.stderr is not None
-        watch = Watch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable)
+        watch = LimitWatch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable)
         poll = select.poll()
         poll.register(process.stderr, select.POLLIN)
         poll.register(self._contained.ended, select.POLLIN)
@@ -107,11 +108,11 @@ class Started:
         while True:
             events = {fd for fd, _ in poll.poll(max(1, round(1000 * POLL_S)))}
             if process.stderr.fileno() in events:
-                data = os.read(process.stderr.fileno(), KEPT_OF_STDERR)
+                data = os.read(process.stderr.fileno(), MAX_STDERR_BYTES)
                 if not data:
                     poll.unregister(process.stderr)
                 self._stderr += data
-                del self._stderr[:-KEPT_OF_STDERR]
+                del self._stderr[:-MAX_STDERR_BYTES]
             elif self._contained.ended in events:
                 return
             if time.monotonic() >= next_look:
@@ -123,12 +124,12 @@ class Started:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it still runs."""
         return not self._over.is_set()
 
     @property
     def stopped_for(self) -> str:
-        """The limit that it was stopped for, or nothing."""
+        """Why it was stopped (the limit that it passed), or nothing."""
         return self._reason
 
     def cpu_s(self) -> float:
@@ -136,11 +137,11 @@ class Started:
         return usage(self.pid).cpu_s if self.running else 0.0
 
     def killed_by_machine(self) -> int:
-        """How many processes the kernel has killed for want of memory since this one began, but for those that passed the jail's limit."""
+        """Processes that the kernel has killed since this one began because the machine had no memory left, not for the jail's limit."""
         return oom_kills() - self._killed_before - self.killed_by_limit()
 
     def killed_by_limit(self) -> int:
-        """How many of its processes the kernel has killed since they passed the jail's limit of memory, where the kernel counts them."""
+        """Processes of it that the kernel has killed for the jail's memory limit, where the kernel counts them."""
         with self._lock:
             return int(self.end.killed_for_memory) if self._over.is_set() else self._contained.oom_kills()
 
@@ -167,6 +168,6 @@ class Started:
         process = self._contained.process
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
-                # what was written and not yet read by the jail is lost with it
+                # what the jail has not read yet is lost
                 with contextlib.suppress(OSError):
                     pipe.close()
