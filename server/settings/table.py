@@ -1,4 +1,7 @@
-"""The table of what a user may set in the editor: one row for each setting, and nowhere else a name, a default or a limit."""
+"""The table of settings. Each row has a setting's name, its values, its default and its description for people.
+
+This is the only place that names them: the parser, docs/settings.md and the VS Code extension are written from it.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +13,28 @@ from ...calibration.bands import BOUNDARIES
 from ...calibration.log.event_log import DAYS, MEGABYTES
 from ...calibration.samples import EVENTS
 from ...inference.model import KVType
-from .values import Values, file, number, one_of, or_word, place, shown, switch, text, texts, whole
+from .values import Values, file, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
 Wanted = Literal["auto", "line", "block", "function"]
 Plain = Literal["auto", "on", "off"]
 
-# More than any model's context has, and few enough for the 32-bit numbers of the runtimes.
-_MOST_TOKENS = 1 << 24
-# ggml's mask of threads and cores has no more places: GGML_MAX_N_THREADS in ggml.h.
-_MOST_THREADS = 512
+# More than the context of any model, and within the 32-bit integers of the runtimes.
+_MAX_TOKENS = 1 << 24
+# GGML_MAX_N_THREADS in ggml.h.
+_MAX_THREADS = 512
 # People write 999 and 99999 for "all".
-_MOST_LAYERS = 1_000_000
+_MAX_LAYERS = 1_000_000
 # A century, and a terabyte.
-_MOST_DAYS = 36_500
-_MOST_MEGABYTES = 1 << 20
+_MAX_DAYS = 36_500
+_MAX_MEGABYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A row of the table.
 
-    name: as editors write it behind `assay.`; default: as JSON; unset: what a default of null comes to; reloads: a change of it opens the
-    model again; own: it decides where code or logs go, so that the settings of an opened project must have no say in it.
+    name: as editors write it after `assay.`; default: as JSON; unset: what null stands for, in words; reloads: a change loads the model
+    again; user_only: it decides where code or logs go, so it is never read from the settings of an opened project.
     """
 
     name: str
@@ -40,34 +43,34 @@ class Setting:
     description: str
     unset: str = ""
     reloads: bool = False
-    own: bool = False
+    user_only: bool = False
 
     def read(self, value: Any) -> Any:
-        """The typed value of what JSON gave, of the default where that is null. Raises ValueError as `Values.read`."""
+        """Parse a value from JSON; null gives the default. Raises ValueError as `Values.read` does."""
         value = self.default if value is None else value
         return None if value is None else self.values.read(value)
 
     @property
     def default_words(self) -> str:
-        """The default for people."""
-        return self.unset or shown(self.default)
+        """The default, in words."""
+        return self.unset or quoted(self.default)
 
     @property
     def field(self) -> str:
-        """The field of LiveSettings that holds it."""
+        """The field of `LiveSettings` that holds it."""
         group = self.name.partition(".")[0]
         name = group if group in ("modelOptions", "bands") else self.name.replace(".", "_")
         return re.sub(r"[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
 
 
 def _model_option(name: str, values: Values, unset: str, description: str) -> Setting:
-    return Setting(f"modelOptions.{name}", values, None, description, unset, reloads=True, own=True)
+    return Setting(f"modelOptions.{name}", values, None, description, unset, reloads=True, user_only=True)
 
 
-def _budget(name: str, least: int, what: str) -> Setting:
-    description = f"{what} A value of your own makes suggestions uncalibrated: they have no number."
+def _budget(name: str, minimum: int, what: str) -> Setting:
+    description = f"{what} With a value of your own, suggestions show no probability, because no calibrator was fitted with it."
     return Setting(
-        f"context.{name}", whole(least, _MOST_TOKENS, "tokens"), None, description, "what the model's calibrators were fitted with"
+        f"context.{name}", whole(minimum, _MAX_TOKENS, "tokens"), None, description, "what the model's calibrators were fitted with"
     )
 
 
@@ -76,192 +79,211 @@ SETTINGS: tuple[Setting, ...] = (
         "model",
         place("a .gguf file, a folder or the http(s):// address of a server"),
         None,
-        "The model that writes the suggestions. With the address of a server, the code around the cursor is sent there.",
-        "the one of `assay serve --model`, else the embedded one",
+        "The model that writes the suggestions. If it is the address of a server, the code around the cursor is sent there.",
+        "the model of `assay serve --model`, or else the one that comes with Assay",
         reloads=True,
-        own=True,
+        user_only=True,
     ),
     _model_option(
         "context",
-        whole(1, _MOST_TOKENS, "tokens"),
-        "the model's own, at most 4,096",
-        "What prompt and answer may have together; memory is taken for all of it from the start.",
+        whole(1, _MAX_TOKENS, "tokens"),
+        "the model's own size, but at most 4,096",
+        "The size of the model's context: prompt and answer together. Memory for all of it is reserved at the start.",
     ),
-    _model_option(
-        "threads", whole(1, _MOST_THREADS), "one for each core that the server may use", "Threads of the processor that run a GGUF file."
-    ),
+    _model_option("threads", whole(1, _MAX_THREADS), "one for each core that the server may use", "How many CPU threads run a GGUF model."),
     _model_option(
         "gpuLayers",
-        or_word("auto", whole(0, _MOST_LAYERS)),
-        "all, where llama.cpp was built for a GPU",
-        "How many layers of a GGUF file run on the GPU; `auto` and any number above the model's own mean all.",
+        or_word("auto", whole(0, _MAX_LAYERS)),
+        "all, if llama.cpp was built for a GPU",
+        "How many layers of a GGUF model run on the GPU. `auto`, or a number larger than the model has, means all.",
     ),
     _model_option(
         "kvCache",
         one_of(*get_args(KVType)),
         "f16",
-        "The numbers that a GGUF file's cache is made of. `q8_0` and `q4_0` save memory and change what the model writes: calibrators "
-        "fitted without them are not used.",
+        "The number format of a GGUF model's cache. `q8_0` and `q4_0` save memory but change what the model writes, so calibrators "
+        "that were fitted without them are not used.",
     ),
     _model_option(
         "flashAttention",
         switch(),
         "llama.cpp's choice",
-        "Whether a GGUF file runs with flash attention, which a cache of `q8_0` or `q4_0` needs.",
+        "Whether a GGUF model runs with flash attention. A cache of `q8_0` or `q4_0` needs it.",
     ),
-    _model_option("chunk", whole(1, _MOST_TOKENS, "tokens"), "128", "How much of a prompt a GGUF file decodes at once."),
+    _model_option("chunk", whole(1, _MAX_TOKENS, "tokens"), "128", "How many tokens of a prompt a GGUF model reads in one step."),
     _model_option(
         "shift",
-        whole(1, _MOST_TOKENS, "tokens"),
+        whole(1, _MAX_TOKENS, "tokens"),
         "never",
-        "Runs of at least so many tokens are reused at new positions: sooner with a large GGUF file, but suggestions made from them have "
-        "no number.",
+        "The shortest run of cached tokens that is reused at a new position in the prompt. Reuse makes a large GGUF model faster, but "
+        "suggestions made with it show no probability.",
     ),
     _model_option(
-        "device", text('torch\'s name of a device, such as "cuda"'), "cuda, else mps, else cpu", "What runs a model that is a folder."
+        "device",
+        text('the name of a torch device, such as "cuda"'),
+        "cuda if there is one, else mps, else cpu",
+        "The device that runs a model from a folder (Hugging Face format).",
     ),
     _model_option(
         "dtype",
-        text('torch\'s name of a type, such as "bfloat16"'),
+        text('the name of a torch type, such as "bfloat16"'),
         "chosen for the device",
-        "The numbers that a model that is a folder computes with.",
+        "The number format in which a model from a folder computes.",
     ),
-    _model_option("serverModel", text("the name of a model"), "its only one", "Which of a server's models is asked."),
+    _model_option("serverModel", text("the name of a model"), "the server's only model", "Which model of a server is used."),
     _model_option(
-        "keyFile", place("the path of a file"), "the environment's `ASSAY_API_KEY`", "The file that holds the key of a model's server."
+        "keyFile",
+        place("the path of a file"),
+        "the environment variable `ASSAY_API_KEY`",
+        "The file that holds the API key for a model server.",
     ),
     Setting(
         "event",
         one_of(*EVENTS),
         "exact_match",
-        "What the probability is about: that the suggestion is just what you would write, that the tests pass with it, or that it is kept.",
+        "What the probability is about: that the suggestion is exactly what you would write (`exact_match`), that the tests pass with it "
+        "(`tests_pass`), or that you keep it (`kept`).",
     ),
     Setting(
         "kind",
         one_of(*get_args(Wanted)),
         "auto",
-        "What is suggested: the rest of a line, a block or a whole function; `auto` goes by where the cursor stands, and is a line where "
-        "only lines have a calibrator.",
+        "How much is suggested: the rest of a line, a block or a whole function. `auto` decides by the place of the cursor, and suggests "
+        "a line where there is a calibrator only for lines.",
     ),
     Setting(
         "automatic",
         switch(),
         True,
-        "Whether suggestions come without being asked for; otherwise only when they are invoked. The ordinary list of completions is no "
-        "matter of it: when that comes the editor alone decides (`assay.plainCompletion`).",
+        "Whether suggestions appear while you type. If false, they come only when you ask for them. This does not concern the "
+        "completion menu (`assay.plainCompletion`): the editor alone decides when to open it.",
     ),
     Setting(
         "delay",
         or_word("adaptive", number(0, 5000, "milliseconds")),
         "adaptive",
-        "How long after a keystroke the model is asked; `adaptive` waits 5 ms, longer where the model is slower than the typing and where "
-        "suggestions were dismissed. What is invoked or at hand never waits.",
+        "The debounce: how long to wait after a keystroke before the model is asked. `adaptive` waits 5 ms, and longer if the model is "
+        "slower than your typing or if you dismissed suggestions. Suggestions that you ask for, or that are ready, never wait.",
     ),
-    Setting("inComments", switch(), True, "Whether suggestions come without being asked for in comments."),
-    Setting("inStrings", switch(), True, "Whether suggestions come without being asked for in string literals."),
+    Setting("inComments", switch(), True, "Whether suggestions appear while you type in comments."),
+    Setting("inStrings", switch(), True, "Whether suggestions appear while you type in string literals."),
     Setting(
         "disabledLanguages",
         texts('a list of languages, such as ["markdown", "plaintext"]', "a language"),
         (),
-        "The languages in which nothing is suggested, by the identifiers that editors give them.",
+        "Languages in which nothing is suggested, by the editor's language identifiers.",
     ),
-    Setting("showAbove", number(0, 1), 0, "Suggestions whose probability is lower are hidden; 0 hides none."),
-    Setting("showUncalibrated", switch(), True, "Whether suggestions without a number are shown: those that no calibrator fits."),
+    Setting("showAbove", number(0, 1), 0, "The dial: suggestions with a lower probability than this are hidden. 0 hides none."),
+    Setting(
+        "showUncalibrated",
+        switch(),
+        True,
+        "Whether suggestions without a probability are shown. They have none where no calibrator applies.",
+    ),
     Setting(
         "bands.likelyFrom",
         number(0, 1),
         BOUNDARIES.likely_from,
-        "The probability from which a suggestion is called likely; it lies above `assay.bands.possibleFrom`.",
+        "The probability from which a suggestion is called likely. It must be above `assay.bands.possibleFrom`.",
     ),
     Setting(
         "bands.possibleFrom",
         number(0, 1),
         BOUNDARIES.possible_from,
-        "The probability from which a suggestion is called possible, and below which unlikely; it lies above 0.",
+        "The probability from which a suggestion is called possible. Below it, a suggestion is called unlikely. It must be above 0.",
     ),
     Setting(
         "alternatives",
         whole(1, 8),
         4,
-        "How many different suggestions are made when they are invoked. Those behind the first have a probability only where a "
-        "calibrator was fitted on as many; the ones that come with Assay were fitted on 4.",
+        "How many different suggestions you get when you ask for them. The second and later ones have a probability only if a calibrator "
+        "was fitted with the same number of alternatives. The calibrators that come with Assay were fitted with 4.",
     ),
-    _budget("prefixTokens", 1, "How much of the file before the cursor the model is shown."),
-    _budget("suffixTokens", 0, "How much of the file behind the cursor the model is shown."),
-    _budget("headTokens", 0, "How much of the file's head, where the imports stand, the model is shown when the middle is cut."),
+    _budget("prefixTokens", 1, "How much of the file before the cursor the model sees."),
+    _budget("suffixTokens", 0, "How much of the file after the cursor the model sees."),
+    _budget(
+        "headTokens",
+        0,
+        "How much of the beginning of the file, where the imports are, the model sees when the file is too long to be shown whole.",
+    ),
     Setting(
         "context.openFiles",
-        whole(0, _MOST_TOKENS, "tokens"),
+        whole(0, _MAX_TOKENS, "tokens"),
         None,
-        "How much of other open files the model is shown. More than 0 makes suggestions uncalibrated: they have no number.",
-        "0, with which the model's calibrators were fitted",
+        "How much of other open files the model sees. With more than 0, suggestions show no probability, because no calibrator was fitted "
+        "with it.",
+        "0, as the model's calibrators were fitted",
     ),
     Setting(
         "maxMs",
         number(50, 60_000, "milliseconds"),
         10_000,
-        "The longest that a request may take, `assay.delay` not counted: waiting until the model is loaded, for its turn, and the writing, "
-        "which ends a tenth before.",
+        "The timeout of a request: waiting for the model to load, waiting in the queue, and generating. `assay.delay` is not counted. "
+        "The model stops writing when nine tenths of this time are over.",
     ),
     Setting(
         "remember",
         switch(),
         True,
-        "Whether what was suggested before is suggested again while it is typed along, taken back or undone. Without it the model is asked "
-        "at every keystroke.",
+        "Whether a suggestion is reused while you type along it, delete some of it or undo. If false, the model is asked at every "
+        "keystroke.",
     ),
     Setting(
         "speculate",
         switch(),
         True,
-        "Whether the model, while it has nothing else to do, prepares what may be asked next: behind what was accepted, and for other "
-        "words than those that it suggested.",
+        "Whether the model, while idle, prepares suggestions that may be asked for next: after an accepted suggestion, and for other "
+        "words than the suggested ones.",
     ),
     Setting(
         "plainCompletion",
         one_of(*get_args(Plain)),
         "auto",
-        "Whether suggestions stand in the ordinary list of completions; `auto`: only for editors that have no inline completion. An editor "
-        "that does not let servers register this later has to be told at its start, in initializationOptions.",
+        "Whether suggestions are listed in the ordinary completion menu. `auto` means: only in editors without inline completion. Some "
+        "editors read this only at their start, from initializationOptions.",
     ),
     Setting(
         "log.events",
         switch(),
         True,
-        "Whether what becomes of suggestions is logged on this machine, without code and paths: what calibrators learn from.",
-        own=True,
+        "Whether to log on this machine what became of each suggestion, without code and paths. Calibrators are fitted from this log.",
+        user_only=True,
     ),
     Setting(
         "log.path",
         file("the path of a file"),
         None,
-        "The log's file. Its folder has to be there.",
+        "The file of the log. Its folder must exist.",
         "`events.sqlite3` in the user's data folder",
-        own=True,
+        user_only=True,
     ),
     Setting(
         "log.text",
         switch(),
         False,
-        "Whether the code of suggestions is logged, too, and what stands in its place later.",
-        own=True,
+        "Whether the log also has the code of suggestions, and the code that is in its place later.",
+        user_only=True,
     ),
     Setting(
-        "log.days", whole(1, _MOST_DAYS, "days"), DAYS, "How long events are kept; they are pruned at the start and each hour.", own=True
+        "log.days",
+        whole(1, _MAX_DAYS, "days"),
+        DAYS,
+        "How long events are kept. Older ones are removed at the start and every hour.",
+        user_only=True,
     ),
     Setting(
         "log.megabytes",
-        whole(1, _MOST_MEGABYTES, "MiB"),
+        whole(1, _MAX_MEGABYTES, "MiB"),
         MEGABYTES,
-        "What the events may take on the disk; the oldest go first.",
-        own=True,
+        "How much disk space the log may take. The oldest events are removed first.",
+        user_only=True,
     ),
     Setting(
         "explore",
         number(0, 0.1),
         0.01,
-        "The share of the suggestions hidden by `assay.showAbove` that are shown at random, so that calibrators can learn about them; only "
-        "while `assay.log.events` is true.",
+        "The share of suggestions below `assay.showAbove` that are shown all the same, chosen at random, so that calibrators can learn "
+        "about them. Only while `assay.log.events` is true.",
     ),
-    Setting("diagnostics", switch(), False, "Whether `assay/status` tells how late the server's event loop was."),
+    Setting("diagnostics", switch(), False, "Whether `assay/status` reports the latency of the server's event loop."),
 )

@@ -1,4 +1,4 @@
-"""What a setting may be: in words, as JSON Schema, and as the check that reads it, each kind of value from one function."""
+"""The kinds of values that settings have. Each function gives one kind: in words, as JSON Schema, and as its parser."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import Any
 
 from ...calibration.control_characters import strip_control_characters
 
-# A value or a name is shown to the user up to here: enough to find it again.
-SHOWN = 60
-# What no path and no message to another process can hold: JSON can.
+# Characters of a value or a name that a message quotes: enough for the user to find it.
+MAX_QUOTED = 60
+# JSON can hold these, but no path and no message to another process can.
 _UNUSABLE = re.compile(r"[\x00\ud800-\udfff]")
 _SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a setting may be: in words that follow "it may be", as JSON Schema, and as the check that gives the typed value.
+    """The possible values of a setting.
 
-    read takes what JSON gave. It raises ValueError; a message in it is the reason, where the words are not reason enough.
+    words: follows "it may be" in a message. read: parses a value from JSON. It raises ValueError, with a message where `words` does not
+    explain what is wrong.
     """
 
     words: str
@@ -31,7 +32,7 @@ class Values:
 
 
 def switch() -> Values:
-    """True or false, and not 1 or "true"."""
+    """True or false, but not 1 or "true"."""
 
     def read(value: Any) -> bool:
         if not isinstance(value, bool):
@@ -54,7 +55,7 @@ def one_of(*words: str) -> Values:
 
 
 def number(low: float, high: float, of: str = "") -> Values:
-    """A float, both ends allowed; of: its unit."""
+    """A float from `low` to `high`. of: its unit."""
 
     def read(value: Any) -> float:
         if type(value) not in (int, float) or not low <= value <= high:
@@ -65,7 +66,7 @@ def number(low: float, high: float, of: str = "") -> Values:
 
 
 def whole(low: int, high: int, of: str = "") -> Values:
-    """An int, both ends allowed; of: its unit. 4.0 is 4, as in JSON Schema: JSON has one kind of number."""
+    """An int from `low` to `high`. of: its unit. 4.0 counts as 4, as in JSON Schema."""
 
     def read(value: Any) -> int:
         if type(value) not in (int, float) or not low <= value <= high or value != int(value):
@@ -76,12 +77,12 @@ def whole(low: int, high: int, of: str = "") -> Values:
 
 
 def or_word(word: str, numbers: Values) -> Values:
-    """This word, or a number of these."""
+    """One word, or a number."""
 
     def read(value: Any) -> Any:
         return value if isinstance(value, str) and value == word else numbers.read(value)
 
-    # In JSON Schema a pattern says nothing of numbers, nor do minimum and maximum of texts.
+    # In JSON Schema, `pattern` applies only to texts, and `minimum` and `maximum` only to numbers.
     schema = {**numbers.schema, "type": ["string", numbers.schema["type"]], "pattern": f"^{word}$"}
     return Values(f'"{word}" or {numbers.words}', schema, read)
 
@@ -92,57 +93,57 @@ def text(words: str) -> Values:
 
 
 def place(words: str) -> Values:
-    """A path or an address, as text, its home folder written out."""
+    """A path or an address, as text. `~` is expanded."""
     return Values(words, text(words).schema, _place)
 
 
 def file(words: str) -> Values:
-    """A Path, its home folder written out."""
+    """A Path. `~` is expanded."""
     return Values(words, text(words).schema, lambda value: Path(_place(value)))
 
 
 def texts(words: str, each: str) -> Values:
-    """A frozenset of texts that are not empty; each: what one of them is."""
+    """A frozenset of texts that are not empty. each: what one of them is, in words."""
 
     def read(value: Any) -> frozenset[str]:
         if not isinstance(value, list | tuple):
             raise ValueError
         for item in value:
             if not isinstance(item, str) or not item:
-                raise ValueError(f"{shown(item)} in it is not {each}")
+                raise ValueError(f"{quoted(item)} in it is not {each}")
         return frozenset(value)
 
     return Values(words, {"type": "array", "items": {"type": "string", "minLength": 1}}, read)
 
 
-def shown(value: Any) -> str:
-    """The value as JSON for a message, as far as that fits and no deeper than one list."""
-    inner = (_shown(item, "[…]") for item in value[:SHOWN]) if isinstance(value, list | tuple) else ()
-    return _shown(value, f"[{', '.join(inner)}]")
+def quoted(value: Any) -> str:
+    """The value as JSON for a message: shortened, and no deeper than one list."""
+    inner = (_quoted(item, "[…]") for item in value[:MAX_QUOTED]) if isinstance(value, list | tuple) else ()
+    return _quoted(value, f"[{', '.join(inner)}]")
 
 
 def clipped(words: str) -> str:
-    """The text as a message can hold it: one line, not too long, and nothing in it that a terminal or UTF-8 can't bear."""
-    return _bearable(_cut(words))
+    """The text for a message: one line, shortened, without control characters and lone surrogates."""
+    return _printable(_cut(words))
 
 
 def _cut(words: str) -> str:
-    return words if len(words) <= SHOWN else f"{words[: SHOWN - 1]}…"
+    return words if len(words) <= MAX_QUOTED else f"{words[: MAX_QUOTED - 1]}…"
 
 
-def _bearable(words: str) -> str:
+def _printable(words: str) -> str:
     return strip_control_characters(_SPACE.sub(" ", words)).encode("utf-8", "replace").decode()
 
 
-def _shown(value: Any, as_list: str) -> str:
+def _quoted(value: Any, as_list: str) -> str:
     if isinstance(value, list | tuple):
         return clipped(as_list) if value else "[]"
     if isinstance(value, dict):
         return "{…}" if value else "{}"
-    # Python refuses to write out an integer of thousands of digits.
-    if isinstance(value, int) and value.bit_length() > 4 * SHOWN:
-        return "so great a number" if value > 0 else "so small a number"
-    return _bearable(json.dumps(_cut(value) if isinstance(value, str) else value, ensure_ascii=False))
+    # Python refuses to print an integer of thousands of digits.
+    if isinstance(value, int) and value.bit_length() > 4 * MAX_QUOTED:
+        return "such a large number" if value > 0 else "such a small number"
+    return _printable(json.dumps(_cut(value) if isinstance(value, str) else value, ensure_ascii=False))
 
 
 def _range(kind: str, low: float, high: float, of: str) -> str:
@@ -153,7 +154,7 @@ def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError
     if _UNUSABLE.search(value):
-        raise ValueError("there is a character in it that names and paths can't have")
+        raise ValueError("it has a character that names and paths can't have")
     return value
 
 
@@ -164,4 +165,4 @@ def _place(value: Any) -> str:
     try:
         return str(Path(path).expanduser())
     except RuntimeError as error:
-        raise ValueError("there is no such home folder, give the whole path") from error
+        raise ValueError("there is no such home folder; give the whole path") from error

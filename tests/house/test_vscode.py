@@ -35,7 +35,7 @@ def test_settings_and_colours_of_the_extension_are_those_of_the_package(contribu
 
 def test_what_decides_where_code_goes_is_not_for_a_workspace_to_set() -> None:
     restricted = PACKAGE["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"]
-    own = {f"assay.{setting.name}" for setting in SETTINGS if setting.own}
+    own = {f"assay.{setting.name}" for setting in SETTINGS if setting.user_only}
     assert own | {"assay.server.path", "assay.server.requirement"} == set(restricted)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.calibration.bands import BANDS, Band
-from assay.server.settings.settings import settings_json_schema
+from assay.server.settings.document import settings_json_schema
 
 PACKAGE = Path(__file__).parent.parent / "package.json"
 

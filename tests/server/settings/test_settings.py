@@ -17,15 +17,8 @@ from hypothesis import strategies as st
 from assay.calibration.bands import BOUNDARIES, EVENT_WORDS, Boundaries
 from assay.calibration.samples import Event
 from assay.inference.opening import FLAGS, ModelChoice
-from assay.server.settings.settings import (
-    DEFAULTS,
-    LiveSettings,
-    parse_settings,
-    problems_not_told,
-    reload_needed,
-    settings_json_schema,
-    settings_markdown,
-)
+from assay.server.settings.document import settings_json_schema, settings_markdown
+from assay.server.settings.settings import DEFAULTS, LiveSettings, parse_settings, problems_not_told, reload_needed
 from assay.server.settings.table import SETTINGS, Setting
 from assay.server.tracking.event_writer import LogTarget
 
@@ -290,10 +283,10 @@ def test_a_wrong_value_is_named_and_its_default_is_used_while_the_others_hold(na
         ({"disabledLanguages": ["c", 3]}, 'assay.disabledLanguages can\'t be ["c", 3]: 3 in it is not a language.', "[]"),
         (
             {"log": {"path": "~nobody-here/a"}},
-            'assay.log.path can\'t be "~nobody-here/a": there is no such home folder, give the whole path.',
+            'assay.log.path can\'t be "~nobody-here/a": there is no such home folder; give the whole path.',
             "`events.sqlite3` in the user's data folder",
         ),
-        ({"maxMs": 10**5000}, "assay.maxMs can't be so great a number: it may be a number of milliseconds from 50 to 60,000.", "10000"),
+        ({"maxMs": 10**5000}, "assay.maxMs can't be such a large number: it may be a number of milliseconds from 50 to 60,000.", "10000"),
     ],
 )
 def test_a_problem_says_what_was_given_what_it_may_be_and_what_is_used(written: Any, why: str, then: str) -> None:
@@ -301,7 +294,7 @@ def test_a_problem_says_what_was_given_what_it_may_be_and_what_is_used(written: 
 
 
 def test_what_should_hold_settings_and_does_not_is_told() -> None:
-    rest = "only an object with settings in it. Assay goes on without it."
+    rest = "only an object with settings in it. It is ignored."
     assert parse_settings({"bands": 3, "kind": "line"}) == (replace(DEFAULTS, kind="line"), (f"assay.bands can't be 3, {rest}",))
     for written in ([1], {"assay": [1]}):
         assert parse_settings(written) == (DEFAULTS, (f"The section assay of the settings can't be [1], {rest}",))
@@ -335,14 +328,14 @@ def test_an_unknown_name_is_told_with_the_one_that_was_meant(written: str, meant
     for form in forms(written, 1):
         parsed, problems = parse_settings(form)
         assert parsed == DEFAULTS
-        assert problems == (f"There is no setting assay.{written}; Assay goes on without it. Did you mean assay.{meant}?",)
+        assert problems == (f"There is no setting assay.{written}; it is ignored. Did you mean assay.{meant}?",)
 
 
 def test_a_name_like_no_other_is_told_without_a_guess_and_a_flood_of_them_in_short() -> None:
-    assert parse_settings({"qqqq": 1})[1] == ("There is no setting assay.qqqq; Assay goes on without it.",)
+    assert parse_settings({"qqqq": 1})[1] == ("There is no setting assay.qqqq; it is ignored.",)
     flood = parse_settings({f"{number:03}" + "q" * 1000: {} for number in range(300)})[1]
     assert len(flood) == 6
-    assert flood[-1] == "There are 295 more names among the settings of Assay that it does not know."
+    assert flood[-1] == "There are 295 more unknown names among the settings of Assay."
 
 
 @pytest.mark.parametrize("wild", ["\ud800" + "x" * 100_000, "\x1b]0;a\x07\u202e\n" * 3, "\u2028\t\x00"])
@@ -454,5 +447,5 @@ def test_the_document_is_the_one_that_the_table_makes() -> None:
     assert DOCUMENT.read_text(encoding="utf-8") == settings_markdown()
     for line in settings_markdown().splitlines():
         assert not line.startswith("|") or line.count("|") == 5
-    printed = subprocess.run([sys.executable, "-m", "assay.server.settings.settings"], capture_output=True, check=True, timeout=60).stdout
+    printed = subprocess.run([sys.executable, "-m", "assay.server.settings.document"], capture_output=True, check=True, timeout=60).stdout
     assert printed.decode("utf-8") == settings_markdown()
