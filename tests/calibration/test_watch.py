@@ -73,13 +73,12 @@ def open_files() -> int | None:
     return sum(1 for _ in listing.iterdir()) if listing.exists() else None
 
 
-def until(what: Callable[[], bool]) -> float:
-    """Wait for it; how long it took in seconds."""
+def until(what: Callable[[], bool]) -> None:
+    """Wait for it."""
     began = time.monotonic()
     while not what():
-        assert time.monotonic() - began < 20, "it never came"
+        assert time.monotonic() - began < 60, "it never came"
         time.sleep(0.005)
-    return time.monotonic() - began
 
 
 def test_a_look_reads_a_file_once_for_each_version(folder: Path, made: Calibrator, again: Look) -> None:
@@ -208,10 +207,10 @@ def test_file_events_make_it_quick_in_a_folder_that_came_back_too(
         save(made, folder / "a.json")
         until(lambda: ids(watched) == [made.id])
     time.sleep(two_looks)  # by then the folder's events are heard
-    monkeypatch.setattr(watch, "LOOK_S", 60.0)
+    monkeypatch.setattr(watch, "LOOK_S", 3600.0)
     time.sleep(two_looks)  # the last look that waits as before is over
     save(another(made, 1), folder / "a.json")
-    assert until(lambda: ids(watched) == [another(made, 1).id]) < 10
+    until(lambda: ids(watched) == [another(made, 1).id])
 
 
 def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_in_place(

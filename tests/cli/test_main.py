@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import get_args
 
@@ -29,16 +28,14 @@ def test_the_words_of_the_command_line_are_those_of_the_rooms_below() -> None:
     assert get_args(KVType) == cli_options.KV_TYPES
 
 
-def test_help_and_version_import_nothing_heavy_and_answer_at_once() -> None:
+def test_help_and_version_import_nothing_heavy() -> None:
     script = (
         "import sys\n"
         "from assay.cli.main import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    print(*sys.modules, file=sys.stderr)"
     )
-    began = time.perf_counter()
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert not {"numpy", "llama_cpp", "pygls", "lsprotocol", "torch", "asyncio"} & set(ran.stderr.split())
     assert all(name in ran.stdout for name in COMMANDS)
-    assert time.perf_counter() - began < 2
 
 
 @pytest.mark.parametrize(

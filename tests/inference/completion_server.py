@@ -47,7 +47,7 @@ class Speech:
 
     tells_end: whether the token that ends a text is in its log-probabilities; page_for_unknown: paths that it does not have are answered
     with a web page; strips_space: the first token of what it detokenizes loses its space; garble: what is made of each answer before it
-    is sent.
+    is sent; silent_until: nothing is told of a completion before that.
     """
 
     kind: str = "vllm"
@@ -57,6 +57,7 @@ class Speech:
     scoring: bool = True
     most_logprobs: int = 20
     pause_s: float = 0.0
+    silent_until: threading.Event | None = None
     cut_after: int | None = None
     bundle: int = 1
     tells_end: bool = True
@@ -161,6 +162,8 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.end_headers()
         size = self.speech.bundle
+        if self.speech.silent_until is not None:
+            self.speech.silent_until.wait(60)
         try:
             for start in range(0, len(tokens), size):
                 if self.speech.cut_after is not None and start >= self.speech.cut_after:

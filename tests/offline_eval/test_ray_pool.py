@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,11 +90,9 @@ def test_a_driver_that_is_killed_leaves_the_cluster_to_the_next(cluster: str, tm
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     driver.stdout.close()
-    begun = time.monotonic()
     (tmp_path / "next").mkdir()
     found = {each.item: each.answer for each in run(Squares(tmp_path / "next"), range(6), cluster, workers=2)}
     assert found == {n: n * n for n in range(6)}
-    assert time.monotonic() - begun < 60
 
 
 def test_workers_that_do_not_begin_in_time_end_the_run_with_both_reasons(

@@ -272,10 +272,8 @@ def test_a_file_of_the_repository_that_never_ends_ends_in_an_error(work: Work) -
     file = work.folder / ".git" / "objects" / name[:2] / name[2:]
     file.unlink()
     os.mkfifo(file)
-    start = time.monotonic()
     with pytest.raises(GitError, match="had not finished reading after 1 s"):
         read(work, timeout_s=1)
-    assert time.monotonic() - start < 30
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\r\n", "c\r", "\n", "\x0cd\n", "e\u2028f\n"]), max_size=12)

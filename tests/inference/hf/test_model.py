@@ -4,7 +4,6 @@ import copy
 import math
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -323,10 +322,9 @@ def test_budgets_of_tokens_context_and_time(open_hf: Open) -> None:
     model.forget()
     none = model.generate(prompt, stop=NONE, max_tokens=300, max_ms=0)
     assert (none.text, none.tokens, none.stopped_by) == ("", (), StopReason.TIME)
-    begun = time.perf_counter()
     some = model.generate(Prompt((97,) * 3, "left_to_right"), stop=NONE, max_tokens=250, max_ms=30)
     assert some.stopped_by is StopReason.TIME
-    assert time.perf_counter() - begun < 2
+    assert len(some.tokens) < 250
 
 
 def test_a_cancelled_reading_stops_between_chunks_and_what_was_read_is_kept(open_hf: Open) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,7 +133,5 @@ def test_a_chunk_is_broken_off_while_it_is_decoded(tmp_path: Path, monkeypatch: 
 
 def test_a_deadline_breaks_a_prompt_off(tiny: LlamaModel) -> None:
     tiny.forget()
-    begun = time.perf_counter()
     generation = tiny.generate(Prompt(tuple([97] * 400), "left_to_right"), stop=NONE, max_tokens=1, max_ms=0.01)
     assert generation.stopped_by is StopReason.TIME
-    assert time.perf_counter() - begun < 1

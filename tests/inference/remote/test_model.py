@@ -7,6 +7,7 @@ import logging
 import math
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -156,14 +157,14 @@ def test_another_server_is_asked_with_no_more_than_openai_documents() -> None:
             model.tokenize("x")
 
 
-def test_cancel_and_time_end_a_silent_server_at_once() -> None:
-    speech = Speech(pause_s=2.0)
+def test_cancel_and_time_end_what_a_silent_server_was_asked() -> None:
+    says_on = threading.Event()
+    speech = Speech(silent_until=says_on, pause_s=0.01)
     with serving(speech) as address, RemoteModel(address) as model:
         prompt = model.fim("", "")
         for options, reason in (({"max_ms": 50.0}, StopReason.TIME), ({"cancel": asked_after(0.05)}, StopReason.CANCELLED)):
-            began = time.perf_counter()
             assert model.generate(prompt, stop=NONE, max_tokens=50, **options).stopped_by == reason  # type: ignore[arg-type]
-            assert time.perf_counter() - began < 1.5
+        says_on.set()
         assert speech.broken_off.wait(5)
 
 
@@ -214,10 +215,9 @@ def test_a_server_that_loads_or_is_busy_is_asked_again() -> None:
     opened([(429, {"Retry_After": "0"}, b"{}")])
     with pytest.raises(ServerBusy, match="Loading model"):
         opened([loading] * 50)
-    began = time.perf_counter()
+    # it would be answered if it were asked again
     with pytest.raises(ServerBusy):
         opened([(429, {"Retry_After": "3600"}, b"{}")])
-    assert time.perf_counter() - began < 1
 
 
 def test_no_server_is_said_so() -> None:
