@@ -11,6 +11,9 @@ CMAKE_ARGS ?= -DLLAVA_BUILD=OFF
 export CMAKE_ARGS
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
+# Where a container asks for no compiled files, each of the hundreds of processes that the tests start would compile all of Assay again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 

@@ -15,6 +15,10 @@ from tiny_models import OpenTiny, open_exact
 
 from assay.inference.llamacpp.model import LlamaModel
 
+# Beside other workers, threads of llama.cpp that wait for each other spin: a process of two took five times the CPU time of one.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_THREAD_LIMIT", "1")
+
 # a slow machine is no wrong result
 settings.register_profile("assay", deadline=None)
 settings.load_profile("assay")

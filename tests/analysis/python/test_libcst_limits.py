@@ -40,7 +40,7 @@ def test_many_branches_of_one_statement_are_refused() -> None:
 
 
 def test_a_long_table_and_many_statements_are_read() -> None:
-    table = "x = {" + "".join(f"'{i}': (-1, a.b, f(c=-{i}).g),\n" for i in range(3000)) + "}\n"
+    table = "x = {" + "".join(f"'{i}': (-1, a.b, f(c=-{i}).g),\n" for i in range(2000)) + "}\n"
     check_nesting(table)
-    check_nesting("x = -a.b + f()\n" * 5000)
+    check_nesting("x = -a.b + f()\n" * 2000)
     assert parse(table).tree.code == table

@@ -269,8 +269,7 @@ def test_a_value_near_the_largest_is_the_programs_failure_wherever_the_test_take
 
 
 def test_a_value_too_large_that_the_test_made_itself_gives_no_verdict(sandbox: JavaSandbox) -> None:
-    grows = "for (int n = 1 << 20; n <= 1 << 22; n *= 2) s.same(new int[n]);"
-    result = checked(sandbox, "int[] same(int[] all) { return all.clone(); }", grows)
+    result = checked(sandbox, "int[] same(int[] all) { return all.clone(); }", "s.same(new int[1 << 22]);")
     assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
     assert "too large" in result.reason
 
