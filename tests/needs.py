@@ -20,9 +20,9 @@ def needs(missing: str, *, fixture: str | None = None) -> pytest.MarkDecorator:
 def needs_data(*names: str, fixture: str | None = None) -> pytest.MarkDecorator:
     """Marks tests that read files or folders of the published data, which are no part of the repository."""
     if not DATA.is_dir():
-        return needs("the published data are not beside this checkout, in shared/data of the folder above", fixture=fixture)
+        return needs("the published data are not beside this checkout: shared/data", fixture=fixture)
     missing = [name for name in names if not (DATA / name).exists()]
-    return needs(f"not in shared/data of the folder above: {', '.join(missing)}" if missing else "", fixture=fixture)
+    return needs(f"not in shared/data: {', '.join(missing)}" if missing else "", fixture=fixture)
 
 
 def leave_out(items: list[pytest.Item]) -> list[pytest.Item]:
