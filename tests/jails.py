@@ -48,8 +48,8 @@ def attempt(code: str) -> str:
 
 
 def soon(is_so: Callable[[], bool]) -> bool:
-    """Whether it becomes so within a few seconds."""
-    for _ in range(200):
+    """Whether it becomes so within half a minute."""
+    for _ in range(1500):
         if is_so():
             return True
         time.sleep(0.02)

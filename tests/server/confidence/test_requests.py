@@ -295,19 +295,19 @@ async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_
     quiet = [*of_it(calibrated(0, 400)), *calibrated(1, 400, shift=0.5), *of_it([Fate(0.9)] * 400)]
     write_log(log, quiet, model=ids[0], prompt=ids[1])
     async with editing(answering_gguf, tmp_path) as client:
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(0.5)
         assert (await client.request("assay/status"))["drift"] is None
         write_log(log, of_it(calibrated(2, 300, shift=0.4)), model=ids[0], prompt=ids[1], days_ago=1)
         with closing(sqlite3.connect(log, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")  # until this ends the server can't write down whom it told
             drift = await drifted(client)
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(0.5)
         assert (drift["calibrator"], drift["direction"], drift["n"]) == (keeping.id, "too_high", 700)
         assert drift["size"] > 0.25
         message = (await client.heard("window/showMessage", "no longer hold"))["message"]
         assert message.startswith("Assay: The probabilities of mine.json")
         assert "assay logs recalibrate" in message
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(0.5)
         assert sum("no longer hold" in json.dumps(each) for each in client.notifications) == 1
         await client.leave()
     with EventLog(log) as opened:

@@ -219,6 +219,11 @@ async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path:
         async for change in model_watch.changes(path):
             seen.append(change)  # noqa: PERF401 - there is no end to wait for
 
+    async def last_seen(change: str) -> None:
+        async with asyncio.timeout(30):
+            while seen[-1:] != [change]:
+                await asyncio.sleep(0.01)
+
     following = asyncio.create_task(follow())
     await asyncio.sleep(0.1)
     assert seen == []
@@ -227,11 +232,11 @@ async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path:
             file.write(b"more")
             file.flush()
             await asyncio.sleep(0.01)
-    await asyncio.sleep(0.2)
+    await last_seen("changed")
     path.unlink()
-    await asyncio.sleep(0.2)
+    await last_seen("gone")
     path.write_bytes(b"one")
-    await asyncio.sleep(0.2)
+    await last_seen("changed")
     assert seen[-3:] == ["changed", "gone", "changed"]
     following.cancel()
 

@@ -79,6 +79,7 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
             assert await texts(requests, replace(ASK, root=tmp_path)) == []
         finally:
             may_read.set()
+            settings = DEFAULTS
         last = ended(log, tmp_path / "log")[-1]
         assert (last["outcome"], last["reason"]) == ("timed_out", "the calibrators were not read after 300 ms")
         assert given[1:] == [0], "an editor takes away what it showed where it is given nothing, for whatever reason"

@@ -176,8 +176,8 @@ def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_nex
         path.unlink()
     goes_on.set()
     writer.add(RetentionChecked(after_s=3, share=None))
+    assert wait_for(path, 1) == [RetentionChecked(after_s=3, share=None)]
     writer.close()
-    assert events_of(path) == [RetentionChecked(after_s=3, share=None)]
 
 
 def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) -> None:
