@@ -87,7 +87,7 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
 
 
 async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=1_000, delay=1_200.0)) as (requests, live, _, _):
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, live, _, _):
         await live.loaded()
         assert await texts(requests, replace(ASK, invoked=False)) == [" answer"]
 
