@@ -14,6 +14,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where a container asks for no compiled files, each of the hundreds of processes that the tests start would compile all of Assay again.
 unexport PYTHONDONTWRITEBYTECODE
 
+# One more than two processors have work for: a third of the fast tests' time is waiting.
+WORKERS ?= 3
+
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 
@@ -36,7 +39,7 @@ demo: $(RUN)
 	@$(PY) -m assay demo
 
 test: $(DEV)
-	$(PY) -m pytest -m "not slow" -n 2 --dist worksteal
+	$(PY) -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
 
 test-slow: $(DEV)
 	$(PY) -m pytest -m "slow and not editor" -n 2 --dist loadfile

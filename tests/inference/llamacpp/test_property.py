@@ -183,7 +183,7 @@ class ShiftedRequests(Requests):
 
 
 PARKED_BYTES = 400_000
-FAST = settings(max_examples=40, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck))
+FAST = settings(max_examples=20, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck))
 LONG = settings(FAST, max_examples=400, stateful_step_count=30)
 
 
