@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import jails  # noqa: F401 - which levels of isolation work here is found out before workers begin
 import pytest
 from hypothesis import settings
 from needs import leave_out
