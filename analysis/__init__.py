@@ -1,1 +1,1 @@
-"""Programs: find regions, rewrite them, run them in a sandbox."""
+"""Analysis of programs: read them, rewrite them, break them, run them in a sandbox. Knows nothing of models."""

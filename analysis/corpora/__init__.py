@@ -1,1 +1,1 @@
-"""Where code to study comes from: benchmark files and git histories. Runs nothing."""
+"""Read code to study, from benchmark files and git histories. Runs none of it."""

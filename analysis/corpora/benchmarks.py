@@ -1,8 +1,8 @@
-"""Items of code benchmarks, from their own files: a prompt, a solution that is right, and a test that the sandbox runs.
+"""Read the items of code benchmarks from their published files: a prompt, a right solution, and a test that the sandbox runs.
 
-HumanEval (arXiv 2107.03374), HumanEval-X (2303.17568), MBPP (2108.07732), HumanEval+ and MBPP+ (2305.01210), as published: JSON lines,
-plain or gzip. A test for Python is one piece of trusted code that has from the program what it does not define itself; helpers that it
-takes from the prompt come from the prompt as published, not from the program, which could have changed them.
+HumanEval (arXiv 2107.03374), HumanEval-X (2303.17568), MBPP (2108.07732), HumanEval+ and MBPP+ (2305.01210): JSON lines, plain or gzip. A
+test for Python is one piece of trusted code; the names that it does not define are the program's. Helpers that it takes from the prompt
+are copied from the published prompt, since the program could have changed them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Language = Literal["python", "java", "javascript"]
 
 
 class UnreadableItems(ValueError):
-    """A file that holds no items of a benchmark known here; the message says which line, and why."""
+    """A file without items of a known benchmark; the message says which line, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One task: prompt + solution is a whole program. entry_point: the function that the test calls, None where it has no one name."""
+    """One task. prompt + solution is a whole program. entry_point: the function that the test calls; None where that is no single name."""
 
     id: str
     language: Language
@@ -46,7 +46,7 @@ def read_items(path: Path) -> list[Item]:
     """The items of a file, in its order; its records show which benchmark it is. Raises UnreadableItems, OSError."""
     items = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes in other people's code are not our user's business
+        warnings.simplefilter("ignore")  # of invalid escapes in the benchmark's code
         for number, line in _lines(path):
             try:
                 items.append(_item(json.loads(line)))
@@ -94,7 +94,7 @@ def _python(record: dict[str, Any], test: str, entry_point: str) -> Item:
 
 
 def _checked_name(test: str) -> str:
-    """HumanEval-X's tests end in `check(name)`."""
+    """The entry point of a test of HumanEval-X, which ends in `check(name)`."""
     match ast.parse(test).body[-1]:
         case ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)])):
             return name
@@ -102,7 +102,10 @@ def _checked_name(test: str) -> str:
 
 
 def _mbpp(record: dict[str, Any]) -> Item:
-    """MBPP's own prompt: the text with the first assertion. The entry point is the solution's function that the assertions call first."""
+    """An item of MBPP.
+
+    Its prompt is the text with the first assertion; its entry point the first solution's function that assertions call.
+    """
     defined = {node.name for node in ast.parse(record["code"]).body if isinstance(node, ast.FunctionDef)}
     asserts = [node for text in record["test_list"] for node in ast.walk(ast.parse(text))]
     called = [node.func.id for node in asserts if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
@@ -119,7 +122,7 @@ def _docstring(text: str) -> str:
 
 
 def _helpers(prompt: str, test: str, entry_point: str) -> str:
-    """The functions of the prompt that a test calls besides the entry point, with the prompt's imports; usually nothing."""
+    """The code of the prompt's functions that a test calls besides the entry point, with the prompt's imports; usually nothing."""
     body = ast.parse(f"{prompt}\n    pass\n").body
     functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name != entry_point and node.name in _names(test)]
     imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -136,7 +139,7 @@ def _names(code: str) -> set[str]:
     return found
 
 
-# The differential tests of the plus benchmarks: the reference solution's answers to all inputs, within their tolerance.
+# The test of HumanEval+ and MBPP+: the reference solution's answers to all inputs, within the published tolerance.
 _DIFFERENTIAL = """\
 import copy
 import json
@@ -181,7 +184,10 @@ def _differential(record: dict[str, Any], inputs: list[Any], same: str, helpers:
 
 
 def _written(inputs: list[Any]) -> str:
-    """An expression for the inputs. As one string where JSON can be it: Python takes a hundred times as long to read so many lists."""
+    """An expression for the inputs.
+
+    Where possible it reads one string of JSON, as Python takes a hundred times as long to parse the lists.
+    """
     try:
         text = json.dumps(inputs)
     except TypeError:
@@ -190,7 +196,7 @@ def _written(inputs: list[Any]) -> str:
 
 
 def _within(atol: float) -> str:
-    """The published comparison: equal, or near where a tolerance is given or all of the answer is floats, of which 1e-6 is asked."""
+    """The published comparison: equal, or near where a tolerance is given, or within 1e-6 where all of the answer is floats."""
     near = f"(type(value) is type(answer) and oracle_near(value, answer, {atol or 1e-6}))"
     return f"value == answer or {near}" if atol else f"value == answer or (oracle_floats(answer) and {near})"
 
@@ -199,14 +205,17 @@ def _human_eval_plus(record: dict[str, Any]) -> Item:
     inputs, atol = record["base_input"] + record["plus_input"], record["atol"]
     entry = record["entry_point"]
     if entry == "find_zero":
-        # any zero of the polynomial will do: the published oracle puts the answer in
+        # any zero of the polynomial is right: as published, the answer is put into it
         helpers = _helpers(record["prompt"], "poly", entry)
         return _python(record, _differential(record, inputs, f"abs(poly(*arguments, value)) <= {atol}", helpers), entry)
     return _python(record, _differential(record, inputs, _within(atol)), entry)
 
 
 def _mbpp_plus(record: dict[str, Any]) -> Item:
-    """The assertions say what JSON does not: which lists are tuples, sets or complex numbers, and what of an answer counts."""
+    """An item of MBPP+.
+
+    Its assertions tell what JSON does not: which lists are tuples or sets, which texts are numbers, and what is compared.
+    """
     entry = record["entry_point"]
     asserts = [node.test for node in ast.parse(record["assertion"]).body if isinstance(node, ast.Assert)]
     calls = [node for test in asserts for node in ast.walk(test) if _calls(node, entry)]
@@ -244,7 +253,7 @@ def _of_set(node: ast.AST, name: str) -> bool:
 
 @dataclass(slots=True)
 class _Shape:
-    """What stands at one place of the arguments: kinds of scalars and of containers, and the shape of what these hold (none or one)."""
+    """What the examples have at one place of the arguments: types of scalars and of containers, and the shape of the containers' items."""
 
     scalars: set[type] = field(default_factory=set)
     containers: set[type] = field(default_factory=set)
@@ -252,7 +261,7 @@ class _Shape:
     texts: list[str] = field(default_factory=list)
 
     def see(self, value: Any) -> None:
-        """Take an example in."""
+        """Add an example."""
         if not isinstance(value, list | tuple | set | frozenset | dict):
             self.scalars.add(type(value))
             return
@@ -263,7 +272,10 @@ class _Shape:
             self.inside[0].see(item)
 
     def see_text(self, value: Any) -> None:
-        """Take in the text at this place, which stands for numbers that JSON can't write if no example has text and all of it reads so."""
+        """Add the text at this place.
+
+        It stands for numbers that JSON can't write where no example has text and all of it reads as numbers.
+        """
         if isinstance(value, str):
             self.texts.append(value)
         elif isinstance(value, list | dict) and self.inside:
@@ -276,7 +288,7 @@ class _Shape:
         return bool(self.scalars) and str not in self.scalars and None not in map(_number, self.texts)
 
     def shaped(self, value: Any, around: type = list) -> Any:
-        """The value that JSON stands for; around: the kind of the container that it is in, which is its own where no example had one."""
+        """The value that JSON stands for. around: the type of the container around it, used where no example has one at this place."""
         inside = self.inside[0] if self.inside else _Shape()
         if isinstance(value, dict):
             return {key: inside.shaped(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""Source edits (old, new) out of a git history, for studies of editing."""
+"""Edits of source files (old and new text) from a git history, for studies of editing."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MAX_BYTES = 1 << 18
 MAX_COMMITS = 10_000
 _COMMITS_AT_ONCE = 64
 _BYTES_AT_ONCE = 1 << 24
-# of what is left of two texts without their common beginning and end: lines of one times lines of the other
+# lines of one text times lines of the other, without their common beginning and end
 _MAX_PAIRS_OF_LINES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """What a commit made of one file: old became new. old_path differs from path where the commit renamed it, too.
+    """A commit's change of one file from old to new. old_path differs from path where the commit also renamed it.
 
     Line ends, a byte order mark and all else are as they were; old_encoding and encoding say how to get the bytes again.
     """
@@ -49,7 +49,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class SkippedChange:
-    """A change that can't be given, and why; path is empty where all of a commit is left out."""
+    """A change that is left out, and why. path: empty where the whole commit is left out."""
 
     commit: str
     path: str
@@ -70,21 +70,25 @@ def read_edits(
     folder: Path,
     *,
     revision: str = "HEAD",
-    most_commits: int = MAX_COMMITS,
+    max_commits: int = MAX_COMMITS,
     suffixes: Sequence[str] = (".py",),
-    most_bytes: int = MAX_BYTES,
+    max_bytes: int = MAX_BYTES,
     timeout_s: float = TIMEOUT_S,
 ) -> Iterator[FileEdit | SkippedChange]:
     """Each edit of a file in the history of the repository that a folder is in, newest commits first, as it is read.
 
-    Without merges, and without files that were added or removed. The repository may be hostile: see `git_objects`. most_bytes: of either
-    version, and of a commit's message; what is larger, not text, or not there is left out with the reason. timeout_s: of each call of git.
-    Raises GitError: git is not installed, no repository, a shallow clone, no such revision, or one that git can't read.
+    Merges, and files that were added or removed, are left out. The repository may be hostile: see `git_history`.
+
+    Parameters:
+        max_bytes: of either version, and of a commit's message. What is larger, not text, or missing gives a SkippedChange.
+        timeout_s: of each call of git.
+
+    Raises: GitError where git is not installed, or there is no repository, a shallow clone, or no such revision that git can read.
     """
     repository = open_repository(folder, timeout_s=timeout_s)
-    ids = commits(repository, revision, most_commits)
+    ids = commits(repository, revision, max_commits)
     for i in range(0, len(ids), _COMMITS_AT_ONCE):
-        yield from _edits_of(repository, ids[i : i + _COMMITS_AT_ONCE], suffixes, most_bytes)
+        yield from _edits_of(repository, ids[i : i + _COMMITS_AT_ONCE], suffixes, max_bytes)
 
 
 def hunks(edit: FileEdit) -> list[Hunk]:
@@ -102,7 +106,7 @@ def hunks(edit: FileEdit) -> list[Hunk]:
     return [Hunk(head + a + 1, head + c + 1, "".join(old_middle[a:b]), "".join(new_middle[c:d])) for a, b, c, d in places]
 
 
-def _edits_of(repository: Repository, ids: Sequence[str], suffixes: Sequence[str], most_bytes: int) -> Iterator[FileEdit | SkippedChange]:
+def _edits_of(repository: Repository, ids: Sequence[str], suffixes: Sequence[str], max_bytes: int) -> Iterator[FileEdit | SkippedChange]:
     try:
         found = changes(repository, ids, suffixes)
     except TooMuchOutput as error:
@@ -110,12 +114,12 @@ def _edits_of(repository: Repository, ids: Sequence[str], suffixes: Sequence[str
             yield SkippedChange(ids[0], "", str(error))
         else:
             for name in ids:
-                yield from _edits_of(repository, [name], suffixes, most_bytes)
+                yield from _edits_of(repository, [name], suffixes, max_bytes)
         return
     size = sizes(repository, dict.fromkeys(name for change in found for name in (change.commit, change.old, change.new)))
     wanted = []
     for change in found:
-        if reason := _reason_to_skip(change, size, most_bytes):
+        if reason := _reason_to_skip(change, size, max_bytes):
             yield SkippedChange(change.commit, change.path, reason)
         else:
             wanted.append(change)
@@ -124,17 +128,17 @@ def _edits_of(repository: Repository, ids: Sequence[str], suffixes: Sequence[str
         yield from (_edit(change, there) for change in part)
 
 
-def _reason_to_skip(change: Change, size: Mapping[str, int], most_bytes: int) -> str | None:
+def _reason_to_skip(change: Change, size: Mapping[str, int], max_bytes: int) -> str | None:
     for what, name in (("old version", change.old), ("new version", change.new), ("commit", change.commit)):
         if name not in size:
             return f"the {what} is not in the repository: a partial clone?"
-        if size[name] > most_bytes:
-            return f"the {what} has {size[name]} bytes, more than {most_bytes}"
+        if size[name] > max_bytes:
+            return f"the {what} has {size[name]} bytes, more than {max_bytes}"
     return None
 
 
 def _parts(found: Sequence[Change], size: Mapping[str, int]) -> Iterator[list[Change]]:
-    """Runs of changes of whose contents memory holds one run at a time."""
+    """Split changes into parts whose contents fit into memory."""
     part: list[Change] = []
     total = 0
     for change in found:
@@ -149,7 +153,7 @@ def _parts(found: Sequence[Change], size: Mapping[str, int]) -> Iterator[list[Ch
 
 
 def _readable_objects(repository: Repository, ids: Mapping[str, None]) -> dict[str, bytes]:
-    """The objects that git can read; one that is damaged ends its reading, so each is then asked for alone."""
+    """The objects that git can read. A damaged one makes git stop, so then each is read alone."""
     try:
         return contents(repository, ids)
     except GitRefused:

@@ -1,8 +1,8 @@
-"""Commits, changes and contents out of a git repository that may be hostile: nothing that its configuration names is run.
+"""Read commits, changes and contents from a git repository that may be hostile. No program that its configuration names is run.
 
-Only plumbing that reads the object database is called (rev-parse, rev-list, diff-tree, cat-file), with no system's or user's configuration,
-no external diff, textconv, filter, hook, pager, monitor or replaced object, every transport forbidden (so that an object that a partial
-clone lacks is not fetched), and a limit on time and on output.
+Only commands that read the object database are called (rev-parse, rev-list, diff-tree, cat-file). They run without the system's and the
+user's configuration; without external diffs, textconv, filters, hooks, pager, monitor or replaced objects; with every transport forbidden,
+so that objects which a partial clone lacks are not fetched; and with limits on time and output.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ _SETTINGS = (
     "core.attributesFile=/dev/null",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    # git asks whose files they are lest their settings run programs; here none does
+    # git refuses other users' repositories since their settings may run programs; here none does
     "safe.directory=*",
 )
 
 
 class GitError(Exception):
-    """What could not be read of a repository, and what to do about it."""
+    """A repository could not be read; the message says why, and what to do."""
 
 
 class GitRefused(GitError):
-    """git said that it can't."""
+    """git ended with an error."""
 
 
 class TooMuchOutput(GitError):
-    """git had more to say than is kept in memory."""
+    """git's output is larger than what is kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository that was found readable. path: as it was given; git: the program; timeout_s: of each call of it."""
+    """A readable repository. path: as it was given. git: the program. timeout_s: of each call of it."""
 
     path: Path
     git: str
@@ -69,7 +69,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A regular file that a commit changed, maybe renaming it; old and new: object ids of its contents."""
+    """A regular file that a commit changed, and maybe renamed. old, new: object ids of its contents."""
 
     commit: str
     old_path: str
@@ -79,7 +79,7 @@ class Change:
 
 
 def open_repository(path: Path, *, timeout_s: float = TIMEOUT_S) -> Repository:
-    """The repository that a folder is in. Raises GitError: git is not installed, no repository there, or a shallow clone."""
+    """The repository that a folder is in. Raises GitError where git is not installed, or there is no repository, or a shallow clone."""
     git = shutil.which("git")
     if git is None:
         raise GitError("git is not on the path; install it to read a history")
@@ -98,18 +98,18 @@ def open_repository(path: Path, *, timeout_s: float = TIMEOUT_S) -> Repository:
     return Repository(path, git, git_dir, timeout_s)
 
 
-def commits(repository: Repository, revision: str, most: int) -> list[str]:
-    """Ids of at most so many commits that a revision comes from, itself among them, newest first, merges left out. Raises GitError."""
+def commits(repository: Repository, revision: str, count: int) -> list[str]:
+    """The ids of a revision and its ancestors, at most `count`, newest first, without merges. Raises GitError."""
     try:
         _read(repository, ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"])
     except GitRefused:
         raise GitError(f"no commit {revision!r} in {repository.path}") from None
-    said = _read(repository, ["rev-list", "--no-merges", f"--max-count={most}", "--end-of-options", revision, "--"])
+    said = _read(repository, ["rev-list", "--no-merges", f"--max-count={count}", "--end-of-options", revision, "--"])
     return said.decode("ascii").split()
 
 
 def changes(repository: Repository, ids: Iterable[str], suffixes: Sequence[str]) -> list[Change]:
-    """What commits changed in regular files whose names end so; added and removed files are no changes. Raises GitError, TooMuchOutput."""
+    """The changes of commits in regular files with these suffixes, without added and removed files. Raises GitError, TooMuchOutput."""
     options = ["--stdin", "-r", "-z", "--raw", "--no-abbrev", "-M", "--diff-filter=MR", "--ignore-submodules=all"]
     paths = [f":(glob)**/*{suffix}" for suffix in suffixes]
     said = _read(repository, ["diff-tree", *options, "--no-ext-diff", "--no-textconv", "--", *paths], _lines(ids))
@@ -128,14 +128,14 @@ def changes(repository: Repository, ids: Iterable[str], suffixes: Sequence[str])
 
 
 def sizes(repository: Repository, ids: Iterable[str]) -> dict[str, int]:
-    """Sizes in bytes of those objects that are there. Raises GitError."""
+    """The sizes in bytes of the objects that exist. Raises GitError."""
     said = _read(repository, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], _lines(ids))
     fields = (line.split() for line in said.decode("ascii", "replace").splitlines())
     return {name: int(size) for name, size in fields if size.isdecimal()}
 
 
 def contents(repository: Repository, ids: Iterable[str]) -> dict[str, bytes]:
-    """Objects by their ids, those that are not there left out; ask for no more than memory holds. Raises GitError, TooMuchOutput."""
+    """The contents of the objects that exist, by id; all of them are held in memory. Raises GitError, TooMuchOutput."""
     said = _read(repository, ["cat-file", "--batch=%(objectname) %(objectsize)"], _lines(ids))
     found, place = {}, 0
     while place < len(said):
@@ -149,7 +149,7 @@ def contents(repository: Repository, ids: Iterable[str]) -> dict[str, bytes]:
 
 
 def message(commit: bytes) -> str:
-    """The message of a commit object, decoded as its header says."""
+    """The message of a commit object, decoded by the encoding in its header."""
     headers, _, text = commit.partition(b"\n\n")
     encoding = re.search(rb"^encoding (\S+)$", headers, re.MULTILINE)
     try:
@@ -171,10 +171,10 @@ def _read(repository: Repository, command: Sequence[str], stdin: bytes = b"") ->
 
 
 def _run(repository: Repository, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
-    """What git says to a command. Raises GitRefused with its last words, TooMuchOutput, and GitError where it takes too long."""
+    """The output of a git command. Raises GitRefused with git's message, TooMuchOutput, and GitError where it takes too long."""
     argv = [repository.git, "--no-pager", *(part for setting in _SETTINGS for part in ("-c", setting)), *arguments]
     late = threading.Event()
-    # files, not pipes: neither side waits for the other
+    # files, not pipes, so that neither side waits for the other
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
         given.write(stdin)
         given.seek(0)
@@ -198,14 +198,14 @@ def _run(repository: Repository, arguments: Sequence[str], stdin: bytes = b"") -
     if late.is_set():
         raise GitError(f"{repository.path}: git had not finished reading after {repository.timeout_s:g} s")
     if len(said) > _MAX_OUTPUT:
-        raise TooMuchOutput(f"{repository.path}: git had more than {_MAX_OUTPUT >> 20} MiB to say")
+        raise TooMuchOutput(f"{repository.path}: git wrote more than {_MAX_OUTPUT >> 20} MiB")
     if process.returncode != 0:
         raise GitRefused(f"{repository.path}: git can't read it: {words or f'status {process.returncode}'}")
     return said
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """git and all that it may have started, where it has not ended."""
+    """Kill git and all that it may have started, where it still runs."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,1 +1,1 @@
-"""Rewrites of programs that keep what they do, or change it: the local morphisms of CatCode (arXiv 2403.01784, section 3.2)."""
+"""Morphisms: rewrites that keep what a program does, or change it (CatCode, arXiv 2403.01784, section 3.2). Runs no program."""

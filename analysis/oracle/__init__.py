@@ -1,1 +1,1 @@
-"""A Python project's own pytest suite as an oracle for changed code."""
+"""Judge changed code of a Python project by the project's own pytest suite. Knows nothing of models."""

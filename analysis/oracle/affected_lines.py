@@ -1,4 +1,4 @@
-"""Which lines a change reaches besides its own: a name that is bound in one place is local in the whole function."""
+"""Which other lines a change affects: a name that is bound in one place is local in the whole function."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def affected_lines(old: str, new: str, lines: range) -> range:
-    """Lines of the old text whose meaning differs in the new one though they are the same; `lines`: those that may differ, one region.
+    """The unchanged lines of the old text whose meaning is another one in the new text. lines: the region that may differ.
 
-    The whole of the outermost function around the region where a name that both texts have in it, or in a function inside it, is local in
-    one and global or from outside in the other, or where such a function becomes a generator: from its body's first line to its last.
-    All lines of the text where that can't be told, since one of the texts does not parse here, or where the function itself was a
-    generator and is none any more: who only called it had touched none of its lines.
+    Returns:
+        The body of the outermost function around the region, where a name in it (or in a function inside it) is local in one text and
+        global or from an outer function in the other, or where such a function becomes a generator.
+        All lines, where that can't be found out because a text does not parse here, and where the function was a generator and is none any
+        more: a test that only called it had run none of its lines.
+        Else none.
     """
     everything = range(1, old.count("\n") + 2)
     try:
@@ -57,7 +59,7 @@ class _Region:
 
 
 def _place(line: int, region: range) -> int | None:
-    """A line outside of the region, the same in both texts: counted from the region's end where it is behind it, then negative."""
+    """A number that a line outside of the region has in both texts: lines behind the region are counted from its end, negative."""
     if line < region.start:
         return line
     return region.stop - 1 - line if line >= region.stop else None
@@ -84,7 +86,7 @@ def _kind(table: symtable.SymbolTable) -> str:
 
 
 def _differ(old: symtable.SymbolTable, new: symtable.SymbolTable, region: _Region) -> bool:
-    """Whether a name that two scopes share is not of the same kind in both, or so in those inside them that do not begin in the region."""
+    """Whether some name has another kind of scope in the two tables, or in the functions inside them that begin outside of the region."""
     before, after = _names(old), _names(new)
     if any(before[name] != after[name] for name in before.keys() & after.keys()):
         return True
@@ -110,7 +112,7 @@ def _scope(symbol: symtable.Symbol) -> str:
 
 
 def _generators(function: _Function, region: range) -> list[tuple[int, bool]]:
-    """Of the functions inside it that do not begin in the region: where each is, and whether it is a generator."""
+    """The functions inside that do not begin in the region: the place of each, and whether it is a generator."""
     inside = [node for node in ast.walk(function) if isinstance(node, _Function | ast.Lambda) and node is not function]
     places = ((_place(node.lineno, region), node) for node in inside)
     return sorted((place, _yields(node)) for place, node in places if place is not None)

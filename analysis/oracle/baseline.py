@@ -1,4 +1,4 @@
-"""What a suite says of the project as it is: each test's outcome, which tests can't be relied on, and which lines each touches. Pure."""
+"""What a test suite says of the unchanged project: outcomes, flaky tests, and the lines that each test runs. Starts nothing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from .report import Report, TestOutcome, differing_outcomes
 
 NO_TESTS = "there are no tests"
 UNSTEADY = "have not the same outcome in each of"
-# Where more tests than this change their minds, those that did not may only have been lucky.
+# With more flaky tests than this, the others may have been steady only by luck.
 MAX_FLAKY_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Outcomes of the tests that had the same one in each run, by id, in the order of the suite; cpu_s and wall_s of each.
+    """What several runs of the suite agree on.
 
-    flaky: tests that had several, by id, with all of them; they are never run again. broken: files that can't be collected, with the
-    reason. trouble: why nothing can be concluded from this suite; empty where something can. notes: what else a person should know.
-    start_cpu_s, start_wall_s: seconds of starting and collecting. runs: how many there were. ignores_options: whether they were made
-    without the project's own `addopts`. infrastructure: the trouble is the sandbox's failure, and another time there may be none.
+    outcomes: of the tests that had the same outcome in each run, by id, in the order of the suite.
+    cpu_s, wall_s: seconds of each of these tests.
+    flaky: the tests that had several outcomes, by id, with all of them; they are never run again.
+    broken: files that can't be collected, with the reason.
+    trouble: why nothing can be concluded from this suite; empty where something can.
+    notes: what else a person should know.
+    start_cpu_s, start_wall_s: seconds of starting and collecting.
+    runs: how many runs there were.
+    ignores_options: whether they were made without the project's own `addopts`.
+    infrastructure: whether the trouble is a failure of the sandbox, so that another attempt may succeed.
     """
 
     outcomes: dict[str, TestOutcome]
@@ -46,12 +52,12 @@ def no_baseline(
     notes: Sequence[str] = (),
     infrastructure: bool = False,
 ) -> Baseline:
-    """A baseline from which nothing follows."""
+    """A baseline from which nothing can be concluded, for the reason `trouble`."""
     return Baseline({}, {}, {}, dict(flaky or {}), dict(broken or {}), trouble, tuple(notes), infrastructure=infrastructure)
 
 
 def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Sequence[str] = ()) -> Baseline:
-    """From whole runs that came to their ends, with the clock seconds of each."""
+    """Make the baseline from complete runs of the whole suite. wall_s: clock seconds of each run."""
     broken = reports[0].errors
     if any(report.errors.keys() != broken.keys() for report in reports):
         names = sorted({name for report in reports for name in report.errors})
@@ -91,11 +97,15 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """tests: of each file, by line, those that touch it. imported: of each file, the lines that run when something is imported.
+    """Which tests run which lines.
 
-    modules: the files that hold tests, which are neither in `tests` nor in `imported`. fresh: tests whose lines are not all seen: they
-    start processes, import the project anew, watch what runs themselves, or end otherwise when watched. trouble: why nothing is known.
-    infrastructure: since the sandbox failed, and another time it may not.
+    tests: the tests that run a line, by file and line.
+    imported: the lines of each file that run when something is imported.
+    fresh: tests not all of whose lines are seen, because they start processes, import the project again, trace lines themselves, or have
+        another outcome when watched.
+    modules: the files that hold tests, which are in neither `tests` nor `imported`.
+    trouble: why nothing is known; empty where something is.
+    infrastructure: whether that is a failure of the sandbox, so that another attempt may succeed.
     """
 
     tests: dict[str, dict[int, frozenset[str]]]
@@ -106,16 +116,16 @@ class Coverage:
     infrastructure: bool = False
 
     def touching(self, file: str, lines: Iterable[int]) -> frozenset[str]:
-        """The tests that touch one of the lines of a file."""
+        """The tests that run one of these lines of a file."""
         by_line = self.tests.get(file, {})
         return frozenset().union(*(by_line.get(line, frozenset()) for line in lines))
 
 
 def coverage_of(report: Report, stable: Mapping[str, TestOutcome]) -> Coverage:
-    """From a watched run of tests with these outcomes. What a fixture of a wider scope touched, all tests in that scope touch, and
-    where it is fresh, so are they.
+    """Make the coverage from a watched run. stable: the tests and their outcomes in the baseline.
 
-    Where a watched test did not end so, or is missing, it is fresh: what it touched is not what it touches unwatched.
+    The lines that a fixture of a wider scope ran count for all tests in that scope; where the fixture is fresh, so are these tests. A test
+    with another outcome than in the baseline, or none, is fresh: unwatched it runs other lines.
     """
     touched: dict[str, dict[int, set[str]]] = {}
 

@@ -1,4 +1,4 @@
-"""Making the baseline and the coverage of a suite: whole runs, in the jail."""
+"""Run a whole suite in the jail for its baseline and its coverage."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from .report import Report
 from .suite import Suite, Times
 
 _USAGE_ERROR = 4
-# Tests that end or hang the whole run are left out one by one; a suite with more than this is none to rely on.
+# Tests that end or hang the whole run are left out one by one. A suite with more of them can't be relied on.
 _MAX_FATAL_TESTS = 5
-# Runs that the sandbox or a kill from outside ended, and that are made again.
+# How many runs are repeated that the sandbox, or a kill from outside, has ended.
 _MAX_FAILED_RUNS = 2
 _SEED = 7
 _MIN_WATCHED_S, _WATCHED_FACTOR = 120.0, 60.0
 
 
 def run_baseline(suite: Suite, runs: int) -> Baseline:
-    """Run the whole suite so often, every third time in a random order, and compare.
+    """Run the whole suite several times, every third time in a random order, and compare the outcomes.
 
-    A test in which the process dies or hangs is left out, and the runs begin anew.
+    A test in which the process dies or hangs is left out, and the runs start over.
     """
     notes: list[str] = []
-    deadly: dict[str, str] = {}
+    fatal: dict[str, str] = {}
     reports: list[Report] = []
     walls: list[float] = []
     failures = 0
     while len(reports) < runs:
         begun = time.monotonic()
         seed = _SEED if len(reports) % 3 == 2 else None
-        report, ended, ran = suite.run(seed=seed, without=list(deadly))
+        report, ended, ran = suite.run(seed=seed, without=list(fatal))
         if failures < _MAX_FAILED_RUNS and (ended.infrastructure or (ended.doubtful and report.running is None)):
             failures += 1
             continue
@@ -40,8 +40,8 @@ def run_baseline(suite: Suite, runs: int) -> Baseline:
         if report.collected is None and ran.status == _USAGE_ERROR and not suite.ignore_options:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")
-        elif report.running is not None and len(deadly) < _MAX_FATAL_TESTS:
-            deadly[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
+        elif report.running is not None and len(fatal) < _MAX_FATAL_TESTS:
+            fatal[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
             reports, walls = [], []
         elif not report.ended:
             return no_baseline(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
@@ -51,14 +51,14 @@ def run_baseline(suite: Suite, runs: int) -> Baseline:
             reports.append(report)
             walls.append(time.monotonic() - begun)
     baseline = baseline_of(reports, walls, notes)
-    return replace(baseline, flaky=baseline.flaky | deadly, ignores_options=suite.ignore_options)
+    return replace(baseline, flaky=baseline.flaky | fatal, ignores_options=suite.ignore_options)
 
 
 def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:
-    """Run the stable tests once, in order, and see which lines each touches."""
+    """Run the stable tests once, in order, and record which lines each runs."""
     if baseline.trouble:
         return Coverage({}, {}, frozenset(), trouble=baseline.trouble, infrastructure=baseline.infrastructure)
-    report, ended, _ = _patient(suite, baseline).run(select=list(baseline.outcomes), watch=True, whole=True)
+    report, ended, _ = _with_time_to_watch(suite, baseline).run(select=list(baseline.outcomes), watch=True, whole=True)
     if not report.ended:
         why = ended.why or "it stops early"
         if suite.interpreter.python < (3, 12):
@@ -68,8 +68,8 @@ def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:
     return coverage_of(report, baseline.outcomes)
 
 
-def _patient(suite: Suite, baseline: Baseline) -> Suite:
-    """The suite, allowed what watching its lines may cost: tracing each line takes tens of times as long."""
+def _with_time_to_watch(suite: Suite, baseline: Baseline) -> Suite:
+    """The suite with limits for a watched run: tracing each line takes tens of times as long."""
     allowed, times = suite.allowed, times_of(baseline)
     cpu_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_cpu_s + sum(times.cpu_s.values()))
     wall_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_wall_s + sum(times.wall_s.values()))
@@ -78,5 +78,5 @@ def _patient(suite: Suite, baseline: Baseline) -> Suite:
 
 
 def times_of(baseline: Baseline) -> Times:
-    """What starting the suite and each test took."""
+    """The times of a baseline: of starting the suite, and of each test."""
     return Times(baseline.start_cpu_s, baseline.start_wall_s, baseline.cpu_s, baseline.wall_s)

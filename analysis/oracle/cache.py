@@ -1,4 +1,4 @@
-"""What was learned of a suite, kept on disk by the content of all that it was learned from."""
+"""Baselines and coverage on disk, under a hash of all that they depend on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA = "assay/oracle/1"
 
 
 def key_of(copied: ProjectCopy, interpreter: Interpreter, settings: str) -> str:
-    """A name for the project's content, its Python with all that is installed, the plugin and the settings of the runs."""
+    """A hash of the project's content, its Python with all that is installed, the plugin, and the settings of the runs."""
     digest = hashlib.sha256()
     told = [copied.sha256, str(interpreter.path), str(interpreter.python), *interpreter.distributions, settings]
     digest.update(json.dumps(told).encode())
@@ -31,7 +31,7 @@ def key_of(copied: ProjectCopy, interpreter: Interpreter, settings: str) -> str:
 
 
 def load(folder: Path, key: str, kind: str) -> dict[str, Any] | None:
-    """What is kept under a key; None where there is nothing, or nothing that can be read: it is then learned anew."""
+    """What is stored under a key; None where there is nothing, or nothing that can be read."""
     try:
         with gzip.open(_path(folder, key, kind), "rt", encoding="utf-8") as file:
             kept = json.load(file)
@@ -41,7 +41,7 @@ def load(folder: Path, key: str, kind: str) -> dict[str, Any] | None:
 
 
 def has(folder: Path, key: str, kind: str) -> bool:
-    """Whether something is kept under a key."""
+    """Whether something is stored under a key."""
     return _path(folder, key, kind).is_file()
 
 
@@ -50,7 +50,7 @@ def _path(folder: Path, key: str, kind: str) -> Path:
 
 
 def store(folder: Path, key: str, kind: str, content: dict[str, Any]) -> None:
-    """Keep it: written beside its place and renamed, so that nobody ever reads half of it."""
+    """Store content under a key. It is written to a temporary file and renamed, so that nobody reads half of it."""
     folder.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=folder, prefix=f".{kind}-")
     try:
@@ -63,17 +63,17 @@ def store(folder: Path, key: str, kind: str, content: dict[str, Any]) -> None:
 
 
 def baseline_as_json(baseline: Baseline) -> dict[str, Any]:
-    """As it is stored."""
+    """The stored form of a baseline."""
     return asdict(baseline)
 
 
 def baseline_from_json(content: dict[str, Any]) -> Baseline:
-    """As it was."""
+    """The baseline of a stored form."""
     return Baseline(**(content | {"notes": tuple(content["notes"])}))
 
 
 def coverage_as_json(coverage: Coverage) -> dict[str, Any]:
-    """As it is stored: each test's name and each set of tests once."""
+    """The stored form of a coverage, which has each test's name and each set of tests once."""
     tests = sorted({test for by_line in coverage.tests.values() for found in by_line.values() for test in found} | coverage.fresh)
     number = {test: i for i, test in enumerate(tests)}
     sets: dict[frozenset[str], int] = {}
@@ -91,7 +91,7 @@ def coverage_as_json(coverage: Coverage) -> dict[str, Any]:
 
 
 def coverage_from_json(content: dict[str, Any]) -> Coverage:
-    """As it was."""
+    """The coverage of a stored form."""
     tests = content["tests"]
     sets = [frozenset(tests[i] for i in numbers) for numbers in content["sets"]]
     return Coverage(

@@ -1,4 +1,4 @@
-"""Which lines of a file a changed text changes, and which lines those stand for when asking what runs them."""
+"""Which lines of a file a new text changes, and which lines to look up in the coverage for them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import warnings
 
 
 def changed_lines(old: str, new: str) -> range:
-    """Numbers (from 1) of the lines of the old text that the one region in which the texts differ takes up.
+    """The lines of the old text (from 1) of the smallest single region in which the texts differ.
 
-    Where lines were only put in, those on both sides of the place; empty where the texts are the same.
+    Where lines were only inserted, the lines on both sides of the place. Empty where the texts are the same.
     """
     a, b = old.split("\n"), new.split("\n")
     if a == b:
@@ -22,9 +22,9 @@ def changed_lines(old: str, new: str) -> range:
 
 
 def with_statements(source: str, lines: range) -> range:
-    """The lines, and all lines of the statements that begin or end among them, of compound ones the header alone.
+    """Extend lines by the statements that they are part of; of a compound statement only its header counts.
 
-    Python reports a statement of several lines as running on some of them only. A source that does not parse here keeps its lines.
+    Python reports a statement of several lines as run on some of them only. For a source that does not parse here, the lines as given.
     """
     try:
         with warnings.catch_warnings():
@@ -55,7 +55,7 @@ def _first_inside(node: ast.stmt) -> int | None:
 
 
 def only_within(old: str, new: str, lines: range) -> bool:
-    """Whether the new text has all of the old one's lines before and after `lines` (numbers from 1), in their places."""
+    """Whether the texts differ only within `lines` (numbers from 1, of the old text)."""
     a, b = old.split("\n"), new.split("\n")
     before, after = a[: lines.start - 1], a[lines.stop - 1 :]
     return len(b) >= len(before) + len(after) and b[: len(before)] == before and b[len(b) - len(after) :] == after

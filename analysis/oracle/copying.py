@@ -1,4 +1,4 @@
-"""A private copy of a project, which is all that its tests ever see; the project itself is never written to."""
+"""Make a private copy of a project. Its tests see only the copy; the project itself is never written to."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-# Histories, environments, and what tools can make anew.
+# Version control, environments, and what tools can make again.
 _LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".tox", ".nox", ".eggs", ".assay", "node_modules", "__pycache__"}
     | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints", ".idea", ".vscode"}
 )
-# What a run with coverage leaves in a project's root, which changes with each.
+# What a run with coverage leaves in a project's root; it differs from run to run.
 _COVERAGE = (".coverage", "coverage.xml", "htmlcov")
-# A larger file is data: it is linked to, not copied.
+# A larger file is data, and is linked to instead of copied.
 _MAX_COPIED_BYTES = 1 << 24
 
 
@@ -26,10 +26,10 @@ class NotCopied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProjectCopy:
-    """A copy in `folder`. sha256: of all paths and contents.
+    """A copy of a project.
 
-    linked: large files of the project that links in the copy lead to, to be mounted read-only. left_out: what is not in the copy, by path,
-    with the reason.
+    folder: where the copy is. sha256: of all paths and contents. linked: large files of the project that the copy links to, to be mounted
+    read-only. left_out: what is not in the copy, by path, with the reason.
     """
 
     folder: Path
@@ -39,10 +39,11 @@ class ProjectCopy:
 
 
 def copy_project(project: Path, folder: Path) -> ProjectCopy:
-    """Copy what a project's tests may need into `folder`, which is made, readable for every user.
+    """Copy what a project's tests may need into a new folder, readable for every user.
 
-    Links that stay inside the project are kept; others are left out, as are histories, virtual environments and caches. What can't be read
-    is left out, too, and named. Raises NotCopied where there is no folder to copy.
+    Links inside the project are kept. Links out of it, version control, virtual environments, caches, and what can't be read are left out.
+
+    Raises: NotCopied where there is no folder to copy.
     """
     project = project.resolve()
     if not project.is_dir():
@@ -83,7 +84,7 @@ class _Copying:
                     self._file(path, target, entry.stat())
                 else:
                     self._leave_out(path, "neither a file nor a folder")
-            except RuntimeError:  # what Python before 3.13 says of links that lead to one another
+            except RuntimeError:  # raised before Python 3.13 for links that lead to one another
                 self._leave_out(path, "a link that leads nowhere")
             except OSError as error:
                 self._leave_out(path, f"can't be read: {error.strerror}")

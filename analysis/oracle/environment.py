@@ -38,12 +38,15 @@ _LAST_LINES = 3
 
 
 class NoEnvironment(Exception):
-    """An environment that could not be made; the message has the installer's last words and what to do."""
+    """An environment could not be made; the message has the installer's last words and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a project's own files say that its tests need. files: requirement files, by path inside the project."""
+    """What a project's own files say that its tests need.
+
+    extras: names of the project's extras. requirements: from dependency groups. files: requirement files, by path inside the project.
+    """
 
     extras: tuple[str, ...]
     requirements: tuple[str, ...]
@@ -77,11 +80,17 @@ def requirements_of(project: Path) -> Requirements:
 
 
 def make_environment(project: Path, cache: Path, *, python: Path | None = None) -> Path:
-    """The interpreter of an environment with the project, what its tests need, and pytest; made unless the same one is in `cache`.
+    """Make a virtual environment with the project, what its tests need, and pytest, unless the same one is in `cache`.
 
-    What is installed is a copy, so that building writes nothing into the project. The environment is known by the content of the files that
-    say what is needed; the oracle's copy of the project goes before the one that is installed here. python: the one that it is made with,
-    by default the one that runs. Needs a network, and runs the project's build code with the user's rights. Raises NoEnvironment.
+    A copy of the project is installed, so that building writes nothing into the project. In a run the oracle's own copy takes precedence
+    over it. The environment is identified by the content of the files that say what is needed. Making one needs a network, and runs the
+    project's build code with the user's rights.
+
+    Parameters:
+        python: the Python to make it with, by default the one that runs.
+
+    Returns: the environment's interpreter.
+    Raises: NoEnvironment.
     """
     python = python or Path(sys.executable)
     wanted = requirements_of(project)
@@ -104,8 +113,8 @@ def make_environment(project: Path, cache: Path, *, python: Path | None = None) 
     return interpreter
 
 
-def kept_environment(project: Path, cache: Path, *, python: Path | None = None) -> Path | None:
-    """The interpreter that `make_environment` would give without making anything; None where it would make one. Raises NoEnvironment."""
+def cached_environment(project: Path, cache: Path, *, python: Path | None = None) -> Path | None:
+    """The interpreter of the environment in `cache`; None where `make_environment` would have to make one. Raises NoEnvironment."""
     place = _place(project, cache, python or Path(sys.executable), requirements_of(project))
     return place / "bin" / "python" if (place / "made").is_file() else None
 
@@ -124,7 +133,7 @@ def _for_tests(names: Sequence[str]) -> list[str]:
 
 
 def _group(groups: Mapping[str, Any], name: str, above: tuple[str, ...]) -> list[str]:
-    """A dependency group with those that it includes (PEP 735)."""
+    """The requirements of a dependency group, those of the groups that it includes among them (PEP 735)."""
     normal = {re.sub(r"[-_.]+", "-", key).lower(): value for key, value in groups.items()}
     key = re.sub(r"[-_.]+", "-", name).lower()
     if key in above or not isinstance(normal.get(key), list):

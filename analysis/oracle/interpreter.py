@@ -1,4 +1,4 @@
-"""The Python that runs a project's tests: where it lies, and what it has."""
+"""The Python that runs a project's tests: its path, version, folders, pytest and plugins."""
 
 from __future__ import annotations
 
@@ -30,12 +30,16 @@ _PROBE_LIMITS = Limits(cpu_s=30, wall_s=120, memory_bytes=1 << 30, processes=16,
 
 
 class UnusableInterpreter(Exception):
-    """No Python that can run the project's tests; the message says which, why, and what to do."""
+    """This Python can't run the project's tests; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """A Python with pytest. folders: what of it a jail must show. plugins: names of the pytest plugins that are installed."""
+    """A Python with pytest.
+
+    folders: those that a jail must show. pytest: its version. plugins: the installed pytest plugins. distributions: all that is installed,
+    as name==version.
+    """
 
     path: Path
     folders: tuple[Path, ...]
@@ -55,7 +59,7 @@ def interpreter_of(project: Path) -> Path:
 
 
 def folders_of(path: Path) -> tuple[Path, ...]:
-    """What has to be visible for the interpreter at `path` to start: its environment and the installation behind that. Nothing is run."""
+    """The folders that the interpreter at `path` needs to start: its environment and the installation that this uses. Runs nothing."""
     prefix, folders = path.absolute().parent.parent, []
     if (settings := prefix / "pyvenv.cfg").is_file():
         folders.append(prefix)
@@ -69,7 +73,7 @@ def folders_of(path: Path) -> tuple[Path, ...]:
 
 
 def existing(path: Path) -> Path:
-    """The path. Raises UnusableInterpreter where there is no program."""
+    """Return the path. Raises UnusableInterpreter where there is no program at it."""
     if not os.access(path, os.X_OK) or path.is_dir():
         raise UnusableInterpreter(
             f"{path}: no such program; give the python of an environment that has the project's dependencies and pytest"
@@ -89,7 +93,7 @@ def probe(path: Path, jail: Jail) -> Interpreter:
         python = tuple(said["python"])
     except (ValueError, KeyError, TypeError):
         last = (ran.stderr.decode(errors="replace").strip().splitlines() or [ran.reason or f"{ran.ending} {ran.status}"])[-1]
-        # what is no Python may repeat the whole program that it was given
+        # a program that is no Python may repeat the whole code that it was given
         raise UnusableInterpreter(f"{path} does not run as a Python: {last[:_MAX_QUOTE]}{'…' if len(last) > _MAX_QUOTE else ''}") from None
     if python[:2] < MIN_PYTHON:
         raise UnusableInterpreter(f"{path} is Python {python[0]}.{python[1]}; the tests of a project are followed from 3.10 on")

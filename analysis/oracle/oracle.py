@@ -1,4 +1,4 @@
-"""A project's own tests as the judge of changed code."""
+"""Judge changed code by the project's own tests."""
 
 from __future__ import annotations
 
@@ -34,17 +34,23 @@ _RESTARTS = 5
 
 
 class NotJudged(ValueError):
-    """A question that the oracle does not take; the message says which and why."""
+    """A request that the oracle can't judge; the message says which and why."""
 
 
 class Oracle(AbstractContextManager["Oracle"]):
-    """Judges changed files of the project in the folder `project` by its tests, run by `interpreter` in `jail`.
+    """Judges changed files of a project by its tests.
 
-    The project is copied once and never written to; copies that killed processes of this user left behind are removed first. cache: a
-    folder in which baseline and coverage are kept by content; None keeps none. runs: how often the suite is run for the baseline, every
-    third time in a random order. Close it, or use it in a `with`: it holds a folder and a process. One question at a time.
+    The project is copied once and never written to. Copies that killed processes of this user have left are removed first. Close the
+    oracle, or use it in a `with`: it holds a folder and a process. It takes one request at a time.
 
-    Raises NotCopied and UnusableInterpreter.
+    Parameters:
+        project: the project's folder.
+        interpreter: the Python that runs the tests, in `jail`.
+        cache: a folder where baseline and coverage are stored by content; None stores nothing.
+        runs: how often the suite is run for the baseline, every third time in a random order.
+        allowed: limits of a test run.
+
+    Raises: NotCopied, UnusableInterpreter.
     """
 
     def __init__(
@@ -53,14 +59,14 @@ class Oracle(AbstractContextManager["Oracle"]):
         if runs < 2:
             raise ValueError(f"{runs} runs can't show which tests are flaky: at least 2 are needed")
         python = probe(interpreter, jail)
-        self._place = ScratchFolder()
+        self._folder = ScratchFolder()
         try:
-            copied = copy_project(project, self._place.path / "project")
-            install_plugin(self._place.path)
-            self.suite = Suite(copied, self._place.path, python, jail, allowed or SuiteLimits())
+            copied = copy_project(project, self._folder.path / "project")
+            install_plugin(self._folder.path)
+            self.suite = Suite(copied, self._folder.path, python, jail, allowed or SuiteLimits())
             compile_sources(self.suite)
         except BaseException:
-            self._place.close()
+            self._folder.close()
             raise
         self.cache = cache
         self._runs = runs
@@ -74,12 +80,12 @@ class Oracle(AbstractContextManager["Oracle"]):
 
     @property
     def content(self) -> str:
-        """A hash over all that verdicts depend on: the project's files, the interpreter with what is installed, and how often it is run."""
+        """A hash of all that verdicts depend on: the project's files, the interpreter with what is installed, and the number of runs."""
         return self._key
 
     @property
     def is_measured(self) -> bool:
-        """Whether baseline and coverage need no run of the suite, for they are kept from an earlier one."""
+        """Whether baseline and coverage are in the cache, so that they need no run of the suite."""
         return self.cache is not None and all(kept.has(self.cache, self._key, kind) for kind in ("baseline", "coverage"))
 
     def close(self) -> None:
@@ -87,13 +93,13 @@ class Oracle(AbstractContextManager["Oracle"]):
         if self._warm is not None:
             self._warm.close()
             self._warm = None
-        self._place.close()
+        self._folder.close()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     def baseline(self) -> Baseline:
-        """What the tests say of the project as it is. Runs the whole suite several times, unless that is in the cache."""
+        """What the tests say of the unchanged project. Runs the whole suite several times, unless the cache has the result."""
         if self._baseline is None or self._baseline.infrastructure:
             stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
             self._baseline = kept.baseline_from_json(stored) if stored else run_baseline(self.suite, self._runs)
@@ -103,7 +109,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         return self._baseline
 
     def coverage(self) -> Coverage:
-        """Which tests touch which lines. Runs the whole suite once more, unless that is in the cache."""
+        """Which tests run which lines. Runs the whole suite once more, unless the cache has the result."""
         if self._coverage is None or self._coverage.infrastructure:
             baseline = self.baseline()
             stored = kept.load(self.cache, self._key, "coverage") if self.cache else None
@@ -113,15 +119,15 @@ class Oracle(AbstractContextManager["Oracle"]):
         return self._coverage
 
     def covered(self, file: str) -> dict[int, frozenset[str]]:
-        """The stable tests that touch each line of a file of the project, lines that none touches left out. Raises NotJudged."""
+        """The stable tests that run each line of a file; lines that no test runs are left out. Raises NotJudged."""
         return dict(self.coverage().tests.get(self._named(file), {}))
 
     def files(self) -> list[str]:
-        """The files that stable tests touch, test files left out."""
+        """The files with lines that stable tests run, test files left out."""
         return sorted(file for file, by_line in self.coverage().tests.items() if by_line)
 
     def source(self, file: str) -> str:
-        """A file's text, as the tests know it, with \\n for newlines. Raises NotJudged where it can't be what is changed."""
+        """A file's text in the copy, with \\n for line ends. Raises NotJudged where the file can't be one that is changed."""
         name = self._named(file)
         try:
             data = (self.suite.copied.folder / name).read_bytes()
@@ -130,11 +136,14 @@ class Oracle(AbstractContextManager["Oracle"]):
             raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
 
     def verdict(self, file: str, text: str, lines: range | None = None, *, ways: Sequence[Way] = WAYS) -> Verdict:
-        """What the tests say of the project with `text` in the place of `file` (its path inside the project).
+        """What the tests say of the project with `text` in the place of a file.
 
-        lines: those of the present text, from 1, that may differ: verdicts with the same lines share their controls; None finds them. ways:
-        those that may be taken, of which the first that will do is; lines that run at import always need the last.
-        Raises NotJudged for a test file, for what is no Python file of the project, and where other lines differ, too.
+        Parameters:
+            file: its path inside the project.
+            lines: the lines of the present text, from 1, that may differ; None finds them. Verdicts with the same lines share control runs.
+            ways: the ways to run the tests that are allowed; the first that works is taken. Lines that run at import always need "whole".
+
+        Raises: NotJudged for a test file, for a file that is no Python file of the project, and where other lines differ, too.
         """
         file = self._named(file)
         old = self.source(file)
@@ -148,7 +157,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             if (found := known()).trouble:
                 return Verdict(None, found.trouble, 0, 0.0, "none", found.infrastructure)
         baseline, coverage = self.baseline(), self.coverage()
-        self._named(file)  # what pytest collected is known only now
+        self._named(file)  # again: which files hold tests is known only now
         region = lines if lines is not None else changed_lines(old, text)
         asked, further = with_statements(old, region), affected_lines(old, text, region)
         if not coverage.imported.get(file, frozenset()).isdisjoint({*asked, *further}):
@@ -160,9 +169,9 @@ class Oracle(AbstractContextManager["Oracle"]):
         return self._judge(file, old, text, tests, ways)
 
     def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
-        """Whether a region is not to be asked for, since no test's outcome changes when it is taken out (`without` is the file then).
+        """Whether a region has to be left out of a study because deleting it changes no test's outcome.
 
-        None where nobody can say. Raises NotJudged.
+        without: the file without the region. None where the tests can't tell. Raises NotJudged.
         """
         return self.verdict(file, without, lines).label
 
@@ -177,7 +186,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         return str(path)
 
     def _unparsable(self, text: str) -> str:
-        """Why the project's Python can't compile a text, or nothing. Asked of that Python only where ours can't either."""
+        """Why the project's Python can't compile a text, or nothing. That Python is asked only where this one can't compile it either."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -188,12 +197,12 @@ class Oracle(AbstractContextManager["Oracle"]):
         return ""
 
     def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way]) -> Verdict:
-        """By the first of the ways whose control, the same tests without the change, ends as the baseline did."""
+        """Judge by the first way whose control run (the same tests without the change) has the baseline's outcomes."""
         reason, failed = "the unchanged program does not have its outcomes again when its tests are run", False
         for way in ways:
             asked = list(self.baseline().outcomes) if way == "whole" else tests
             try:
-                # the whole suite's control is dear: it is made before its first False
+                # the whole suite's control run is expensive: it is made only before a False
                 control = "steady" if way == "whole" else self._control(way, asked)
                 if control == "steady":
                     return self._judge_by(way, file, old, text, asked)
@@ -205,9 +214,12 @@ class Oracle(AbstractContextManager["Oracle"]):
         return Verdict(None, reason, 0, 0.0, "none", failed)
 
     def _judge_by(self, way: Way, file: str, old: str, text: str, tests: list[str], *, again: bool = False) -> Verdict:
-        """What may have been the machine's doing is asked again (`again`), each time after a new control. Raises NoWarmSuite."""
+        """Judge one way.
+
+        A failure that the machine may have caused is tried once more (`again`) after a new control run. Raises NoWarmSuite.
+        """
         if way == "warm":
-            self._warmed()  # while the present text is on disk, which it imports
+            self._warmed()  # started while the present text is on disk, since it imports that
         begun = time.monotonic()
         with self._changed(file, text):
             report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
@@ -226,16 +238,17 @@ class Oracle(AbstractContextManager["Oracle"]):
         return Verdict(False, found, *told)
 
     def _control(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> Literal["steady", "unsteady", "failed"]:
-        """Whether the tests, run in this way without a change, have their outcomes; "failed" where the machine kept them from it.
+        """Run the tests in this way without a change: "steady" where they have the baseline's outcomes.
 
-        Raises NoWarmSuite.
+        "failed" where the machine may have caused the difference. The other results are kept for the next request; anew: run again all the
+        same. Raises NoWarmSuite.
         """
         key = way, frozenset(tests)
         if anew or key not in self._controls:
             report, ended = self._run(way, tests, None)
             steady = not ended.infrastructure and difference(report, ended, self.baseline().outcomes, tests) is None
             if not steady and (ended.infrastructure or ended.doubtful):
-                return "failed"  # this time: that says nothing about the next
+                return "failed"  # not kept: the next attempt may succeed
             self._controls[key] = steady
         return "steady" if self._controls[key] else "unsteady"
 
@@ -262,12 +275,12 @@ class Oracle(AbstractContextManager["Oracle"]):
 
     @contextmanager
     def _changed(self, file: str, text: str) -> Iterator[None]:
-        """The copy with the text in place: what tests start or import anew sees it, too.
+        """Put the text into the copy while the block runs, so that new processes and imports of the tests see it, too.
 
-        The present file is moved aside and back, so that a full disk never leaves half of one. Raises OSError.
+        The present file is moved aside and back, so that a full disk never leaves half a file. Raises OSError.
         """
         path = (self.suite.copied.folder / file).resolve()
-        changed, aside = self._place.path / "changed.py", self._place.path / "aside.py"
+        changed, aside = self._folder.path / "changed.py", self._folder.path / "aside.py"
         changed.write_bytes(_encoded(text))
         shutil.copymode(path, changed)
         path.rename(aside)
@@ -283,7 +296,7 @@ def _encoding(source: bytes) -> str:
 
 
 def _encoded(text: str) -> bytes:
-    """In the encoding that the text itself declares, as Python reads it. Raises SyntaxError and UnicodeEncodeError."""
+    """Encode a text as it declares itself, as Python reads it. Raises SyntaxError and UnicodeEncodeError."""
     return text.encode(_encoding(text.encode()))
 
 

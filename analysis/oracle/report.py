@@ -1,4 +1,4 @@
-"""What a test run said, and what that says about changed code. Pure: no processes here."""
+"""The report of a test run, and the verdict on changed code that follows from it. Starts no process."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Way = Literal["none", "warm", "process", "whole"]
 
 @dataclass(frozen=True, slots=True)
 class ObservedTest:
-    """One test's run. lines: what it touched, by file; fresh: it may have touched more, see jailed/assay_oracle/plugin.py.
+    """One test's run.
 
-    why: the error of one that failed.
+    lines: those that it ran, by file. fresh: it may have run more; see jailed/assay_oracle/plugin.py. why: the error, where it failed.
     """
 
     outcome: TestOutcome
@@ -28,7 +28,7 @@ class ObservedTest:
 
 @dataclass(frozen=True, slots=True)
 class FixtureLines:
-    """What a fixture touched as it was set up for all tests in a scope, the id of a folder, file or class."""
+    """The lines that a fixture ran while it was set up for all tests in a scope (the id of a folder, file or class)."""
 
     scope: str
     lines: dict[str, list[int]]
@@ -37,7 +37,7 @@ class FixtureLines:
 
 @dataclass(slots=True)
 class Report:
-    """The records of one run, in order; see jailed/assay_oracle/plugin.py.
+    """What the records of one run say; jailed/assay_oracle/plugin.py describes them.
 
     running: the test that had begun and not ended. modules: the files that test functions were collected from.
     """
@@ -96,7 +96,7 @@ class Report:
 
 
 def parse_record(line: bytes, nonce: bytes) -> dict[str, Any] | None:
-    """The record in a line of output; None for a line that is none of ours."""
+    """The record in a line of output; None for a line without one."""
     if not line.startswith(nonce):
         return None
     try:
@@ -117,10 +117,10 @@ def read_report(output: bytes, nonce: bytes) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnd:
-    """How the process of a run ended: `why` in words where it was not by itself.
+    """How the process of a run ended.
 
-    infrastructure: the sandbox failed, which says nothing about the program. doubtful: it waited too long, or was killed by who knows whom:
-    that may have been the program's doing or the machine's.
+    why: the reason in words, where it did not end by itself. infrastructure: the sandbox failed, which says nothing about the program.
+    doubtful: it waited too long or was killed; either the program or the machine may be the cause.
     """
 
     by_itself: bool
@@ -130,7 +130,7 @@ class ProcessEnd:
 
 
 def difference(report: Report, ended: ProcessEnd, expected: Mapping[str, str], tests: Sequence[str]) -> str | None:
-    """What of a run is not as it was at the baseline, in one line; None where each of `tests` has the outcome that is expected of it."""
+    """The first difference of a run from the baseline, in one line; None where each of `tests` has its expected outcome."""
     if any(outcome in ("passed", "skipped", "xfailed", "xpassed") for outcome in report.canaries):
         return "a test that must fail did not: the run was tampered with"
     for test, run in report.tests.items():
@@ -152,9 +152,12 @@ def difference(report: Report, ended: ProcessEnd, expected: Mapping[str, str], t
 class Verdict:
     """What the tests say of a changed text.
 
-    label: True, each test's outcome is that of the baseline; False, one is not (the first such is in `reason`); None, nobody can say:
-    `reason` says why. tests: how many ran. seconds: what the run took on the clock, without controls, which are kept for the next verdict.
-    infrastructure: the label is None because the machine failed (sandbox, disk, a kill from outside): it can be asked again.
+    label: True where each test has its outcome of the baseline; False where one has not; None where that is unknown.
+    reason: the first test with another outcome, or why the label is unknown.
+    tests: how many tests ran.
+    seconds: clock seconds of the run, without control runs, which later verdicts share.
+    way: how the tests were run.
+    infrastructure: the label is None because the machine failed (sandbox, disk, a kill from outside), so another attempt may succeed.
     """
 
     label: bool | None
@@ -166,7 +169,7 @@ class Verdict:
 
 
 def differing_outcomes(runs: Iterable[Mapping[str, TestOutcome]]) -> dict[str, str]:
-    """Tests whose outcomes differ between runs, with all of them, in order of runs."""
+    """The tests whose outcomes differ between runs, with all their outcomes in the order of the runs."""
     runs = list(runs)
     tests = dict.fromkeys(test for run in runs for test in run)
     told = {test: [run.get(test, "missing") for run in runs] for test in tests}

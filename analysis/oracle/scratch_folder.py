@@ -1,4 +1,4 @@
-"""A private folder that its process removes or, where that was killed, the next process that makes such a folder."""
+"""A private folder that its process removes; where that was killed, the next process that makes such a folder removes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 _PREFIX = "assay-copy-"
-# File systems that know no locks, and those that have none left.
+# errors of file systems that have no locks, or none left
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
@@ -31,7 +31,7 @@ class ScratchFolder:
                 return
 
     def close(self) -> None:
-        """Remove it."""
+        """Remove the folder."""
         if self._held >= 0:
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self._held)
@@ -39,11 +39,11 @@ class ScratchFolder:
 
 
 def remove_stale(parent: Path) -> None:
-    """Remove this user's places in `parent` that no process holds; root's are its jails' users'. What can't be removed stays."""
+    """Remove this user's scratch folders in `parent` that no process holds (root: everybody's). What can't be removed stays."""
     for path in parent.glob(f"{_PREFIX}*"):
         try:
             if os.geteuid() in (0, path.lstat().st_uid) and (held := _lock(path, must=True)) is not None:
-                # locked until it is gone: whoever has just made it sees that it was taken, and makes another
+                # locked until it is gone: a process that has just made it sees that, and makes another
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(held)
         except OSError:
@@ -51,9 +51,12 @@ def remove_stale(parent: Path) -> None:
 
 
 def _lock(path: Path, *, must: bool = False) -> int | None:
-    """A descriptor that holds the lock on a folder; None where another one does, or it is no folder or gone.
+    """Lock a folder.
 
-    must: None, too, where the file system has no locks, with which a folder that is in use could not be told from one that is not.
+    Parameters:
+        must: fail where the file system has no locks, since a folder in use can't be told from a stale one there.
+
+    Returns: a descriptor that holds the lock; None where another process holds it, or the folder is gone or none.
     """
     try:
         held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

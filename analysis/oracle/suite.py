@@ -1,4 +1,4 @@
-"""Running a project's suite, or some of its tests, in the jail with the plugin; and what it is allowed to use."""
+"""Run a project's test suite, or some of its tests, in the jail with the plugin, within limits."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .report import ProcessEnd, Report, read_report
 
 PLUGIN = Path(__file__).parent / "jailed"
 
-# A test may take so many times its own CPU time at the baseline, and at least so many seconds: small times are measured badly.
+# A test may take CPU_FACTOR times its CPU time of the baseline, plus MIN_CPU_S, since short times are measured badly.
 CPU_FACTOR, MIN_CPU_S = 5.0, 2.0
-# What a fixture costs that several share falls on the first of them that is run.
+# A fixture that several tests share is paid for by the first of them that runs.
 MAX_SHARED_S = 10.0
-# The clock is no evidence against a program: it only ends what waits for ever.
+# The clock limit is generous: it is there only to end what waits for ever.
 WALL_FACTOR, MIN_WALL_S = 10.0, 30.0
 _COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
 _RECORDS_BYTES = 1 << 28
@@ -39,7 +39,7 @@ _SIGNALS: dict[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SuiteLimits:
-    """Bounds of a test run. suite_cpu_s, suite_wall_s: of the whole suite, as long as nobody knows what it takes."""
+    """Limits of a test run. suite_cpu_s, suite_wall_s: of the whole suite, before its times are known."""
 
     memory_bytes: int = 4 << 30
     processes: int = 256
@@ -58,12 +58,12 @@ class Times:
     wall_s: Mapping[str, float]
 
     def allowance(self, tests: Sequence[str]) -> dict[str, float]:
-        """CPU seconds that each test may take."""
+        """The CPU seconds that each test may take."""
         shared = min(MAX_SHARED_S, max(self.cpu_s.values(), default=0.0))
         return {test: MIN_CPU_S + shared + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
 
     def bounds(self, tests: Sequence[str]) -> tuple[float, float]:
-        """CPU and clock seconds that a run of these tests may take, its start included."""
+        """The CPU and clock seconds that a run of these tests may take, its start included."""
         cpu = self.start_cpu_s + sum(self.cpu_s.get(test, 0.0) for test in tests)
         wall = self.start_wall_s + sum(self.wall_s.get(test, 0.0) for test in tests)
         return MIN_CPU_S + MAX_SHARED_S + CPU_FACTOR * cpu, MIN_WALL_S + WALL_FACTOR * wall
@@ -71,9 +71,10 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A project's copy, where it lies beside the plugin, the Python that runs it, and the jail.
+    """A project's test suite, ready to run.
 
-    ignore_options: run without the project's own `addopts`, which name what this Python does not have.
+    copied: the project's copy. place: the folder with the copy and the plugin. interpreter, jail: what runs it. allowed: its limits.
+    ignore_options: run without the project's own `addopts`, which need plugins that this Python does not have.
     """
 
     copied: ProjectCopy
@@ -84,7 +85,7 @@ class Suite:
     ignore_options: bool = False
 
     def command(self, paths: Sequence[str] = ()) -> list[str]:
-        """What starts pytest, on all that it collects by itself or on some files."""
+        """The command that starts pytest, on all tests or on those of some files."""
         options = ["-p", "assay_oracle.plugin", "--rootdir", str(self.copied.folder), "--continue-on-collection-errors", "--maxfail=0"]
         options += ["-o", "cache_dir=/tmp/pytest-cache", "-q", "--tb=short"]
         installed = self.interpreter.plugins
@@ -101,12 +102,12 @@ class Suite:
         return [str(self.interpreter.path), "-m", "pytest", *options, *paths]
 
     def mounts(self) -> list[Mount]:
-        """What the jail shows: the copy and the plugin, the interpreter, large files; nothing of it can be written."""
+        """What the jail shows, all of it read-only: the copy and the plugin, the interpreter, large files."""
         shown = [self.place, *self.interpreter.folders, *self.copied.linked]
         return [Mount(path, path) for path in shown]
 
     def environment(self) -> dict[str, str]:
-        """Variables of the run: the copy goes before whatever of the project is installed; nothing that varies from run to run."""
+        """The variables of the run: the copy takes precedence over an installed project; nothing varies from run to run."""
         path = [str(self.place / "jailed"), *map(str, source_roots(self.copied.folder))]
         binaries = f"{self.interpreter.path.parent}:/usr/local/bin:/usr/bin:/bin"
         return {
@@ -129,7 +130,7 @@ class Suite:
         watch: bool = False,
         serve: bool = False,
     ) -> tuple[bytes, bytes]:
-        """A first request of the plugin's, and the nonce in it."""
+        """The first request to the plugin (see jailed/assay_oracle/plugin.py for its fields), and the nonce in it."""
         nonce = secrets.token_hex(16)
         fields: dict[str, Any] = {"nonce": nonce, "root": str(self.copied.folder), "select": select, "without": list(without), "seed": seed}
         fields |= {"expected": dict(expected or {}), "allowance": dict(allowance or {}), "watch": watch, "serve": serve}
@@ -146,9 +147,14 @@ class Suite:
         watch: bool = False,
         whole: bool = False,
     ) -> tuple[Report, ProcessEnd, CompletedRun]:
-        """Run the tests, all by default, in a fresh process. times: what they took at the baseline; None where that is not known.
+        """Run tests in a fresh process.
 
-        whole: collect everything, as the baseline did, not only the files of the tests.
+        Parameters (the others as in the plugin's request):
+            select: the tests to run, by id; None runs all.
+            times: the tests' times in the baseline; None where they are not known yet.
+            whole: collect all files, as the baseline did, not only those of the tests.
+
+        Returns: the report, how the process ended, and the run of the jail.
         """
         chosen = list(select if select is not None else (times.cpu_s if times else ()))
         cpu, wall = times.bounds(chosen) if times else (self.allowed.suite_cpu_s, self.allowed.suite_wall_s)
@@ -176,7 +182,7 @@ class Suite:
         return ran.ending == "exited" and ran.status == 0
 
     def limits(self, cpu_s: float, wall_s: float) -> Limits:
-        """The jail's limits."""
+        """The jail's limits for a run of so many seconds."""
         allowed = self.allowed
         return Limits(
             cpu_s=cpu_s,
@@ -189,7 +195,7 @@ class Suite:
 
 
 def install_plugin(place: Path) -> None:
-    """Put the plugin where the jail will show it, without its own tests' leftovers."""
+    """Copy the plugin's sources, and nothing else, to where the jail shows them."""
     target = place / "jailed" / "assay_oracle"
     target.mkdir(parents=True)
     for source in sorted((PLUGIN / "assay_oracle").glob("*.py")):
@@ -200,10 +206,12 @@ def install_plugin(place: Path) -> None:
 
 
 def compile_sources(suite: Suite) -> None:
-    """Byte code for the copy, checked against its source by hash: the jail can't write any, and each fresh run would compile all anew.
+    """Compile the copy to byte code that is checked against its source by hash.
 
-    Nothing of the project's runs but its interpreter. That may be anything, and can write here: so no link of its making is followed, and
-    NotCopied is raised where one stands in a source's or a folder's place.
+    Runs can't write byte code, and would compile everything each time. Only the project's interpreter is run here, not its code. The
+    interpreter may be any program and can write to the copy. So links that it makes are not followed.
+
+    Raises: NotCopied where it has made a link.
     """
     command = [str(suite.interpreter.path), "-I", "-S", "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(suite.place)]
     mounts = [Mount(suite.place, suite.place, writable=True), *(Mount(path, path) for path in suite.interpreter.folders)]
@@ -211,7 +219,7 @@ def compile_sources(suite: Suite) -> None:
     suite.jail.run(command, cwd=suite.place, mounts=mounts, limits=suite.limits(300, 600))
     if _links(suite.place) != before:
         raise NotCopied(f"{suite.interpreter.path} put links into the copy while it compiled the sources: it is no Python to be trusted")
-    # the next jail may have another user, and this one's mask need not let that user read it
+    # the next jail may run as another user, who has to be able to read the files
     for folder, _, files in os.walk(suite.place):
         if Path(folder).name == "__pycache__":
             for path in (Path(folder), *(Path(folder, name) for name in files)):
@@ -225,7 +233,7 @@ def _links(place: Path) -> dict[str, str]:
 
 
 def source_roots(folder: Path) -> list[Path]:
-    """Folders that a project's packages are imported from: its root, and src or lib where there is one."""
+    """The folders that a project's packages are imported from: its root, and src or lib where there is one."""
     return [path for path in (folder / "src", folder / "lib", folder) if path.is_dir()]
 
 
@@ -243,12 +251,12 @@ def ended(ran: CompletedRun) -> ProcessEnd:
 
 
 def signal_words(number: int) -> str:
-    """What a signal that ended a process says of it."""
+    """A signal that ended a process, in words."""
     return _SIGNALS.get(number, f"killed by signal {number}")
 
 
 def last_words(ran: CompletedRun) -> str:
-    """What pytest wrote last about why it would not run, or its exit status."""
+    """Pytest's last message on why it did not run, or its exit status."""
     said = [line.strip() for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
     errors = [line for line in said if "error: " in line.lower() and "usage: " not in line] or said[-1:]
     return errors[0] if errors else f"pytest ended with status {ran.status}"

@@ -1,4 +1,4 @@
-"""A pytest process that has imported and collected everything, and forks for each question."""
+"""A pytest process that has imported and collected everything, and forks a child for each request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..sandbox.isolation.running_jail import JailError
 from .report import ProcessEnd, Report, parse_record
 from .suite import Suite, Times, signal_words
 
-# What the process may take beyond a child's own limit before it counts as dead.
+# How long after a child's own limit the process counts as dead.
 _GRACE_S = 30.0
 _READ_BYTES = 1 << 16
 _START_S = 120.0
@@ -27,7 +27,7 @@ _START_S = 120.0
 class NoWarmSuite(Exception):
     """The suite can't be run in a forked process, or the process is gone; the message says why.
 
-    for_good: it is of no use to try again. infrastructure: the process could not be started, or did not live, for whatever reason.
+    for_good: trying again is of no use. infrastructure: the process could not be started, or has died.
     """
 
     def __init__(self, reason: str, *, for_good: bool = False, infrastructure: bool = False) -> None:
@@ -37,9 +37,9 @@ class NoWarmSuite(Exception):
 
 
 class WarmSuite(AbstractContextManager["WarmSuite"]):
-    """Starts the process and waits until it is ready. Raises NoWarmSuite.
+    """A warm pytest process. Making one starts it and waits until it is ready, or raises NoWarmSuite.
 
-    Only one question at a time. After NoWarmSuite from `run` it is closed.
+    It takes one request at a time.
     """
 
     def __init__(self, suite: Suite, times: Times) -> None:
@@ -73,9 +73,13 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
             raise
 
     def run(self, tests: Sequence[str], expected: Mapping[str, str], change: tuple[str, str, str] | None) -> tuple[Report, ProcessEnd]:
-        """Run the tests in a fork, with the change of a file (its path in the jail, its old and new text) in place.
+        """Run tests in a fork.
 
-        Raises NoWarmSuite where the process is gone, or the change can't be made in it (then it lives on).
+        Parameters:
+            expected: the outcome of each test; the run stops at the first other one.
+            change: the file to change (its path in the jail, its old and new text), or None.
+
+        Raises: NoWarmSuite where the process is gone, or the change can't be made in it. In the second case it can still be used.
         """
         _, wall_s = self._times.bounds(tests)
         self._send(
@@ -104,13 +108,13 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it can take a request."""
         return not self._closed
 
     _closed = False
 
     def close(self) -> None:
-        """Kill it."""
+        """Kill the process."""
         if not self._closed:
             self._closed = True
             self._held.close()
@@ -127,7 +131,7 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
             raise NoWarmSuite(f"the warm process is gone: {error}", infrastructure=True) from None
 
     def _records(self, wall_s: float) -> Iterator[dict[str, Any]]:
-        """Until the process ends its output or says nothing for so long."""
+        """The records of the process, until it ends its output or wall_s seconds are over."""
         until = time.monotonic() + wall_s
         while (left := until - time.monotonic()) > 0:
             line, newline, rest = self._left.partition(b"\n")

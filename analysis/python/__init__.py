@@ -1,1 +1,1 @@
-"""Python source as text: statements, lines, regions, bodies, docstrings. Runs nothing."""
+"""Read Python source: statements, lines, regions, bodies, docstrings. Runs none of it."""

@@ -1,4 +1,4 @@
-"""Whole bodies of functions to write from signature and docstring: synthesis, as HumanEval poses it, on real code."""
+"""Whole function bodies of real code, to be written from signature and docstring as in HumanEval."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from .statements import Function, is_fully_covered
 def bodies(source: str, *, documented: bool = True, covered: Collection[int] | None = None) -> list[Region]:
     """The body of each function, as a region of whole lines: source[: region.start] is the prompt, source[region.end :] what follows.
 
-    The docstring stays in the prompt, comments in front of the first statement belong to the body. Left out are functions that do nothing
-    (`pass`, `...`), and bodies that share a line with their `def` or docstring. documented: only functions with a docstring. covered: as of
-    `lines.documented_functions`. Raises UnreadableSource.
+    The docstring stays in the prompt; comments before the first statement belong to the body. Functions that do nothing (`pass`, `...`),
+    and bodies that share a line with their `def` or docstring, are left out.
+
+    Parameters:
+        documented: only functions with a docstring.
+        covered: as in `lines.documented_functions`.
+
+    Raises: UnreadableSource.
     """
     found = []
     for function in parse_statements(source).functions:

@@ -17,7 +17,7 @@ _LINE_END = re.compile(rf"{LINE_END.pattern}|\Z")
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """source[start:end] gave way to a text."""
+    """source[start:end] was replaced by a text."""
 
     start: int
     end: int
@@ -26,13 +26,13 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Undocumented:
-    """A file without docstrings; cuts: what was taken out of the source, in its order."""
+    """A file without docstrings. cuts: what was removed from the source, in its order."""
 
     text: str
     cuts: tuple[Cut, ...]
 
     def offset(self, offset: int) -> int | None:
-        """Where a character of the source is in the text; None where it was taken out."""
+        """The offset in the text of a character of the source; None where it was removed."""
         moved = 0
         for cut in self.cuts:
             if offset < cut.start:
@@ -43,7 +43,7 @@ class Undocumented:
         return offset + moved
 
     def line(self, line: Line) -> Line | None:
-        """The same line in the text; None for one that (part of) a docstring stands on."""
+        """The same line in the text; None where a docstring stands on it."""
         if any(cut.start < line.end and line.start < cut.end for cut in self.cuts):
             return None
         start = self.offset(line.start)
@@ -51,10 +51,10 @@ class Undocumented:
 
 
 def without_docstrings(source: str) -> Undocumented:
-    """The file without the docstrings of its module, classes and functions, all else as it was, comments included.
+    """Remove the docstrings of a module, its classes and functions; all else stays, comments included.
 
-    A body that has nothing else gets `...`. What would become a docstring in place of one, a string right behind it, goes too: it does
-    nothing either. Raises UnreadableSource.
+    A body that has nothing else gets `...`. A string right after a docstring is removed too, since it would become the docstring.
+    Raises UnreadableSource.
     """
     module = parse_statements(source)
     cuts = tuple(_cut(source, module, docstring) for docstring in module.docstrings)

@@ -1,4 +1,4 @@
-"""What libcst can't be given: its parser recurses in native code, and the end of the stack is the end of the process."""
+"""Refuse sources that are nested too deep for libcst: its parser recurses in native code, and a stack overflow ends the process."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import tokenize
 
 from .source_text import UnreadableSource
 
-# an eighth and less of what was seen to overflow the 8 MiB of stack that a thread has
+# at most an eighth of what was seen to overflow a thread's stack of 8 MiB
 _MAX_DEPTH = 100
 _MAX_CHAIN = 1000
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _LINKS = frozenset(("+", "-", "~", "*", "**", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", ".", ":=", "=", "==", "<", ">"))
 _LINKS |= frozenset(("not", "and", "or", "in", "is", "if", "else", "await", "yield"))
-# What nests though there are commas in it.
+# words that nest across commas
 _CLAUSES = frozenset(("lambda", "for"))
 
 
 def check_nesting(text: str) -> None:
-    """Raises UnreadableSource for what nests far deeper than code does: brackets, and chains of operators, calls, strings or `elif`s."""
-    # of the chain that each bracket that is open stands in, and of the innermost one
+    """Raise UnreadableSource for far deeper nesting than code has: of brackets, and chains of operators, calls, strings or `elif`s."""
+    # counts for each open bracket, the innermost last
     links, clauses = [0], [0]
     strings = elifs = 0
     before = ""
@@ -45,4 +45,4 @@ def check_nesting(text: str) -> None:
             if len(links) > _MAX_DEPTH or max(sum(links), sum(clauses), strings, elifs) > _MAX_CHAIN:
                 raise UnreadableSource(f"line {token.start[0]}: nested too deep, or too long a chain of operators, for libcst")
     except (tokenize.TokenError, SyntaxError):
-        pass  # of the newer syntax that libcst is asked for, or of text that it will refuse
+        pass  # newer syntax, which libcst may read, or a text that it will refuse

@@ -1,7 +1,7 @@
 """Lines of real functions to complete: the line-completion task of Spiess et al. (arXiv 2402.02047, section 3.1).
 
-From each function of more than three lines that has a docstring, one random line of its body that is neither blank, nor a comment, nor
-inside the docstring or another multi-line string.
+One random line is taken from the body of each function of more than three lines that has a docstring. The line is not blank, no comment,
+and not inside the docstring or another multi-line string.
 """
 
 from __future__ import annotations
@@ -32,16 +32,20 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A piece of a line that is taken out, to be completed: source[start:end] was there."""
+    """A piece of a line that is removed to be completed: source[start:end]."""
 
     start: int
     end: int
 
 
 def documented_functions(source: str, covered: Collection[int] | None = None) -> Iterator[tuple[str, range]]:
-    """Dotted name, and the numbers (from 1) of the lines after the docstring, of each function of over three lines that has one.
+    """The functions of more than three lines that have a docstring.
 
-    covered: numbers of the lines that tests execute; only functions all of whose statements are among them, then. Raises UnreadableSource.
+    Parameters:
+        covered: numbers of the lines that tests execute. With it only functions whose statements are all among them.
+
+    Yields: the dotted name, and the numbers (from 1) of the lines after the docstring.
+    Raises: UnreadableSource.
     """
     for function in parse_statements(source).functions:
         first, last, docstring = function.first_line, function.last_line, function.docstring
@@ -51,13 +55,13 @@ def documented_functions(source: str, covered: Collection[int] | None = None) ->
 
 
 def lines_inside_strings(source: str) -> set[int]:
-    """Numbers (from 1) of the lines on which a string that began on an earlier line goes on. Raises UnreadableSource."""
+    """The numbers (from 1) of the lines that continue a string from an earlier line. Raises UnreadableSource."""
     module = parse_statements(source)
     if module.newer:
         from . import statements_libcst
 
         return statements_libcst.lines_inside_strings(source)
-    # lines as the parser has them: the tokenizer alone would end none at a carriage return
+    # split as the parser does: the tokenizer does not end a line at a carriage return
     texts = (source[start:end].rstrip("\r\n") + "\n" for start, end in pairwise(module.starts))
     inside: set[int] = set()
     starts: list[int] = []
@@ -76,9 +80,9 @@ def lines_inside_strings(source: str) -> set[int]:
 
 
 def sample_lines(source: str, seed: str, *, covered: Collection[int] | None = None) -> list[Line]:
-    """One line per documented function, no line twice (functions nest), the same for the same source and seed.
+    """One random line of each documented function, no line twice (functions nest). The same source and seed give the same lines.
 
-    covered: as of `documented_functions`. Raises UnreadableSource.
+    covered: as in `documented_functions`. Raises UnreadableSource.
     """
     functions = list(documented_functions(source, covered))
     if not functions:
@@ -97,13 +101,13 @@ def sample_lines(source: str, seed: str, *, covered: Collection[int] | None = No
 
 
 def whole(source: str, line: Line) -> Gap:
-    """The line without its indentation and trailing space: the cursor stands where the code begins."""
+    """The whole line without its indentation and trailing space: the cursor stands where its code begins."""
     text = source[line.start : line.end]
     return Gap(line.start + len(text) - len(text.lstrip()), line.start + len(text.rstrip()))
 
 
 def rest(source: str, line: Line, seed: str) -> Gap | None:
-    """From a random place inside the line's code to its end; None for a line of one character."""
+    """The rest of the line from a random place inside its code; None for a line of one character."""
     gap = whole(source, line)
     if gap.end - gap.start < 2:
         return None
@@ -111,9 +115,9 @@ def rest(source: str, line: Line, seed: str) -> Gap | None:
 
 
 def middle(source: str, line: Line, seed: str) -> Gap | None:
-    """From a random place inside a random bracket pair of the line to just before the closing bracket.
+    """The text from a random place inside a random bracket pair of the line to just before the closing bracket.
 
-    That is where the cursor stands in editors that close brackets by themselves. None where the line has no pair with something in it.
+    The cursor stands there in editors that close brackets by themselves. None where the line has no pair with something in it.
     """
     open_: list[int] = []
     pairs: list[tuple[int, int]] = []
@@ -124,7 +128,7 @@ def middle(source: str, line: Line, seed: str) -> Gap | None:
             elif token.string in BRACKETS.values() and open_:
                 pairs.append((open_.pop(), token.start[1]))
     except (tokenize.TokenError, SyntaxError):
-        pass  # a line of a longer statement ends in the middle of it: the pairs that it closed are known by then
+        pass  # the line ends in the middle of a statement; the pairs that it closes were found before
     offset = whole(source, line).start
     pairs = [(a + offset, b + offset) for a, b in pairs if source[a + offset : b + offset].strip()]
     if not pairs:

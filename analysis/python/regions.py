@@ -1,10 +1,10 @@
 """Regions of real functions to complete: the sampler of round-trip correctness (Allamanis et al., arXiv 2402.08699, section 4.2).
 
 A candidate is one or more consecutive sibling statements of a function, or of a block inside it, of 32 to 384 characters. Each is drawn
-with a probability proportional to Σ 1 / n(c) over its characters c that are not white space, n(c) the number of candidates that contain c:
-a stretch of code with many candidates around it is not drawn more often for that.
+with a probability proportional to Σ 1 / n(c) over its characters c that are not white space, where n(c) is the number of candidates that
+contain c. So code that many candidates contain is not drawn more often.
 
-The paper also wants that deleting the region changes the result of some test; `deleted` gives the file to run them on.
+The paper also requires that deleting the region changes the result of some test; `deleted` gives the file to run them on.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _UNBOUND = re.compile(r"no binding for nonlocal '(\w+)' found")
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Whole lines of a function: source[start:end] is their code without the first line's indentation and the last line's end.
+    """Whole lines of a function. source[start:end] is their code without the first line's indentation and the last line's end.
 
-    function: dotted name of the innermost function around it. Lines are numbered from 1. statement: kind of its first statement ("assign",
-    "return", "if", "for", "expression", …).
+    function: the dotted name of the innermost function around it. first_line, last_line: from 1. statement: the kind of its first statement
+    ("assign", "return", "if", "for", "expression", …).
     """
 
     function: str
@@ -52,24 +52,28 @@ def candidates(
     source: str,
     *,
     eligible_lines: Collection[int] | None = None,
-    least: int = MIN_CHARACTERS,
-    most: int = MAX_CHARACTERS,
+    min_characters: int = MIN_CHARACTERS,
+    max_characters: int = MAX_CHARACTERS,
 ) -> list[Region]:
-    """Every region of least to most characters, in the order of the functions.
+    """Every region of min_characters to max_characters, in the order of the functions.
 
-    Docstrings are never in one, nor statements that share a line with their block's header (`if x: return y`). eligible_lines: those that
-    tests execute, where that is known; a region then needs each of its statements that makes code to be executed, by one of its lines or,
-    where it has blocks, of its header's. Raises UnreadableSource.
+    No region has a docstring, or a statement that shares a line with its block's header (`if x: return y`).
+
+    Parameters:
+        eligible_lines: the lines that tests execute, where that is known. Each statement of a region that makes code has to be executed
+            then: one of its lines, or of its header's where it has blocks.
+
+    Raises: UnreadableSource.
     """
     found: list[Region] = []
     for function in parse_statements(source).functions:
         for block in blocks_of(function):
-            found.extend(_of_block(source, function, block, eligible_lines, least, most))
+            found.extend(_of_block(source, function, block, eligible_lines, min_characters, max_characters))
     return found
 
 
 def _of_block(
-    source: str, function: Function, block: Sequence[Statement], lines: Collection[int] | None, least: int, most: int
+    source: str, function: Function, block: Sequence[Statement], lines: Collection[int] | None, min_characters: int, max_characters: int
 ) -> Iterator[Region]:
     ends = [code_end(source, statement.end) for statement in block]
     usable = [
@@ -79,10 +83,10 @@ def _of_block(
         runs = False
         for j in range(i, len(block)):
             length = ends[j] - first.start
-            if not usable[j] or length > most:
+            if not usable[j] or length > max_characters:
                 break
             runs = runs or block[j].runs
-            if length >= least and (lines is None or runs):
+            if length >= min_characters and (lines is None or runs):
                 yield Region(function.name, first.start, ends[j], first.first_line, block[j].last_line, first.kind)
 
 
@@ -91,9 +95,9 @@ def _is_usable(statement: Statement, function: Function) -> bool:
 
 
 def weights(source: str, regions: Sequence[Region]) -> list[float]:
-    """Of each region, what its probability is proportional to: Σ 1 / n(c) over its characters c that are not white space (section 4.2).
+    """The weight of each region: Σ 1 / n(c) over its characters c that are not white space (section 4.2).
 
-    n(c): how many of the regions contain c. The sum over all regions is the number of such characters that are in one.
+    n(c): how many regions contain c. The weights add up to the number of such characters that are in some region.
     """
     bounds = sorted({place for region in regions for place in (region.start, region.end)})
     index = {place: i for i, place in enumerate(bounds)}
@@ -108,20 +112,20 @@ def weights(source: str, regions: Sequence[Region]) -> list[float]:
 
 
 def drawn(weighted: Sequence[float], seed: str | int, count: int) -> list[int]:
-    """Indices of at most `count` of the items, drawn one after the other without replacement, each time in proportion to the weights.
+    """Draw at most `count` items without replacement, each time in proportion to the weights.
 
-    The same for the same seed and weights, and a smaller count gives the beginning of what a larger one gives.
+    Returns: their indices in the order drawn. The same seed and weights give the same ones; a smaller count gives the beginning of them.
     """
-    # the first of exponential clocks to ring, whose rates are the weights, is item i with probability weight i / Σ weights
+    # of exponential waiting times with the weights as rates, that of item i is the shortest with probability weight i / Σ weights
     rng = random.Random(f"{seed}:regions")
-    rings = [(rng.expovariate(weight), i) for i, weight in enumerate(weighted)]
-    return [i for _, i in heapq.nsmallest(count, rings)]
+    waits = [(rng.expovariate(weight), i) for i, weight in enumerate(weighted)]
+    return [i for _, i in heapq.nsmallest(count, waits)]
 
 
 def sample_regions(source: str, seed: str | int, count: int, *, eligible_lines: Collection[int] | None = None) -> list[Region]:
-    """At most `count` regions of a file, all different (they may overlap), in the order drawn; none where there is none.
+    """Draw at most `count` different regions of a file; they may overlap.
 
-    To sample a project put the candidates of its files together: `drawn(weights(a) + weights(b), …)`. eligible_lines: as of `candidates`.
+    To sample a project join the candidates of its files: `drawn(weights(a) + weights(b), …)`. eligible_lines: as in `candidates`.
     Raises UnreadableSource.
     """
     found = candidates(source, eligible_lines=eligible_lines)
@@ -129,9 +133,9 @@ def sample_regions(source: str, seed: str | int, count: int, *, eligible_lines: 
 
 
 def context(source: str, region: Region, characters: int = CONTEXT_CHARACTERS) -> tuple[str, str]:
-    """What stands before and after a region, whole lines of at most so many characters on either side.
+    """The text before and after a region: whole lines of at most so many characters on either side.
 
-    The indentation of its first line and the end of its last belong to them, are counted, and are always there.
+    The indentation of the region's first line and the end of its last line belong to these texts, count, and are always there.
     """
     starts = parse_statements(source).starts
     before = bisect_left(starts, region.start - characters)
@@ -140,10 +144,12 @@ def context(source: str, region: Region, characters: int = CONTEXT_CHARACTERS) -
 
 
 def deleted(source: str, region: Region) -> str:
-    """The file without the region's lines: all else is as it was, and it is Python where the source is.
+    """Delete a region's lines from the file, so that it is still Python.
 
-    `pass` stands in where a block would be empty, and `name: object`, which makes a name the function's and does nothing, where a function
-    inside declares one nonlocal that nothing else binds. Raises UnreadableSource, and ValueError for a region that is not of this source.
+    A block that would be empty gets `pass`. Where a function inside declares a name nonlocal that only the region binds, the deleted lines
+    are replaced by `name: object`, which makes the name local and does nothing.
+
+    Raises: UnreadableSource; ValueError for a region that is not of this source.
     """
     module = parse_statements(source)
     function, block = _place(module, region)
@@ -163,7 +169,7 @@ def deleted(source: str, region: Region) -> str:
 
 
 def _place(module: Module, region: Region) -> tuple[Function, Sequence[Statement]]:
-    """The function and the block whose statements a region has."""
+    """The function and the block that a region's statements are of."""
     for function in module.functions:
         if function.name == region.function and function.first_line < region.first_line and region.last_line <= function.last_line:
             for block in blocks_of(function):
@@ -173,7 +179,7 @@ def _place(module: Module, region: Region) -> tuple[Function, Sequence[Statement
 
 
 def _names_left_unbound(source: str, region: Region, function: Function, without: Callable[[Sequence[str]], str]) -> list[str]:
-    """Names that functions inside declare nonlocal and that only the region binds."""
+    """The names that functions inside declare nonlocal and that only the region binds."""
     if _complaint(source) is not None:
         return _names_perhaps_unbound(source, region, function)
     names: list[str] = []
@@ -183,7 +189,7 @@ def _names_left_unbound(source: str, region: Region, function: Function, without
 
 
 def _complaint(source: str) -> str | None:
-    """What Python says of the names of a text, or of its syntax; None where all is well."""
+    """Python's error message on the names or the syntax of a text; None where it has none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -194,7 +200,7 @@ def _complaint(source: str) -> str | None:
 
 
 def _names_perhaps_unbound(source: str, region: Region, function: Function) -> list[str]:
-    """The same by the words alone, for syntax newer than this Python's: a name that the region mentions may be one that it binds."""
+    """The same for syntax newer than this Python's, from words alone: any name in the region may be one that it binds."""
 
     def declared(statements: Iterable[Statement]) -> set[str]:
         texts = (source[s.start : s.end] for s in statements if not s.blocks and not region.start <= s.start < region.end)

@@ -1,6 +1,6 @@
-"""Text of Python files: from bytes and back without loss, and where its lines begin.
+"""The text of Python files: decoded without loss, and split into lines.
 
-Offsets everywhere in `analysis` are in characters of the text; a byte order mark and every carriage return are among them.
+Offsets everywhere in `analysis` count characters of the text, a byte order mark and every carriage return included.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tokenize
 from itertools import pairwise
 
 BOM = "\ufeff"
-# what Python's parser ends a line at; a form feed or U+2028 does not end one, as str.splitlines would have it
+# where Python's parser ends a line; unlike str.splitlines, it does not at a form feed or U+2028
 LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -21,13 +21,14 @@ class UnreadableSource(ValueError):
 
 
 def decoded(data: bytes) -> tuple[str, str]:
-    """The text of a file's bytes and its encoding (PEP 263, else UTF-8), such that text.encode(encoding) is the bytes again.
+    """Decode a file by the encoding that it declares (PEP 263), else UTF-8. A byte order mark stays as the first character.
 
-    A byte order mark stays as the first character. Raises UnreadableSource: unknown encoding, or bytes that are not of it.
+    Returns: the text and its encoding; text.encode(encoding) gives the same bytes again.
+    Raises: UnreadableSource for an unknown encoding, or bytes that are not of it.
     """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        # its own name for UTF-8 behind a byte order mark would swallow the mark
+        # "utf-8-sig" would drop the byte order mark
         encoding = "utf-8" if encoding == "utf-8-sig" else encoding
         text = data.decode(encoding)
         same = text.encode(encoding) == data
@@ -39,7 +40,7 @@ def decoded(data: bytes) -> tuple[str, str]:
 
 
 def line_starts(source: str) -> list[int]:
-    """Offset of the first character of each line, a byte order mark not counted, then the length of the text.
+    """The offset of the first character of each line (after a byte order mark), then the length of the text.
 
     Line n, numbered from 1, is source[starts[n - 1] : starts[n]], with its line end.
     """
@@ -47,13 +48,13 @@ def line_starts(source: str) -> list[int]:
 
 
 def code_end(source: str, offset: int) -> int:
-    """The end of the line that an offset is on, its comment included, without trailing white space."""
+    """The end of the line of an offset, without trailing white space; a comment belongs to the line."""
     end = LINE_END.search(source, offset)
     return offset + len(source[offset : end.start() if end else len(source)].rstrip())
 
 
 def lines_of(source: str) -> list[str]:
-    """The lines of a text, each with its line end; joined they are the text."""
+    """Split a text into lines with their line ends; joined they give the text again."""
     ends = [match.end() for match in LINE_END.finditer(source)]
     if not ends or ends[-1] < len(source):
         ends.append(len(source))

@@ -48,11 +48,14 @@ _SEMICOLON = re.compile(r"(?:[ \t\f]|\\\r?\n)*;(?:[ \t\f]|\\\r?\n)*")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement, or several that share a line (`a = 1; b = 2`), whose kind is the first one's.
+    """One statement, or several that share a line (`a = 1; b = 2`) and count as one of the first one's kind.
 
-    start (of the first decorator's @, where there is one) and end are offsets; end is before a trailing comment. Lines are numbered from 1.
-    header_last_line: of a compound statement the last line before its first block's statements, else last_line. runs: it makes code, which
-    a tracer sees (`global`, a bare annotation or constant make none). own_line: its code begins a line. blocks: in the source's order.
+    start, end: offsets; from the first decorator's @, where there is one, to before a trailing comment.
+    first_line, last_line: from 1.
+    header_last_line: of a compound statement the last line before its first block's statements, else last_line.
+    runs: whether it makes code that a tracer sees (`global`, a bare annotation or constant make none).
+    own_line: whether its code begins a line.
+    blocks: those of a compound statement, in the source's order.
     """
 
     kind: str
@@ -68,9 +71,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """One of the plain strings that begin a module, class or function: source[start:end], parentheses included.
+    """One of the plain strings that a module, class or function begins with: source[start:end], parentheses included.
 
-    first: it is the docstring; the ones that follow would be if it were not there. alone: the body has nothing else and may not be empty.
+    first: whether it is the docstring; a later one would become it if the ones before were removed. alone: whether the body has nothing
+    else and may not be empty.
     """
 
     start: int
@@ -85,8 +89,8 @@ class Docstring:
 class Function:
     """One function.
 
-    name: with those of the classes and functions around it, dotted. first_line: that of its `def`. header_last_line: that of the end of its
-    parameters and of what it says to return.
+    name: dotted, with the names of the classes and functions around it. first_line: that of its `def`. header_last_line: the last line of
+    its parameters and its return annotation.
     """
 
     name: str
@@ -99,9 +103,9 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """What a file is made of; functions and docstrings in the source's order, outer before inner.
+    """A file's functions and docstrings, in the source's order, outer before inner.
 
-    starts: as `line_starts`. newer: its syntax is newer than the Python that runs.
+    starts: as `line_starts`. newer: whether its syntax is newer than the Python that runs.
     """
 
     functions: tuple[Function, ...]
@@ -111,7 +115,7 @@ class Module:
 
 
 def blocks_of(function: Function) -> Iterator[tuple[Statement, ...]]:
-    """A function's own block and all inside it, classes' included, but not those of functions inside it."""
+    """A function's own block and the blocks inside it, without those of functions inside it."""
     pending = [function.body]
     while pending:
         block = pending.pop()
@@ -120,7 +124,7 @@ def blocks_of(function: Function) -> Iterator[tuple[Statement, ...]]:
 
 
 def all_statements(block: tuple[Statement, ...]) -> Iterator[Statement]:
-    """Each statement of a block and of the blocks inside it, functions inside it included."""
+    """Every statement of a block and of the blocks inside it, also of functions."""
     pending = list(reversed(block))
     while pending:
         statement = pending.pop()
@@ -129,35 +133,35 @@ def all_statements(block: tuple[Statement, ...]) -> Iterator[Statement]:
 
 
 def is_fully_covered(function: Function, lines: Collection[int]) -> bool:
-    """Whether all statements of a function that make code were executed, those of functions and classes inside it included."""
+    """Whether all statements of a function that make code were executed, also those of functions and classes inside it."""
     return all(is_covered(statement, lines) for statement in all_statements(function.body) if statement.runs)
 
 
 def is_covered(statement: Statement, lines: Collection[int]) -> bool:
-    """Whether one of the lines of a statement, or of its header where it has blocks, is among those that were executed."""
+    """Whether a line of the statement (of its header, where it has blocks) is among the executed lines."""
     return any(line in lines for line in range(statement.first_line, statement.header_last_line + 1))
 
 
 def begins_line(source: str, line_start: int, start: int) -> bool:
-    """Whether what starts at an offset of a line is the first code of a logical line, too."""
+    """Whether the code at an offset of a line is the first of a logical line."""
     if source[line_start:start].strip():
         return False
     before = source[max(line_start - 2, 0) : line_start].rstrip("\r\n")
     if not before.endswith("\\"):
         return True
-    # a backslash joins lines, but not at the end of a comment
+    # a backslash at the end of a comment does not join lines
     previous = source[:line_start].rstrip("\r\n")
     return previous[max(previous.rfind("\n"), previous.rfind("\r")) + 1 :].lstrip().startswith("#")
 
 
 def header_last_line(first: int, blocks: Sequence[Sequence[Statement]]) -> int:
-    """Of a compound statement whose keyword is on line `first`: the last line before the statements of its first block."""
+    """The last line of the header of a compound statement whose keyword is on line `first`."""
     inside = blocks[0][0]
     return max(first, inside.first_line - inside.own_line)
 
 
 def joined_where_lines_are_shared(source: str, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Statements with semicolons between them made one."""
+    """Join the statements that have only semicolons between them."""
     found: list[Statement] = []
     for statement in statements:
         between = _SEMICOLON.match(source, found[-1].end) if found else None

@@ -36,7 +36,7 @@ def read(source: str) -> Module:
 
 
 class _Reader:
-    """Collects the functions and docstrings of one file while it makes statements of nodes."""
+    """Makes statements of nodes, and collects the functions and docstrings of the file on the way."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -49,7 +49,7 @@ class _Reader:
         return self.offset(node.lineno, node.col_offset), self.offset(last, node.end_col_offset or 0)
 
     def offset(self, line: int, column: int) -> int:
-        """Of a place that the parser counts in bytes of UTF-8."""
+        """The offset of a column, which the parser counts in bytes of UTF-8."""
         start = self.starts[line - 1]
         text = self.source[start : start + column]
         return start + (column if text.isascii() else len(text.encode()[:column].decode()))
@@ -86,7 +86,7 @@ class _Reader:
         )
 
     def decorator(self, line: int) -> tuple[int, int]:
-        """Line and offset of the @ of a decorator whose expression begins on a line, itself perhaps behind an opening bracket."""
+        """The line and offset of a decorator's @. line: where its expression begins, which may be below the @ after an opening bracket."""
         while not (at := _DECORATOR.match(self.source, self.starts[line - 1])):
             line -= 1
         return line, at.end() - 1
@@ -108,7 +108,7 @@ class _Reader:
         return len(nodes) == 1 and isinstance(nodes[0], ast.If) and self.source.startswith("elif", self.span(nodes[0])[0])
 
     def leading_strings(self, body: Sequence[ast.stmt], *, empty: bool = False) -> Docstring | None:
-        """Keep the plain strings that a body begins with, which may be empty without them; gives the first."""
+        """Collect the plain strings that a body begins with. empty: whether the body may be empty without them. Returns the first."""
         strings: list[ast.stmt] = []
         for node in body:
             if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):

@@ -1,6 +1,6 @@
 """Statements as libcst finds them, for syntax that is newer than the Python that runs (say type parameters on Python 3.11).
 
-Some fifteen times slower than Python's own parser, so it is asked second. libcst is an optional extra.
+Some fifteen times slower than Python's own parser, so it is tried second. libcst is an optional extra.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .libcst_limits import check_nesting
 from .source_text import UnreadableSource, line_starts
 from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line
 
-# libcst drops a form feed in front of a line, and what stands before it, which does not count as indentation
+# libcst drops a form feed at the start of a line and the white space before it, which is no indentation
 _BEFORE_FORM_FEED = re.compile(r"[ \t\f]*\f")
 _CONSTANTS = cst.Integer | cst.Float | cst.Imaginary | cst.Ellipsis | cst.SimpleString
 _COMPOUND = cst.BaseCompoundStatement
 
 
 def read(source: str) -> Module:
-    """Raises UnreadableSource where libcst does not parse the text, or would not write it back as it is."""
+    """Read a file. Raises UnreadableSource where libcst does not parse the text, or would not write it back unchanged."""
     reader = _Reader(source)
     body = reader.tree.body
     reader.leading_strings(body, empty=True)
@@ -38,7 +38,7 @@ def read(source: str) -> Module:
 
 
 def lines_inside_strings(source: str) -> set[int]:
-    """Numbers (from 1) of the lines on which a string that began on an earlier line goes on. Raises UnreadableSource."""
+    """The numbers (from 1) of the lines that continue a string from an earlier line. Raises UnreadableSource."""
     reader = _Reader(source)
     try:
         strings = m.findall(reader.tree, m.SimpleString() | m.FormattedString() | m.TemplatedString())
@@ -49,12 +49,12 @@ def lines_inside_strings(source: str) -> set[int]:
 
 
 class _Reader:
-    """Collects the functions and docstrings of one file while it makes statements of nodes."""
+    """Makes statements of nodes, and collects the functions and docstrings of the file on the way."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.starts = line_starts(source)
-        # where libcst's column 0 is
+        # the offset of libcst's column 0 in each line
         self.columns = [found.end() if (found := _BEFORE_FORM_FEED.match(source, start)) else start for start in self.starts]
         ends = [*self.starts[1:], len(source)]
         lines = [source[column:end].rstrip("\r\n") for column, end in zip(self.columns, ends, strict=True)]
@@ -77,7 +77,7 @@ class _Reader:
         return self.block(cst.ensure_type(suite, cst.IndentedBlock).body, names)
 
     def simple(self, nodes: Sequence[cst.BaseSmallStatement]) -> Statement:
-        """Of the statements of one line."""
+        """Make one statement of the small statements of a line."""
         first, last = self.ranges[nodes[0]], self.ranges[nodes[-1]]
         start = self.offset(first.start)
         return Statement(
@@ -119,7 +119,7 @@ class _Reader:
         )
 
     def leading_strings(self, body: Sequence[cst.CSTNode], *, empty: bool = False) -> Docstring | None:
-        """Keep the plain strings that a body begins with, which may be empty without them; gives the first."""
+        """Collect the plain strings that a body begins with. empty: whether the body may be empty without them. Returns the first."""
         small = [part for node in body for part in (node.body if isinstance(node, cst.SimpleStatementLine) else [node])]
         strings = list(takewhile(_is_string, small))
         alone = len(strings) == len(small) and not empty
@@ -162,14 +162,14 @@ def _bodies(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:
 
 
 def _header(node: cst.FunctionDef) -> Iterator[cst.CSTNode]:
-    """What stands in a function's header: its name, its parameters, what it says to return."""
+    """The parts of a function's header: its name, its parameters, its return annotation."""
     yield node.name
     if node.returns is not None:
         yield node.returns
     parameters = node.params
     stars = [star for star in (parameters.star_arg, parameters.star_kwarg) if isinstance(star, cst.Param)]
     for parameter in (*parameters.posonly_params, *parameters.params, *stars, *parameters.kwonly_params):
-        # a parameter's own range has the line end behind its comma
+        # a parameter's own range reaches beyond its comma to the next line
         yield parameter.name
         yield from (part for part in (parameter.annotation, parameter.default) if part is not None)
 

@@ -15,7 +15,7 @@ import platformdirs
 
 from ...analysis.oracle.baseline import NO_TESTS, UNSTEADY, Baseline
 from ...analysis.oracle.copying import NotCopied
-from ...analysis.oracle.environment import NoEnvironment, kept_environment, make_environment
+from ...analysis.oracle.environment import NoEnvironment, cached_environment, make_environment
 from ...analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from ...analysis.oracle.oracle import Oracle
 from ...analysis.oracle.suite import MIN_WALL_S, WALL_FACTOR
@@ -150,7 +150,7 @@ def _cache() -> Path:
 
 def _environment(project: Path, cache: Path, python: Path | None) -> Path:
     """The interpreter of the environment with what the project's tests need."""
-    if kept := kept_environment(project, cache, python=python):
+    if kept := cached_environment(project, cache, python=python):
         to_stderr(f"using the environment of an earlier run, {kept.parent.parent}")
         return kept
     to_stderr("making an environment with what the tests need (kept for the next time)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 
 from ...morphisms.java.program.javac import check_not_tracked, compilable
-from ...morphisms.java.program.syntax import field, found, operator, parse, walk
+from ...morphisms.java.program.syntax import field, node_at, operator, parse, walk
 from ...morphisms.morphism import Site
 from ...morphisms.text_edits import Edit
 
@@ -26,9 +26,9 @@ def sites(source: str) -> list[Site]:
     return [Site(*java.span(n)) for n in walk(java.root) if n.type == "unary_expression" and operator(n) == "!"]
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
-    """Take the `!` away. Raises Refused."""
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+    """Remove the `!`. Raises Refused."""
     java = parse(source)
-    node = found(java, site, {"unary_expression"})
+    node = node_at(java, site, {"unary_expression"})
     check_not_tracked(java, node)
     return compilable(java, [Edit(site.start, java.span(field(node, "operand"))[0], "")])

@@ -55,7 +55,7 @@ def sites(source: str) -> list[Site]:
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
-    """Take in or leave out the limit, or count one more or one less, as drawn. Raises Refused."""
+    """Include or exclude the limit, or count one more or less at random. Raises Refused."""
     java = parse(source)
     if site.what in _TOUCHING:
         return exchange(java, site, _TOUCHING[site.what])
@@ -66,6 +66,6 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     if above is not None and above.type == "binary_expression" and may_be_constant(java, above):
         raise Refused("the sum is constant, and what it is assigned to may not hold another")
     value = int(java.text(number))
-    # nothing is counted below zero: `a[-1]` is seen at once, and not what is meant by one too far
+    # never below zero: `a[-1]` fails at once, which is no subtle bug
     changed = value + 1 if value == 0 or (value < _LARGEST and rng.random() < 0.5) else value - 1
     return compilable(java, [Edit(site.start, site.end, str(changed))])

@@ -1,4 +1,4 @@
-"""Take a guard away: an `if` that only leaves (`if (n < 0) return 0;`), or the first part of a condition (`i < n && a[i] > 0`).
+"""Remove a guard: an `if` that only leaves (`if (n < 0) return 0;`), or the first part of a condition (`i < n && a[i] > 0`).
 
 Precondition: javac still accepts the method: nothing becomes unreachable, no return is missing, every variable still gets its value, a
 `catch` still has what it catches.
@@ -11,9 +11,9 @@ import random
 from tree_sitter import Node
 
 from ...morphisms.java.modify_condition import operators
-from ...morphisms.java.program.flow import completes
+from ...morphisms.java.program.flow import can_complete
 from ...morphisms.java.program.javac import check_not_tracked, compilable
-from ...morphisms.java.program.syntax import BLOCKS, JavaSource, field, found, parse, statements, walk
+from ...morphisms.java.program.syntax import BLOCKS, JavaSource, field, node_at, parse, statements, walk
 from ...morphisms.java.remove_else import check_removal
 from ...morphisms.morphism import Site
 from ...morphisms.text_edits import Edit
@@ -35,7 +35,7 @@ def _guards(java: JavaSource) -> list[Node]:
         for node in statements(block):
             if node.type != "if_statement" or node.child_by_field_name("alternative") is not None:
                 continue
-            if not completes(java, field(node, "consequence")):
+            if not can_complete(java, field(node, "consequence")):
                 guards.append(node)
     return guards
 
@@ -51,16 +51,16 @@ def sites(source: str) -> list[Site]:
     return sorted(places, key=lambda s: (s.start, s.end))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
-    """Take the guard away. Raises Refused."""
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+    """Remove the guard. Raises Refused."""
     java = parse(source)
     if site.what == "&&":
-        node = found(java, site, {"binary_expression"})
+        node = node_at(java, site, {"binary_expression"})
         left, right = field(node, "left"), field(node, "right")
         check_not_tracked(java, node)
         check_not_tracked(java, right)
         return compilable(java, [Edit(java.span(left)[0], java.span(right)[0], "")])
-    node = found(java, site, {"if_statement"})
+    node = node_at(java, site, {"if_statement"})
     check_removal(java, node, node)
     end = site.end
     line_start = source.rfind("\n", 0, site.start) + 1

@@ -1,4 +1,4 @@
-"""Let two arguments of a call change places: `power(base, n)` becomes `power(n, base)`.
+"""Swap two arguments of a call: `power(base, n)` becomes `power(n, base)`.
 
 Precondition: both are shown to have the same static type, so that the same method is called, and they are not the same text; not for
 calls that do not mind, as `Math.max`.
@@ -36,12 +36,12 @@ def _pairs(java: JavaSource) -> Iterator[tuple[Site, Node, Node, Node]]:
 
 
 def sites(source: str) -> list[Site]:
-    """Each two arguments of the same call."""
+    """Each pair of arguments of a call."""
     return sorted((site for site, *_ in _pairs(parse(source))), key=lambda s: (s.start, s.end))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
-    """Change their places. Raises Refused."""
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+    """Swap them. Raises Refused."""
     java = parse(source)
     pair = next(((call, one, two) for place, call, one, two in _pairs(java) if place == site), None)
     if pair is None:

@@ -34,7 +34,7 @@ def sites(source: str) -> list[Site]:
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
-    """Read another variable, drawn from those that fit. Raises Refused."""
+    """Read a random one of the other variables that fit. Raises Refused."""
     java = parse(source)
     found = ((use, v) for v in names_of(java).variables for use in v.uses if java.span(use) == (site.start, site.end))
     use, variable = next(found, (None, None))

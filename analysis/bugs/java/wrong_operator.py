@@ -45,7 +45,7 @@ def sites(source: str) -> list[Site]:
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
-    """Put another operator, drawn from those that fit, in the place of this one. Raises Refused."""
+    """Replace the operator by a random one of those that fit. Raises Refused."""
     java = parse(source)
     node, token = next((pair for pair in _tokens(java) if java.span(pair[1]) == (site.start, site.end)), (None, None))
     if node is None or token is None:

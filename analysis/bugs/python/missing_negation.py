@@ -1,4 +1,4 @@
-"""A negation is forgotten: `not x` becomes `x`, `is not` becomes `is`, `not in` becomes `in`, `!=` becomes `==`."""
+"""Forget a negation: `not x` becomes `x`, `is not` becomes `is`, `not in` becomes `in`, `!=` becomes `==`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sites(source: str) -> list[Site]:
     return sorted((Site(*parsed.spans[n], " ".join(parsed.text(n).split())) for n in _negations(parsed)), key=lambda s: s.start)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source without the negation. Raises Refused."""
     parsed = parse(source)
     negation = next((n for n in _negations(parsed) if parsed.spans[n] == (site.start, site.end)), None)

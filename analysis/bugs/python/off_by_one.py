@@ -1,4 +1,4 @@
-"""A bound is one too large or too small: in an index, a slice, an argument of `range`, or a side of `<`, `<=`, `>`, `>=`.
+"""Make a bound one too large or too small: in an index, a slice, an argument of `range`, or a side of `<`, `<=`, `>`, `>=`.
 
 A whole number there becomes one more or less; anything else gets `+ 1` or `- 1`. Random: which of the two.
 """

@@ -1,4 +1,4 @@
-"""An early way out is gone: an `if` without `else` whose body ends in `return`, `raise`, `continue` or `break` is taken away.
+"""Remove a guard: an `if` without `else` whose body ends in `return`, `raise`, `continue` or `break`.
 
 Precondition: it begins its line; where it is all of a body, `pass` takes its place.
 """
@@ -29,7 +29,7 @@ def sites(source: str) -> list[Site]:
     return sorted((Site(*parsed.spans[g], parsed.text(g.test)) for g in _guards(parsed)), key=lambda s: s.start)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source without the guard's lines. Raises Refused."""
     parsed = parse(source)
     guard = next((g for g in _guards(parsed) if parsed.spans[g] == (site.start, site.end)), None)

@@ -1,4 +1,4 @@
-"""Two neighbouring positional arguments of a call change places. Precondition: neither is unpacked, and their texts differ."""
+"""Swap two neighbouring positional arguments of a call. Precondition: neither is unpacked, and their texts differ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sites(source: str) -> list[Site]:
     return sorted((Site(parsed.span(a)[0], parsed.span(b)[1]) for a, b in _neighbours(parsed)), key=lambda s: (s.start, s.end))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source with the two exchanged. Raises Refused."""
     parsed = parse(source)
     for a, b in _neighbours(parsed):

@@ -1,4 +1,4 @@
-"""A variable is read where another one of the same function was meant.
+"""Read another variable of the same function than the one that was meant.
 
 Precondition: another local variable of the same function, comprehensions' left out, is bound by that place of the text. Random: which.
 """

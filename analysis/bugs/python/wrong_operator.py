@@ -1,4 +1,4 @@
-"""An operator of an expression is another one of its family: arithmetic, bits, order, equality, `and` and `or`. Random: which."""
+"""Replace an operator of an expression by another one of its family: arithmetic, bits, order, equality, `and` and `or`. Random: which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Let a local boolean mean its opposite: its values are negated where they are assigned and again where they are read.
+"""Negate the meaning of a local boolean: its values are negated where they are assigned, and again where they are read.
 
 Precondition: declared `boolean` in the method (not a parameter), every use known, each value shown to be boolean by itself (a generic call
 could get another type under `!`), and no assignment used as a value.
@@ -30,7 +30,7 @@ def sites(source: str) -> list[Site]:
     return [Site(*java.span(v.declared), v.name) for v in names_of(java).variables if v.kind == "local" and v.type == "boolean"]
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """Negate the variable. Raises Refused."""
     java = parse(source)
     variable = next((v for v in names_of(java).variables if java.span(v.declared) == (site.start, site.end)), None)
@@ -43,7 +43,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
     edits = [] if variable.initial is None else _negated(java, variable.initial)
     for use in variable.uses:
         edits += _written(java, variable, use) if is_write(use) else _read(java, use)
-    # two equal edits negate the same thing twice, as the two of `found = !found`
+    # two equal edits would negate the same thing twice, as in `found = !found`
     return splice(source, [edit for edit in edits if edits.count(edit) == 1])
 
 

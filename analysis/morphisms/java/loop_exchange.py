@@ -16,10 +16,10 @@ from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.flow import binds_pattern, completes, constant, jumps_to, may_be_constant, uncertain
+from .program.flow import binds_pattern, can_complete, constant, has_loop_of_unknown_length, jumps_to, may_be_constant
 from .program.javac import check_declarations_may_move
 from .program.names import names_of
-from .program.syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, found, indentation, newline, parse, splice, walk
+from .program.syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, indentation, newline, node_at, parse, splice, walk
 
 NAME = "loop_exchange"
 EQUIVALENT = True
@@ -37,10 +37,10 @@ def sites(source: str) -> list[Site]:
     return [Site(*java.span(n), n.type.split("_")[0]) for n in walk(java.root) if n.type in _LOOPS]
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """Write the loop in the other way. Raises Refused."""
     java = parse(source)
-    loop = found(java, site, _LOOPS)
+    loop = node_at(java, site, _LOOPS)
     check_declarations_may_move(loop)
     if loop.type == "while_statement":
         return _as_for(java, loop)
@@ -107,9 +107,9 @@ def _has_text_block(node: Node) -> bool:
 
 
 def _check_updates(java: JavaSource, loop: Node, body: Node, continues: list[Node]) -> None:
-    if not completes(java, body) and not continues:
+    if not can_complete(java, body) and not continues:
         raise Refused("the body never comes to its end, so the updates never run")
-    if uncertain(java, body):
+    if has_loop_of_unknown_length(java, body):
         raise Refused("a loop in the body may never end in javac's eyes")
     for jump in continues:
         inside = (a for a in ancestors(jump) if body.start_byte <= a.start_byte and a.end_byte <= body.end_byte)
@@ -147,7 +147,7 @@ def _changed_body(java: JavaSource, body: Node, updates: list[str], continues: l
     local = [Edit(e.start - start, e.end - start, e.text) for e in edits]
     text, end = splice(java.source[start:stop], local), newline(java)
     last = end + base + "    "
-    added = "".join(last + update for update in updates) if completes(java, body) else ""
+    added = "".join(last + update for update in updates) if can_complete(java, body) else ""
     if body.type == "block":
         if not added:
             return text

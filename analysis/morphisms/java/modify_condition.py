@@ -1,4 +1,4 @@
-"""Change an operator in a condition, so that the program does something else: `i < n` becomes `i <= n`.
+"""Replace an operator in a condition, which changes what the program does: `i < n` becomes `i <= n`.
 
 The conditions are those of `if`, `while`, `do`, `for` and `?:`; nothing else is touched. `<`, `<=`, `>`, `>=` become one another, `==` and
 `!=` change places, and so do `&&` and `||`, and `+` and `-` between numbers; `*` becomes `+`. Precondition: javac must not see the change
@@ -73,7 +73,7 @@ def sites(source: str) -> list[Site]:
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
-    """Put another operator, drawn from those that fit, in the place of this one. Raises Refused."""
+    """Replace the operator by a random one of those that fit. Raises Refused."""
     java = parse(source)
     return exchange(java, site, rng.choice(CHANGES.get(site.what) or (site.what,)))
 

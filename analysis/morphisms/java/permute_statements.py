@@ -1,7 +1,7 @@
-"""Let two statements that follow one another in a block change places.
+"""Swap two neighbouring statements of a block.
 
-Precondition: neither uses what the other changes, not both may throw, nothing that shows depends on which threw, neither leaves the block,
-and the second completes.
+Precondition: neither uses what the other changes; not both may throw, and nothing visible depends on which one threw; neither leaves the
+block; the second can complete.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tree_sitter import Node
 from ..morphism import Refused, Site
 from ..text_edits import Edit
 from .program.effects import commute, effects, in_try
-from .program.flow import completes, leaves, uncertain
+from .program.flow import can_complete, has_loop_of_unknown_length, leaves
 from .program.javac import check_declarations_may_move
 from .program.syntax import BLOCKS, TYPE_BODIES, JavaSource, parse, splice, statements, walk
 
@@ -47,13 +47,13 @@ def _pairs(java: JavaSource) -> list[tuple[Node, Node]]:
 
 
 def sites(source: str) -> list[Site]:
-    """Each two statements that follow one another, but those that leave the block."""
+    """Each pair of neighbouring statements, without those that leave the block."""
     java = parse(source)
     return [Site(java.span(a)[0], java.span(b)[1]) for a, b in _pairs(java)]
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
-    """Change their places; comments stay where they are. Raises Refused."""
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+    """Swap them; comments stay where they are. Raises Refused."""
     java = parse(source)
     pair = next(((a, b) for a, b in _pairs(java) if (java.span(a)[0], java.span(b)[1]) == (site.start, site.end)), None)
     if pair is None:
@@ -72,6 +72,6 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
         raise Refused(reason)
     if in_try(one) and ((first.throws and second.writes) or (second.throws and first.writes)):
         raise Refused("one may throw inside a try, where it shows what the other has changed")
-    if leaves(one) or leaves(two) or not completes(java, two) or uncertain(java, one) or uncertain(java, two):
+    if leaves(one) or leaves(two) or not can_complete(java, two) or any(has_loop_of_unknown_length(java, n) for n in pair):
         raise Refused("one may not be followed by the other")
     return splice(source, [Edit(*java.span(one), java.text(two)), Edit(*java.span(two), java.text(one))])

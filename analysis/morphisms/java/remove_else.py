@@ -1,7 +1,7 @@
-"""Take an `else` away, with what it does.
+"""Remove an `else` with its code.
 
-Precondition: it does something, and javac still accepts the method: a return is not missing, every variable still gets its value, a
-`catch` still has what it catches, and no other `if` gets the `else` that follows.
+Precondition: the code does something, and javac still accepts the method: no return is missing, every variable still gets its value, every
+`catch` can still catch something, and a following `else` does not go to another `if`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..morphism import Refused, Site
 from ..text_edits import Edit
 from .program.flow import assigns_tracked_variable, binds_pattern
 from .program.javac import compilable
-from .program.syntax import JavaSource, ancestors, field, found, parse, statements, walk, words
+from .program.syntax import JavaSource, ancestors, field, node_at, parse, statements, walk, words
 
 NAME = "remove_else"
 EQUIVALENT = False
@@ -35,10 +35,10 @@ def sites(source: str) -> list[Site]:
     return [Site(*java.span(n)) for n in walk(java.root) if n.type == "if_statement" and n.child_by_field_name("alternative")]
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
-    """Take the else away. Raises Refused."""
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+    """Remove the else. Raises Refused."""
     java = parse(source)
-    node = found(java, site, {"if_statement"})
+    node = node_at(java, site, {"if_statement"})
     other = node.child_by_field_name("alternative")
     if other is None:
         raise Refused("the if has no else")
@@ -49,7 +49,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
 
 
 def check_removal(java: JavaSource, node: Node, removed: Node) -> None:
-    """Raise Refused where javac would not accept a method any more when an if's else, or the whole if, is taken away."""
+    """Raise Refused where javac would no longer accept a method without an if's else, or without the whole if."""
     if assigns_tracked_variable(java, removed):
         raise Refused("a variable gets its value in what would go")
     if binds_pattern(field(node, "condition")):

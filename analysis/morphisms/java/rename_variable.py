@@ -1,7 +1,8 @@
 """Rename a local variable, a parameter, or what a loop, catch clause, resource, lambda or pattern names.
 
-Precondition: every identifier that means it is known. Not so where a class inside may inherit a field of that name, where `case NAME` may
-be a constant of an enum, and where a pattern's name means something else in the method, too. The new name stands nowhere in the file.
+Precondition: every identifier that means it is known. That is not so where a class inside may inherit a field of that name, where `case
+NAME` may be a constant of an enum, and where a pattern's name also means something else in the method. The new name is nowhere else in the
+file.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import random
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.names import Variable, fresh, names_of
+from .program.names import Variable, fresh_name, names_of
 from .program.syntax import ancestors, parse, splice
 
 NAME = "rename_variable"
@@ -37,7 +38,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
         raise Refused(variable.doubt)
     if _named_as_component(variable):
         raise Refused("a record's constructor has to name its parameters as the record does")
-    new = fresh(java, rng)
+    new = fresh_name(java, rng)
     return splice(source, [Edit(*java.span(node), new) for node in (variable.declared, *variable.uses)])
 
 

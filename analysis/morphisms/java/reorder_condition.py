@@ -1,7 +1,7 @@
-"""Change the two sides of a comparison, or of `&&` and `||`: `a < b` becomes `b > a`.
+"""Swap the two sides of a comparison, or of `&&` and `||`: `a < b` becomes `b > a`.
 
-Precondition: the sides may be evaluated in either order. For `&&` and `||` both are evaluated now whatever the other says, so both must
-give a value always, and change nothing. Nothing is negated, so NaN compares as before.
+Precondition: the sides may be evaluated in either order. Of `&&` and `||` either side may now be evaluated where it was not before, so both
+must always give a value, and change nothing. Nothing is negated, so NaN compares as before.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ..morphism import Refused, Site
 from ..text_edits import Edit
 from .program.effects import NULL, Effects, commute, effects
 from .program.flow import may_be_constant
-from .program.names import late, names_of
+from .program.names import lacks_initial_value, names_of
 from .program.precedence import LEVEL
-from .program.syntax import JavaSource, bare, field, found, operator, parse, splice, walk
+from .program.syntax import JavaSource, bare, field, node_at, operator, parse, splice, walk
 from .program.types import PRIMITIVE, is_primitive, type_of
 
 NAME = "reorder_condition"
@@ -35,10 +35,10 @@ def sites(source: str) -> list[Site]:
     return [Site(*java.span(n), operator(n)) for n in conditions]
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing here is a matter of chance
-    """Change the sides. Raises Refused."""
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+    """Swap the sides. Raises Refused."""
     java = parse(source)
-    node = found(java, site, {"binary_expression"})
+    node = node_at(java, site, {"binary_expression"})
     while node.type == "binary_expression" and operator(node) != site.what and node.parent is not None:
         node = node.parent
     sign = operator(node)
@@ -58,7 +58,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
 
 
 def _compared(java: JavaSource, left: Node, right: Node, sign: str) -> tuple[Effects, Effects]:
-    """What either side does, taking a value out of its box included."""
+    """The effects of either side, unboxing included."""
     types = type_of(java, left), type_of(java, right)
     references = sign in ("==", "!=") and None not in types and not any(t in PRIMITIVE for t in types)
     if references or any(bare(n).type == "null_literal" for n in (left, right)):
@@ -76,6 +76,6 @@ def _not_both(java: JavaSource, left: Node, right: Node) -> str:
             return "a side may throw or change something, so it matters whether it is evaluated"
         if may_be_constant(java, side):
             return "a side may be constant, which javac's flow analysis sees"
-        if any(late(v) for n in walk(side) if (v := names_of(java).meanings.get(n.id)) is not None):
+        if any(lacks_initial_value(v) for n in walk(side) if (v := names_of(java).meanings.get(n.id)) is not None):
             return "a side uses a variable that may have no value yet"
     return ""

@@ -15,9 +15,9 @@ from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.flow import completes, is_default, jumps_to
+from .program.flow import can_complete, is_default, jumps_to
 from .program.javac import check_declarations_may_move
-from .program.names import fields_of, fresh, variable_at
+from .program.names import fields_of, fresh_name, variable_at
 from .program.syntax import (
     BLOCKS,
     COMMENTS,
@@ -25,10 +25,10 @@ from .program.syntax import (
     JavaSource,
     bare,
     field,
-    found,
     indentation,
     is_switch_statement,
     newline,
+    node_at,
     parse,
     splice,
     statements,
@@ -58,15 +58,15 @@ class _Branch:
 
 
 def sites(source: str) -> list[Site]:
-    """The switch statements; a switch whose value is used is none."""
+    """The switch statements, without switches whose value is used."""
     java = parse(source)
     return [Site(*java.span(n)) for n in walk(java.root) if is_switch_statement(n)]
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
-    """Write it as a chain of ifs; the name of the variable that holds the selector is drawn. Raises Refused."""
+    """Write it as a chain of ifs; the name of the variable that holds the selector is random. Raises Refused."""
     java = parse(source)
-    switch = found(java, site, {"switch_expression"})
+    switch = node_at(java, site, {"switch_expression"})
     place = switch.parent
     if place is None or not is_switch_statement(switch):
         raise Refused("the value of the switch is used")
@@ -99,7 +99,7 @@ def _block(body: str, base: str, end: str) -> str:
         return "{" + end + body.rstrip() + end + base + "}"
     lines = body.replace("\r\n", "\n").strip("\n").rstrip()
     first, newline_found, others = lines.partition("\n")
-    # code that starts on the line of its label says nothing of how the lines after it stand
+    # code on the line of its label does not show how the next lines are indented
     plain = dedent(lines) if first[:1].isspace() and not body.startswith(" ") else first.strip() + newline_found + dedent(others)
     return "{" + end + indent(plain, base + "    ", lambda line: bool(line.strip())).replace("\n", end) + end + base + "}"
 
@@ -120,7 +120,7 @@ def _branches(java: JavaSource, switch: Node) -> list[_Branch]:
         elif not statements(node) and i + 1 < len(nodes):
             continue
         else:
-            if i + 1 < len(nodes) and completes(java, node):
+            if i + 1 < len(nodes) and can_complete(java, node):
                 raise Refused(f"line {node.start_point.row + 1}: the group falls through into the next")
             text, span, cut = _group_body(java, node, labels[-1], stop, breaks)
         breaks -= cut
@@ -191,7 +191,7 @@ def _check_comments(java: JavaSource, switch: Node, branches: list[_Branch]) -> 
 
 
 def _selector(java: JavaSource, switch: Node, values: list[Node], rng: random.Random) -> tuple[str, str]:
-    """How the selector is called in the tests, and the declaration that this needs, if any."""
+    """The expression that stands for the selector in the tests, and the declaration that it needs, or nothing."""
     selector = bare(field(switch, "condition"))
     if variable_at(java, selector) is not None:
         return java.text(selector), ""
@@ -202,7 +202,7 @@ def _selector(java: JavaSource, switch: Node, values: list[Node], rng: random.Ra
         kind = "int" if numbers else "String" if texts else kind
     if kind is None:
         raise Refused("the type of the selector is not shown")
-    name = fresh(java, rng)
+    name = fresh_name(java, rng)
     return name, f"{kind} {name} = {java.text(selector)};"
 
 

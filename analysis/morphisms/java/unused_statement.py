@@ -1,6 +1,6 @@
-"""Put in a statement that does nothing anybody sees: a variable that is never used, or code that never runs.
+"""Insert a statement without visible effect: a variable that is never used, or code that never runs.
 
-Precondition: control can come to the place, and nothing has to stand before what follows, as `super(…)` has to stand first.
+Precondition: control can reach the place, and the next statement does not have to come first, as `super(…)` has to.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.flow import completes, uncertain
+from .program.flow import can_complete, has_loop_of_unknown_length
 from .program.javac import check_declarations_may_move
-from .program.names import fresh
+from .program.names import fresh_name
 from .program.syntax import BLOCKS, JavaSource, indentation, newline, parse, splice, statements, walk
 from .program.types import is_own
 
@@ -27,7 +27,7 @@ EXAMPLE = (
 
 
 def _places(java: JavaSource) -> Iterator[tuple[int, Node, Node | None]]:
-    """Where a statement can go in: the character, the block, the statement that follows or None at the end of the block."""
+    """The places for a statement: the character, the block, and the next statement or None at the end of the block."""
     for block in walk(java.root):
         if block.type not in BLOCKS and block.type != "switch_block_statement_group":
             continue
@@ -45,7 +45,7 @@ def sites(source: str) -> list[Site]:
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
-    """Put in a statement drawn from a few kinds. Raises Refused."""
+    """Insert a statement of a random kind. Raises Refused."""
     java = parse(source)
     wanted = (site.start, site.what)
     place = next(((b, f) for at, b, f in _places(java) if (at, "before" if f else "end") == wanted), None)
@@ -56,7 +56,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     if following is not None and following.type == "explicit_constructor_invocation":
         raise Refused("a call of another constructor has to stand first")
     inside = statements(block)
-    if following is None and inside and (not completes(java, inside[-1]) or uncertain(java, inside[-1])):
+    if following is None and inside and (not can_complete(java, inside[-1]) or has_loop_of_unknown_length(java, inside[-1])):
         raise Refused("control may never come to the end of the block")
     end = newline(java)
     if following is not None:
@@ -71,7 +71,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
 
 
 def _statement(java: JavaSource, rng: random.Random, indent: str, end: str) -> str:
-    name, number = fresh(java, rng), rng.randrange(2, 10)
+    name, number = fresh_name(java, rng), rng.randrange(2, 10)
     kinds = [
         f"int {name} = {number};",
         f"double {name} = {number}.5;",

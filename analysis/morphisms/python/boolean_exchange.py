@@ -1,4 +1,4 @@
-"""A variable that is only ever True or False holds the opposite, and is negated wherever it is read.
+"""Negate the meaning of a variable that only holds True or False: its values are negated, and again wherever it is read.
 
 Precondition: a local variable of a function, not a parameter, and everything that is bound to it is certainly a bool: by `=` alone on its
 side, `:=`, or `&=`, `|=`, `^=`. Every place that means it, in nested functions too, is found and negated. Not where it is deleted, where
@@ -35,7 +35,7 @@ def sites(source: str) -> list[Site]:
     return sorted((Site(*parsed.spans[v.occurrences[0].node], v.name) for v in local), key=lambda s: s.start)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source with the variable negated everywhere. Raises Refused."""
     parsed = parse(source)
     variable = next((v for v in scopes(parsed).variables if parsed.spans[v.occurrences[0].node][0] == site.start), None)
@@ -43,7 +43,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
         raise Refused("no local variable begins here")
     if (word := reflective(parsed)) is not None:
         raise Refused(f"the file uses {word}, which may see the values of variables")
-    # where one assignment is in another, the outer one's text goes around the inner one's
+    # of nested assignments the outer one's text goes around the inner one's
     return edited(source, sorted((e for o in variable.occurrences for e in _negated(parsed, variable, o)), key=lambda e: e.start))
 
 
@@ -53,7 +53,7 @@ def _looks_boolean(parsed: Parsed, occurrence: Occurrence) -> bool:
 
 
 def _assigned(parsed: Parsed, occurrence: Occurrence) -> cst.BaseExpression | None:
-    """What is bound where a variable is the only target, so that its value can be negated on the spot."""
+    """The value of an assignment with the variable as its only target, where the value can be negated in place; else None."""
     parent = parsed.parents[occurrence.node]
     match parent:
         case cst.AssignTarget():

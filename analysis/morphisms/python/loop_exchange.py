@@ -1,4 +1,4 @@
-"""A `for` becomes a `while`, and a `while` becomes a `for`.
+"""Write a `for` as a `while`, and a `while` as a `for`.
 
 `for x in range(a, b)` with certain ints counts by a hidden variable, which is raised before the body, so that `continue`, the value of x
 after the loop and what the body does to x stay as they are. Any other `for` asks a hidden iterator for its next item until that is a
@@ -33,7 +33,7 @@ EXAMPLE = (
 )
 INDICES, STOPS, STEPS = ("index", "position", "counter", "at"), ("stop", "limit", "bound", "until"), ("step", "turn", "round_", "again")
 ITERATORS, ITEMS, SENTINELS = ("iterator", "items_left", "source"), ("item", "entry", "element"), ("sentinel", "done", "missing", "nothing")
-# these hold no code of the program that would notice the iterator's end
+# iterators over these run no code of the program when they end
 _PLAIN = frozenset({"range", "str", "bytes", "list", "tuple", "dict", "set", "frozenset"})
 
 
@@ -139,7 +139,7 @@ def _iterating(parsed: Parsed, node: cst.For, indentations: tuple[str, str], rng
     if types.only(node.iter, frozenset({"range", "str", "bytes"})):
         return [Edit(start, stop, f"{prepare}{end}{outer}{head}"), Edit(first, first, inner + take)]
     if types.only(node.iter, _PLAIN):
-        # what the loop's own variable lets go must be gone
+        # an object that the loop's variable lets go must not be kept by the hidden one
         return [Edit(start, stop, f"{prepare}{end}{outer}{head}"), Edit(first, first, f"{inner}{take}{inner}del {item}{end}")]
     unit = inner.removeprefix(outer)
     last = line_end(parsed, parsed.spans[node][1])

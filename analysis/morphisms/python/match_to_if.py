@@ -1,4 +1,4 @@
-"""A `match` becomes a chain of `if`, `elif` and `else` that makes the same comparisons in the same order.
+"""Write a `match` as a chain of `if`, `elif` and `else` that makes the same comparisons in the same order.
 
 Precondition: every pattern is a literal or dotted name (compared by `==`), None, True or False (by `is`), a built-in type without arguments
 (`int()`, by isinstance), alternatives of these, `_`, or one of them with a name for all of it, that without a guard, which would see the
@@ -28,14 +28,14 @@ EXAMPLE = (
     "def name(n):\n    match n:\n        case 0 | 1:\n            return 'few'\n        case _:\n            return 'many'\n",
     "def name(n):\n    if n == 0 or n == 1:\n        return 'few'\n    else:\n        return 'many'\n",
 )
-# of a class in a pattern, match asks that it is a type; of these it is one
+# match requires that a class in a pattern is a type; these are
 TYPES = ("bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple")
 SUBJECTS = ("subject", "matched", "choice", "case_value", "selected")
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """condition: None where the pattern always matches; name: what the case binds the subject to."""
+    """A case. condition: None where the pattern always matches. name: the one that the case binds the subject to, or None."""
 
     condition: str | None
     name: str | None
@@ -67,7 +67,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
 
 
 def _subject(parsed: Parsed, node: cst.Match, rng: random.Random) -> tuple[str, str | None]:
-    """The name by which the branches know the subject, and the assignment that gives it the name, where it has none."""
+    """The name of the subject in the branches, and the assignment that gives it this name, or None where it has it already."""
     known = scopes(parsed)
     variable = known.of.get(node.subject) if isinstance(node.subject, cst.Name) else None
     inside = {n for case in node.cases for part in (case.pattern, case.guard) if part is not None for n in parsed.inside(part)}

@@ -1,4 +1,4 @@
-"""An operator of a condition becomes another one: `<` one of `<=`, `>`, `>=`, `==` becomes `!=`, `and` becomes `or`, and the reverse.
+"""Replace an operator of a condition: `<` one of `<=`, `>`, `>=`, `==` becomes `!=`, `and` becomes `or`, and the reverse.
 
 Not equivalent, by intent: `outcomes_differ` runs the tests to confirm it. Only operators that decide are changed: the comparisons, `and`
 and `or` in the condition of an `if`, `while`, `assert`, conditional expression, comprehension or guard, each by itself. No precondition

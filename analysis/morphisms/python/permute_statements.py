@@ -1,4 +1,4 @@
-"""Two neighbouring statements that do not depend on each other change places.
+"""Swap two neighbouring statements that do not depend on each other.
 
 Precondition: both are simple statements of a function, each alone on its lines. One of them (the still one) only binds local variables to
 values that can be computed without effect, exception or regard to anything but variables; the other neither reads nor binds these
@@ -38,7 +38,7 @@ def sites(source: str) -> list[Site]:
     return [Site(parsed.spans[a][0], parsed.spans[b][1]) for a, b in _neighbours(parsed)]
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source with the two statements exchanged, each with the comment behind it. Raises Refused."""
     parsed = parse(source)
     found = next(((a, b) for a, b in _neighbours(parsed) if (parsed.spans[a][0], parsed.spans[b][1]) == (site.start, site.end)), None)
@@ -80,7 +80,7 @@ def _movable(parsed: Parsed, line: cst.BaseStatement | cst.BaseSmallStatement) -
 
 
 def _why_not(known: Effects, still: cst.SimpleStatementLine, other: cst.SimpleStatementLine) -> str | None:
-    """Why the first can't be the one that is still; None where it can."""
+    """Why the first statement can't be the still one; None where it can."""
     parsed, statement, text = known.parsed, still.body[0], known.parsed.text(still)
     value = statement.value if isinstance(statement, cst.Assign | cst.AnnAssign) else None
     targets = _targets(statement)
@@ -109,7 +109,7 @@ def _why_not(known: Effects, still: cst.SimpleStatementLine, other: cst.SimpleSt
 
 
 def _targets(statement: cst.BaseSmallStatement) -> list[cst.Name] | None:
-    """The names that it binds, None where it binds anything else."""
+    """The names that a statement binds; None where it also binds anything else."""
     match statement:
         case cst.Assign():
             found = [target.target for target in statement.targets]
@@ -122,7 +122,7 @@ def _targets(statement: cst.BaseSmallStatement) -> list[cst.Name] | None:
 
 
 def _crosses_functions(variable: Variable) -> bool:
-    """Whether a place that means the variable is executed by itself: in another function, or in a generator, which may be asked later."""
+    """Whether a place that means the variable runs at another time: in another function, or in a generator."""
     for occurrence in variable.occurrences:
         scope = occurrence.scope
         while scope is not variable.scope and scope.parent is not None:
@@ -133,7 +133,7 @@ def _crosses_functions(variable: Variable) -> bool:
 
 
 def _drops(known: Effects, variable: Variable, still: cst.SimpleStatementLine) -> bool:
-    """Whether binding the variable may end the life of an object, which a finalizer or a weak reference would tell."""
+    """Whether binding the variable may drop an object, which a finalizer or a weak reference would show."""
     first = variable.bindings[0].node
     fresh = any(first is node for node in known.parsed.inside(still))
     looped = any(isinstance(p, _LOOPS) and known.parsed.function_of(p) is variable.scope.node for p in known.parsed.ancestors(still))

@@ -1,4 +1,4 @@
-"""An `elif` or `else` branch is taken away.
+"""Remove an `elif` or `else` branch.
 
 Not equivalent, by intent: `outcomes_differ` runs the tests to confirm it. Of an `elif` only its own branch goes: what follows it then
 belongs to the branch before. Precondition: the branch is one of an `if` statement.
@@ -29,7 +29,7 @@ def sites(source: str) -> list[Site]:
     return sorted((Site(*parsed.spans[b], "else" if isinstance(b, cst.Else) else "elif") for b in _branches(parsed)), key=lambda s: s.start)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source without the branch's lines. Raises Refused."""
     parsed = parse(source)
     branch = next((b for b in _branches(parsed) if parsed.spans[b][0] == site.start), None)

@@ -1,4 +1,4 @@
-"""A local variable gets another name, at every place that means it.
+"""Rename a local variable at every place that means it.
 
 Precondition: a variable of a function or a comprehension, not of a module or a class, where others reach it by its name. A parameter only
 where no caller can pass it by keyword: positional-only, `*args`, `**kwargs`, or of a local function that is only ever called, without

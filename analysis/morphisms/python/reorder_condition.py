@@ -1,4 +1,4 @@
-"""The two sides of a condition's comparison, `and` or `or` change places: `a < 2` becomes `2 > a`.
+"""Swap the two sides of a condition's comparison, `and` or `or`: `a < 2` becomes `2 > a`.
 
 Precondition of a comparison: one operator, not `in`; one side is a constant or a variable that surely has a value and that the other side
 can't bind, so that the order of evaluation does not show; and the operator means the same from the other side: it is `is`, or both types
@@ -45,7 +45,7 @@ def sites(source: str) -> list[Site]:
     return found
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is drawn
+def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source with the two sides exchanged. Raises Refused."""
     parsed = parse(source)
     node = next((n for n in decisions(parsed) if parsed.spans[n] == (site.start, site.end)), None)

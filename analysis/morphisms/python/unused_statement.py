@@ -1,4 +1,4 @@
-"""A statement that does nothing is put before another: a value is bound to a name that stands nowhere else.
+"""Insert a statement that does nothing: a value is bound to a name that is nowhere else in the file.
 
 Precondition: in a function's own code, between statements that begin their lines; not before a docstring; not where the file can look at
 its own frames. Random: the name and the value.

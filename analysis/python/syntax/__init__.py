@@ -1,1 +1,1 @@
-"""What can be known of a Python program from its text alone: spans, scopes, types that are certain, what an expression may do."""
+"""What can be known of a Python program from its text: positions, scopes, exact types, and the effects of expressions."""

@@ -1,4 +1,4 @@
-"""Where a Python program decides: the expressions of which only the truth matters."""
+"""The conditions of a Python program: expressions of which only the truth value matters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What evaluating an expression may do besides giving a value, and whether a local variable surely has one.
+"""What evaluating an expression may do besides giving a value, and whether a local variable surely has a value.
 
-Everything here errs on one side: what can't be shown to be harmless is not.
+In doubt the answer is the unsafe one: an expression counts as free of effects only where that can be shown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .exact_types import ATOMS, NUMBERS, ExactTypes, exact_types
 from .parsed import Parsed
 from .scopes import Scopes, Variable, scopes
 
-# Words by which a program may see its own variables, or a caller's: where one stands anywhere in a file, no local name is ours to choose.
+# Words by which a program may look at its own or a caller's variables. A file with one of them must not get or lose a local name.
 REFLECTIVE = frozenset(
     {"locals", "vars", "eval", "exec", "dir", "globals", "inspect", "_getframe", "currentframe", "f_locals", "f_back", "f_code"}
     | {"gi_frame", "cr_frame", "settrace", "setprofile", "co_varnames", "co_code", "co_names", "__code__", "__closure__", "getsource"}
@@ -30,7 +30,7 @@ class Effects:
     types: ExactTypes
 
     def quiet(self, node: cst.BaseExpression) -> bool:
-        """Whether evaluating it raises nothing, changes nothing, ends, and reads nothing that code elsewhere may change but variables."""
+        """Whether evaluating it ends, raises and changes nothing, and depends on nothing but variables."""
         match node:
             case cst.Integer() | cst.Float() | cst.Imaginary() | cst.SimpleString() | cst.Lambda():
                 return not isinstance(node, cst.Lambda) or not _defaults(node)
@@ -59,7 +59,7 @@ class Effects:
         return False
 
     def still(self, node: cst.BaseExpression, other: cst.CSTNode) -> bool:
-        """Whether the node is quiet and gives the same before and after the other one is executed, whatever that calls."""
+        """Whether the node is quiet and has the same value before and after the other one is executed, whatever that calls."""
         if not self.quiet(node):
             return False
         read = [self.scopes.of[n] for n in self.parsed.inside(node) if isinstance(n, cst.Name) and n in self.scopes.of]
@@ -69,11 +69,11 @@ class Effects:
         return not any(n in bound for n in self.parsed.inside(other))
 
     def _atom(self, node: cst.BaseExpression) -> bool:
-        """Quiet, and its value an immutable built-in whose truth, hash and comparison are quiet, too."""
+        """Whether it is quiet, and its value an immutable built-in whose truth, hash and comparison are quiet, too."""
         return self.quiet(node) and self.types.only(node, ATOMS)
 
     def _no_overflow(self, node: cst.BinaryOperation) -> bool:
-        """An int too large for a float raises when the two are added."""
+        """Whether the sum can't raise for an int that is too large for a float."""
         found = (self.types(node.left) or frozenset()) | (self.types(node.right) or frozenset())
         return "float" not in found or found == {"float"}
 
@@ -97,7 +97,7 @@ class Effects:
         return True
 
     def surely_bound(self, node: cst.Name) -> bool:
-        """Whether the name is a function's variable that has a value whenever this place is reached, and none takes it away."""
+        """Whether the name is a function's variable that has a value whenever this place is reached, and that nothing deletes."""
         variable = self.scopes.of.get(node)
         if variable is None or variable.scope.kind not in ("function", "comprehension"):
             return False
@@ -135,7 +135,7 @@ class Effects:
         return any(item.asname is not None and self._targets(item.asname.name, variable) for item in node.items)
 
     def _binds(self, node: cst.CSTNode, variable: Variable) -> bool:
-        """Whether the variable has a value once the statement has ended and the next is reached."""
+        """Whether the variable has a value when the next statement is reached."""
         match node:
             case cst.SimpleStatementLine() | cst.SimpleStatementSuite() | cst.IndentedBlock():
                 return any(self._binds(small, variable) for small in node.body)
@@ -157,7 +157,7 @@ class Effects:
 
 
 def bound_elsewhere(variable: Variable) -> bool:
-    """Whether code of another function or a generator may bind the variable, so that any call may."""
+    """Whether another function or a generator may bind the variable, so that any call may do so."""
     return any(o.how == "declaration" for o in variable.occurrences) or any(o.scope is not variable.scope for o in variable.bindings)
 
 
@@ -171,5 +171,5 @@ def effects(parsed: Parsed) -> Effects:
 
 
 def reflective(parsed: Parsed) -> str | None:
-    """A word of the file, outside of its strings and comments, by which it may look at its own variables; None where there is none."""
+    """A word of the file's code by which it may look at its own variables; None where there is none."""
     return min((name.value for name in parsed.all(cst.Name) if name.value in REFLECTIVE), default=None)

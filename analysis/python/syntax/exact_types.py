@@ -1,7 +1,7 @@
-"""Which built-in types an expression's value certainly has: exactly these, no subclass that may overload an operator.
+"""Which built-in types an expression's value certainly has: exactly one of these, no subclass that may overload an operator.
 
-Parameters, attributes, calls of anything but built-ins and annotations say nothing. A local variable has the types of all that is ever
-bound to it in any scope; these are found together, starting from none and adding until nothing changes.
+Parameters, attributes, annotations, and calls of anything but built-ins tell nothing. A local variable has the types of all values that any
+scope binds to it. These sets are found together: they start empty and grow until nothing changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .parsed import Parsed
 from .scopes import Occurrence, Scopes, Variable, scopes
 
 Types = frozenset[str] | None
-"""The types that a value may have, None where nothing is certain; the empty set is that of a value that is never there."""
+"""The types that a value may have; None where they are not known; empty for a value that never exists."""
 
 INTS = frozenset({"int", "bool"})
 NUMBERS = frozenset({"int", "bool", "float"})

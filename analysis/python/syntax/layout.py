@@ -1,4 +1,4 @@
-"""White space of Python statements: indenting anew, and the line end that a file has."""
+"""The layout of Python statements: indentation, lines and line ends."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ def newline(parsed: Parsed) -> str:
 
 
 def reindented(parsed: Parsed, start: int, end: int, old: str, new: str) -> str:
-    """source[start:end] with `new` where its lines begin with the white space `old`; lines that begin inside a string stay as they are.
+    """source[start:end] with its lines indented by `new` instead of `old`.
 
-    What is before the first line end is left alone. A line that does not begin with `old` (a comment, an empty line) is left alone, too.
+    Unchanged are the text before the first line end, lines that begin inside a string, and lines that do not begin with `old` (comments,
+    empty lines).
     """
     inside = [parsed.spans[s] for s in (*parsed.all(cst.SimpleString), *parsed.all(cst.FormattedString))]
     parts, at = [], start
@@ -35,24 +36,24 @@ def reindented(parsed: Parsed, start: int, end: int, old: str, new: str) -> str:
 
 
 def line_end(parsed: Parsed, offset: int) -> int:
-    """Where the line of an offset ends, its comment included, before the line end."""
+    """The end of the line of an offset, before its line end."""
     return min(end for end in (parsed.source.find("\n", offset), parsed.source.find("\r", offset), len(parsed.source)) if end >= 0)
 
 
 def next_line(parsed: Parsed, offset: int) -> int:
-    """Where the line after that of an offset begins."""
+    """The start of the line after that of an offset."""
     end = line_end(parsed, offset)
     return end + (2 if parsed.source[end : end + 2] == "\r\n" else 1 if end < len(parsed.source) else 0)
 
 
 def statement_start(parsed: Parsed, statement: cst.CSTNode) -> int:
-    """Where a statement begins, its decorators included."""
+    """The start of a statement with its decorators."""
     decorators = statement.decorators if isinstance(statement, cst.FunctionDef | cst.ClassDef) else ()
     return parsed.spans[decorators[0] if decorators else statement][0]
 
 
 def own_block(parsed: Parsed, body: cst.BaseSuite) -> str | None:
-    """The indentation of a body that begins on a line of its own; None where it stands behind the colon."""
+    """The indentation of a body that begins on a line of its own; None where it follows the colon."""
     if not isinstance(body, cst.IndentedBlock) or not body.body:
         return None
     start = statement_start(parsed, body.body[0])

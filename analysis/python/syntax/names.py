@@ -1,4 +1,4 @@
-"""Names that nothing in a program has."""
+"""Fresh names, which stand nowhere in a program."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ WORDS = (
 
 
 def fresh(parsed: Parsed, rng: random.Random, words: tuple[str, ...] = WORDS, *, count: int = 1) -> list[str]:
-    """Names, all different, that stand nowhere in the file, strings and comments included, and are no keywords or built-ins.
+    """Draw different names that stand nowhere in the file, not even in strings and comments, and are no keywords or built-ins.
 
-    Drawn from words; numbered (`value_2`) where too few of them are free.
+    words: the names to draw from; they are numbered (`value_2`) where too few are free.
     """
     taken = parsed.identifiers() | set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
     number, free = 1, [word for word in words if word not in taken]

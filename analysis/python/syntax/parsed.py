@@ -1,6 +1,6 @@
-"""A Python source with its syntax tree, and where in the text each node stands.
+"""A Python source with its syntax tree, and the position of each node in the text.
 
-By libcst, whose parser knows the syntax of later Pythons than the one that runs. Offsets are in characters of the source.
+Parsed by libcst, which reads the syntax of later Pythons than the one that runs. Offsets are in characters of the source.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ BOM = "\ufeff"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parsed:
-    """source and its tree; spans: start and end of each node, parentheses around it left out; parents: of each node but the tree.
+    """A source and its tree.
 
-    nodes: all of them, an outer one before those inside it; by_kind: the same by their type.
+    spans: the start and end of each node, without parentheses around it. parents: that of each node except the tree. nodes: all nodes,
+    outer before inner. by_kind: the same by their type.
     """
 
     source: str
@@ -38,11 +39,11 @@ class Parsed:
     by_kind: Mapping[type[cst.CSTNode], Sequence[cst.CSTNode]]
 
     def all(self, kind: type[Node]) -> Sequence[Node]:
-        """Every node of exactly this kind, an outer one before those inside it."""
+        """Every node of exactly this type, outer before inner."""
         return cast("Sequence[Node]", self.by_kind.get(kind, ()))
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Start and end with the parentheses around an expression."""
+        """The start and end of a node with the parentheses around it."""
         left = getattr(node, "lpar", ())
         right = getattr(node, "rpar", ())
         start, end = self.spans[node]
@@ -54,7 +55,7 @@ class Parsed:
         return self.source[start:end]
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around a node, from the inside out."""
+        """The nodes around a node, the innermost first."""
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
@@ -72,7 +73,10 @@ class Parsed:
         return any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in self.ancestors(node))
 
     def function_of(self, node: cst.CSTNode) -> Function | None:
-        """The function in whose body the node is executed; None in a module's or a class's own code. Defaults belong to the code around."""
+        """The function that executes the node; None in a module's or a class's own code.
+
+        Defaults belong to the code around their function.
+        """
         for parent in self.ancestors(node):
             if isinstance(parent, Function):
                 return parent if self._within(node, parent.body) else self.function_of(parent)
@@ -84,7 +88,7 @@ class Parsed:
         return node is outer or any(parent is outer for parent in self.ancestors(node))
 
     def line_start(self, offset: int) -> int:
-        """Where the line of an offset begins."""
+        """The start of the line of an offset."""
         return max(self.source.rfind("\n", 0, offset), self.source.rfind("\r", 0, offset)) + 1
 
     def indentation(self, node: cst.CSTNode) -> str | None:
@@ -95,13 +99,13 @@ class Parsed:
         return before if not before.strip() and not previous.endswith("\\") else None
 
     def identifiers(self) -> frozenset[str]:
-        """Every word of the text, those in strings and comments too, as Python compares names."""
+        """Every word of the text, also in strings and comments, in the form in which Python compares names."""
         return frozenset(unicodedata.normalize("NFKC", word) for word in re.findall(r"\w+", self.source))
 
 
 @lru_cache(maxsize=32)
 def parse(source: str) -> Parsed:
-    """Raises UnreadableSource: no Python, nested too deeply, or a text that the parser does not give back byte for byte."""
+    """Parse a source. Raises UnreadableSource where it is no Python, nested too deep, or not written back unchanged by the parser."""
     text = source.removeprefix(BOM)
     check_nesting(text)
     try:
@@ -115,7 +119,7 @@ def parse(source: str) -> Parsed:
     except (RecursionError, UnicodeEncodeError) as error:
         raise UnreadableSource(f"not Python that can be parsed: {error}") from None
     offset_of = _characters(text, len(source) - len(text))
-    # a file without a last line end is written with one, which is taken away when its nodes have their places
+    # positions are computed with a line end at the end of the file, even where the file has none
     last = len(text.encode())
     spans = {n: (offset_of[min(p.start, last)], offset_of[min(p.start + p.length, last)]) for n, p in places.items()}
     parents: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -133,7 +137,7 @@ def parse(source: str) -> Parsed:
 
 
 def _characters(text: str, shift: int) -> range | list[int]:
-    """Of each byte offset of the text in UTF-8 the character's, plus shift."""
+    """The character offset, plus shift, of each byte offset of the text in UTF-8."""
     if text.isascii():
         return range(shift, len(text) + shift + 1)
     offsets: list[int] = []

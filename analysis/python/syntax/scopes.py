@@ -23,7 +23,7 @@ CONSTANTS = frozenset({"True", "False", "None"})
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """Where names are looked up: node is the module, function, lambda, class or comprehension, or what has the type parameters."""
+    """Where names are looked up. node: the module, function, lambda, class or comprehension, or the owner of type parameters."""
 
     kind: Kind
     node: cst.CSTNode
@@ -35,7 +35,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrence:
-    """One name in the text: how it is used there, and the scope it stands in."""
+    """A name at one place of the text. how: how it is used there. scope: the one that it stands in."""
 
     node: cst.Name
     how: How
@@ -44,7 +44,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variable:
-    """A name of one scope with every place that means it, in nested scopes too. A module's include those that may be built in."""
+    """A name of one scope, with every place that means it, also in nested scopes. A module's variables include possible built-ins."""
 
     name: str
     scope: Scope
@@ -52,27 +52,31 @@ class Variable:
 
     @property
     def bindings(self) -> tuple[Occurrence, ...]:
-        """The places that give it a value, or take it away."""
+        """The places that give it a value, or delete it."""
         return tuple(o for o in self.occurrences if o.how not in ("read", "declaration", "annotation"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scopes:
-    """variables: in the order of their first occurrence; of: the variable of each name's node; star_import: names come from elsewhere."""
+    """The variables of a program.
+
+    variables: in the order of their first occurrence. of: the variable of each name's node. star_import: whether `from x import *` may bind
+    any name.
+    """
 
     variables: tuple[Variable, ...]
     of: Mapping[cst.Name, Variable]
     star_import: bool
 
     def is_builtin(self, node: cst.CSTNode, *names: str) -> bool:
-        """Whether the node is one of these names and means what Python's own `builtins` gives it, nothing in the file binding it."""
+        """Whether the node is one of these names, and the file binds it nowhere, so that it is the built-in."""
         if not isinstance(node, cst.Name) or node.value not in names or self.star_import:
             return False
         variable = self.of.get(node)
         return variable is not None and self.unbound(node.value)
 
     def unbound(self, *names: str) -> bool:
-        """Whether nothing in the file binds these names in any scope, so that they are the built-in ones."""
+        """Whether no scope of the file binds one of these names, so that they are the built-ins."""
         return not self.star_import and not any(v.name in names and v.bindings for v in self.variables)
 
 
@@ -100,7 +104,7 @@ def _normal(name: str) -> str:
 
 
 def _home(found: Occurrence) -> Scope:
-    """The scope whose rules decide what an occurrence means: a walrus binds outside of the comprehensions around it."""
+    """The scope in which an occurrence is looked up: a walrus binds outside of the comprehensions around it."""
     scope = found.scope
     while found.how == "walrus" and scope.kind == "comprehension" and scope.parent is not None:
         scope = scope.parent
@@ -108,7 +112,7 @@ def _home(found: Occurrence) -> Scope:
 
 
 def _resolved(name: str, start: Scope) -> Scope:
-    """The scope whose variable a name is, the module's where no function has it."""
+    """The scope that a name belongs to; the module where no function binds it."""
     scope, sees_class, outer = start, True, False
     while scope.parent is not None:
         if name in scope.globals and (sees_class or scope.kind != "class"):
@@ -125,7 +129,7 @@ def _resolved(name: str, start: Scope) -> Scope:
 
 
 class _Walker:
-    """Collects each name with its use and scope. One method for each kind of node that has rules of its own; others are walked through."""
+    """Collects each name with its use and scope. Nodes with rules of their own have a method; of others the children are walked."""
 
     def __init__(self) -> None:
         self.found: list[Occurrence] = []

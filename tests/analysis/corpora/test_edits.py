@@ -73,7 +73,7 @@ def test_edits_are_what_commits_changed_newest_first_byte_for_byte(work: Work) -
     assert found[1].message == "One\n\nwith a body é\n"
     assert (found[1].old.encode(found[1].old_encoding), found[1].new.encode(found[1].encoding)) == (old, new)
     assert hunks(found[1]) == [Hunk(2, 2, "    return 1\r\n", "    return 'é'\r\n")]
-    assert read(work, most_commits=1) == found[:1]
+    assert read(work, max_commits=1) == found[:1]
     assert read(work, revision=first) == found[1:]
     assert [e.path for e in read_edits(work.folder / "deep")] == ["deep/b c.py", "a.py"]
 
@@ -144,11 +144,11 @@ def test_what_is_too_large_is_left_out_with_the_reason(work: Work) -> None:
     work.write("a.py", "x = 1\n" * 100)
     work.write("b.py", "x = 2\n")
     work.commit("two files")
-    left_out, edit = read(work, most_bytes=500)
+    left_out, edit = read(work, max_bytes=500)
     assert isinstance(left_out, SkippedChange)
     assert (left_out.path, left_out.reason) == ("a.py", "the new version has 600 bytes, more than 500")
     assert edit.path == "b.py"
-    assert {type(e) for e in read(work, most_bytes=20)} == {SkippedChange}
+    assert {type(e) for e in read(work, max_bytes=20)} == {SkippedChange}
 
 
 def test_contents_are_read_in_parts_that_memory_holds(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ def test_links_inside_are_kept_and_links_out_of_the_project_or_to_nowhere_are_no
 
 
 def test_large_files_are_linked_to(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copying, "_LARGEST_COPIED", 100)
+    monkeypatch.setattr(copying, "_MAX_COPIED_BYTES", 100)
     (project / "data.bin").write_bytes(bytes(101))
     copied = copy_project(project, tmp_path / "copy")
     assert copied.linked == (project / "data.bin",)

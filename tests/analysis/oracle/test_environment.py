@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.oracle.environment import NoEnvironment, Requirements, kept_environment, make_environment, requirements_of
+from assay.analysis.oracle.environment import NoEnvironment, Requirements, cached_environment, make_environment, requirements_of
 from assay.analysis.oracle.interpreter import UnusableInterpreter, folders_of, interpreter_of, probe
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
@@ -98,7 +98,7 @@ def test_an_environment_is_made_once_and_again_when_what_is_needed_changes(tmp_p
     project = tmp_path / "project"
     project.mkdir()
     (project / "requirements.txt").write_text("iniconfig\n")
-    assert kept_environment(project, tmp_path / "cache") is None
+    assert cached_environment(project, tmp_path / "cache") is None
     try:
         made = make_environment(project, tmp_path / "cache")
     except NoEnvironment as error:
@@ -106,7 +106,7 @@ def test_an_environment_is_made_once_and_again_when_what_is_needed_changes(tmp_p
     subprocess.run([str(made), "-c", "import pytest, iniconfig"], check=True)
     marker = made.parent / "marker"
     marker.write_text("")
-    assert kept_environment(project, tmp_path / "cache") == made
+    assert cached_environment(project, tmp_path / "cache") == made
     assert make_environment(project, tmp_path / "cache") == made
     assert marker.exists()
     (project / "requirements.txt").write_text("iniconfig\npluggy\n")

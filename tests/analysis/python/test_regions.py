@@ -103,7 +103,7 @@ def brute_force_weights(source: str, regions: list[Region]) -> list[float]:
 @settings(max_examples=50, deadline=None)
 @given(sources())
 def test_weights_are_characters_shared_among_the_candidates_that_contain_them(source: str) -> None:
-    regions = candidates(source, least=8)
+    regions = candidates(source, min_characters=8)
     found = weights(source, regions)
     assert found == pytest.approx(brute_force_weights(source, regions))
     inside = {c for r in regions for c in range(r.start, r.end) if not source[c].isspace()}
@@ -142,7 +142,7 @@ def test_a_sample_is_the_same_for_the_same_seed_has_no_region_twice_and_begins_a
 @given(sources(), st.integers(0, 200))
 def test_context_is_whole_lines_around_a_region_and_no_more_than_asked(source: str, characters: int) -> None:
     starts = parse_statements(source).starts
-    for region in candidates(source, least=8):
+    for region in candidates(source, min_characters=8):
         before, after = context(source, region, characters)
         begin, end = region.start - len(before), region.end + len(after)
         assert source[begin:end] == before + code(source, region) + after
@@ -167,7 +167,7 @@ def statements_in(text: str) -> int:
 @given(sources())
 def test_a_region_is_statements_cut_out_where_they_can_be_put_back(source: str) -> None:
     starts = parse_statements(source).starts
-    for region in candidates(source, least=8):
+    for region in candidates(source, min_characters=8):
         start = starts[region.first_line - 1]
         assert source[start : region.start].strip() == ""
         assert start <= region.start < region.end <= starts[region.last_line]
@@ -181,7 +181,7 @@ def test_a_region_is_statements_cut_out_where_they_can_be_put_back(source: str) 
 def test_the_file_without_a_region_compiles_and_is_else_what_it_was(source: str) -> None:
     assert compiles(source)
     starts = parse_statements(source).starts
-    for region in candidates(source, least=8)[::3]:
+    for region in candidates(source, min_characters=8)[::3]:
         text = deleted(source, region)
         before, after = source[: starts[region.first_line - 1]], source[starts[region.last_line] :]
         assert text.startswith(before)

@@ -23,13 +23,17 @@ from .types import (
     type_of,
 )
 
-# Kinds of exception. ANYTHING stands for not coming back at all, too.
+# Kinds of exception. ANYTHING also stands for never returning.
 NULL, ANYTHING = "NullPointerException", "anything"
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """reads, writes: names of local variables. heap: fields, elements, objects, the world outside. jumps: control may go elsewhere."""
+    """What a piece of code may do.
+
+    reads, writes: names of local variables. heap_read, heap_written: fields, elements, objects, and the outside world. throws: kinds of
+    exception. jumps: control may go elsewhere.
+    """
 
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
@@ -50,7 +54,7 @@ class Effects:
 
     @property
     def total(self) -> bool:
-        """Whether it always gives its value and changes nothing."""
+        """Whether it always returns its value and changes nothing."""
         return not (self.writes or self.heap_written or self.throws or self.jumps)
 
 
@@ -72,7 +76,7 @@ _ORDERED = ("<", ">", "<=", ">=")
 
 
 def effects(java: JavaSource, node: Node) -> Effects:
-    """All that a node may do. What the file does not show is taken for the worst."""
+    """All that a node may do. Where the file does not show it, the worst is assumed."""
     if node.type in _LEAVES or node.type in COMMENTS or not node.is_named:
         return NONE
     if node.type in _PLAIN:
@@ -107,9 +111,9 @@ def effects(java: JavaSource, node: Node) -> Effects:
 
 
 def commute(first: Effects, second: Effects) -> str:
-    """Why two may not change places; "" where it makes no difference in which order they run.
+    """Why two pieces of code must not be swapped; "" where their order makes no difference.
 
-    Two that throw the same kind of exception may, if it is the one that a null gives: nothing tells which of them threw it.
+    Two that may throw only NullPointerException can be swapped: nothing shows which of them threw it.
     """
     if first.jumps or second.jumps:
         return "control may leave in between"
@@ -135,7 +139,7 @@ def _several(java: JavaSource, nodes: list[Node]) -> Effects:
 
 
 def _words(java: JavaSource, node: Node) -> Effects:
-    """Every name below is taken as read, and each local that is assigned below as written."""
+    """Every name inside counts as read and as written."""
     names = frozenset(java.text(n) for n in walk(node) if n.type == "identifier")
     return Effects(reads=names, writes=names)
 
@@ -154,7 +158,7 @@ def _unboxing(java: JavaSource, *operands: Node) -> Effects:
 
 
 def _joins_text(java: JavaSource, *operands: Node) -> Effects:
-    """Making a string of an object runs its toString."""
+    """The effects of converting operands to strings, which runs an object's toString."""
     shown = {*PRIMITIVE, *UNBOXED, "String"}
     return NONE if all(type_of(java, o) in shown for o in operands) else _UNKNOWN
 
@@ -195,7 +199,7 @@ def _target(java: JavaSource, node: Node) -> Effects:
 
 
 def _stored(java: JavaSource, kind: str | None, value: Node) -> Effects:
-    """Giving a value to a variable of a type: it unboxes into a primitive one."""
+    """The effects of assigning a value to a variable of a type: a primitive one unboxes it."""
     if kind is not None and kind not in PRIMITIVE:
         return NONE
     return _unboxing(java, value)

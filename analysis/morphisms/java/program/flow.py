@@ -1,6 +1,6 @@
-"""Which Java statements can complete, and whether javac would find a method's statements all reachable and its return there.
+"""Which Java statements can complete, and whether javac would find every statement reachable and every return present.
 
-Java Language Specification, section 14.22. The checks are for sources that a rewrite made of one that compiles.
+Java Language Specification, section 14.22. The checks are for rewrites of a source that compiles.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from .names import is_final, late, names_of
+from .names import is_final, lacks_initial_value, names_of
 from .syntax import (
     BLOCKS,
     CALLABLES,
@@ -31,10 +31,9 @@ _OTHER_CODE = CALLABLES | TYPE_BODIES
 
 
 def constant(java: JavaSource, expression: Node) -> bool | None:
-    """The value of a boolean constant expression; None where it is none.
+    """The value of a boolean constant expression; None where it is none, or not evaluated here.
 
-    An expression of literals and final variables only, other than `true`, `false` and what `!`, `&&`, `||` make of them, is taken for
-    none: `may_be_constant` tells.
+    Evaluated are `true`, `false`, final variables with such a value, and `!`, `&&`, `||` of these. `may_be_constant` tells of the others.
     """
     node = bare(expression)
     if node.type in {"true", "false"}:
@@ -54,7 +53,7 @@ def constant(java: JavaSource, expression: Node) -> bool | None:
 
 
 def may_be_constant(java: JavaSource, expression: Node) -> bool:
-    """Whether javac may know the value: nothing in it is a call, an element or a variable that is not final."""
+    """Whether javac may know the value: it has no call, no array element, and no variable that is not final."""
     for node in walk(expression):
         if node.type in {"method_invocation", "array_access", "object_creation_expression", "instanceof_expression", "null_literal"}:
             return False
@@ -80,7 +79,7 @@ def _is_changing_field(java: JavaSource, name: Node) -> bool:
 
 
 def jump_target(jump: Node) -> Node | None:
-    """The loop, switch or labelled statement that a break or continue leaves or goes on with; None for other statements."""
+    """The loop, switch or labelled statement that a break or continue jumps to; None for other statements."""
     label = next((c for c in jump.named_children if c.type == "identifier"), None)
     for above in ancestors(jump):
         if label is not None:
@@ -102,14 +101,14 @@ def own_code(node: Node) -> Iterator[Node]:
 
 
 def jumps_to(target: Node, kind: str) -> list[Node]:
-    """The break or continue statements that leave or go on with a loop, switch or labelled statement, by its label, too."""
+    """The break or continue statements that jump to a loop, switch or labelled statement, by its label, too."""
     labels = [target.parent] if target.parent is not None and target.parent.type == "labeled_statement" else []
     aims = [target, *labels] if kind == "continue_statement" or target.type != "labeled_statement" else [target]
     return [n for n in own_code(target) if n.type == kind and jump_target(n) in aims]
 
 
 def leaves(node: Node) -> bool:
-    """Whether control may go from inside a statement to somewhere else than behind it."""
+    """Whether control may leave a statement otherwise than to the next one."""
     inside = {n.id for n in own_code(node)}
     for child in own_code(node):
         if child.type in {"return_statement", "throw_statement", "yield_statement"}:
@@ -121,29 +120,29 @@ def leaves(node: Node) -> bool:
     return False
 
 
-def completes(java: JavaSource, node: Node) -> bool:
+def can_complete(java: JavaSource, node: Node) -> bool:
     """Whether a statement that is reached can complete normally, by the rules of the language."""
     if node.type in _STOPS:
         return False
     if node.type in BLOCKS or node.type == "switch_block_statement_group":
-        return all(completes(java, s) for s in statements(node))
+        return all(can_complete(java, s) for s in statements(node))
     if node.type == "labeled_statement":
-        return completes(java, node.named_children[-1]) or bool(jumps_to(node, "break_statement"))
+        return can_complete(java, node.named_children[-1]) or bool(jumps_to(node, "break_statement"))
     if node.type == "if_statement":
         other = node.child_by_field_name("alternative")
-        return other is None or completes(java, field(node, "consequence")) or completes(java, other)
+        return other is None or can_complete(java, field(node, "consequence")) or can_complete(java, other)
     if node.type in LOOPS:
         return _loop_completes(java, node)
     if node.type == "switch_expression":
         return _switch_completes(java, node)
     if node.type == "synchronized_statement":
-        return completes(java, field(node, "body"))
+        return can_complete(java, field(node, "body"))
     if node.type in {"try_statement", "try_with_resources_statement"}:
         last = [c for c in node.children if c.type == "finally_clause"]
-        if last and not all(completes(java, b) for b in last[0].named_children if b.type == "block"):
+        if last and not all(can_complete(java, b) for b in last[0].named_children if b.type == "block"):
             return False
         bodies = [field(node, "body"), *(field(c, "body") for c in node.children if c.type == "catch_clause")]
-        return any(completes(java, body) for body in bodies)
+        return any(can_complete(java, body) for body in bodies)
     return True
 
 
@@ -156,7 +155,7 @@ def _loop_completes(java: JavaSource, node: Node) -> bool:
     if condition is None or constant(java, condition) is True:
         return False
     if node.type == "do_statement":
-        return completes(java, field(node, "body")) or bool(jumps_to(node, "continue_statement"))
+        return can_complete(java, field(node, "body")) or bool(jumps_to(node, "continue_statement"))
     return True
 
 
@@ -172,24 +171,24 @@ def _switch_completes(java: JavaSource, node: Node) -> bool:
     if not any(is_default(java, label) for b in branches for label in b.children if label.type == "switch_label"):
         return True
     if branches[-1].type == "switch_block_statement_group":
-        return completes(java, branches[-1])
-    return any(completes(java, b.named_children[-1]) for b in branches)
+        return can_complete(java, branches[-1])
+    return any(can_complete(java, b.named_children[-1]) for b in branches)
 
 
 def flow_error(java: JavaSource) -> str:
-    """Why javac would refuse the flow of some method: an unreachable statement, a missing return; "" where it would not."""
+    """Why javac would refuse some method: an unreachable statement or a missing return; "" where it would not."""
     for node in walk(java.root):
         if node.type in BLOCKS or node.type == "switch_block_statement_group":
             inside = statements(node)
             for one, following in pairwise(inside):
-                if not completes(java, one):
+                if not can_complete(java, one):
                     return f"line {following.start_point.row + 1} would be unreachable"
         if node.type in LOOPS:
             condition = node.child_by_field_name("condition")
             if node.type in {"while_statement", "for_statement"} and condition is not None and constant(java, condition) is False:
                 return f"line {node.start_point.row + 1}: the loop would never run"
         body = node.child_by_field_name("body")
-        if body is None or body.type != "block" or not completes(java, body):
+        if body is None or body.type != "block" or not can_complete(java, body):
             continue
         if node.type == "method_declaration" and java.text(field(node, "type")) != "void":
             return f"line {node.start_point.row + 1}: a return would be missing"
@@ -198,14 +197,14 @@ def flow_error(java: JavaSource) -> str:
     return ""
 
 
-def uncertain(java: JavaSource, node: Node) -> bool:
-    """Whether some loop inside may run for ever in javac's eyes, or never, by a constant whose value is not worked out here."""
+def has_loop_of_unknown_length(java: JavaSource, node: Node) -> bool:
+    """Whether javac may find that a loop inside never ends, or never runs, by a constant whose value is not evaluated here."""
     conditions = (n.child_by_field_name("condition") for n in own_code(node) if n.type in LOOPS)
     return any(c is not None and constant(java, c) is None and may_be_constant(java, c) for c in conditions)
 
 
 def binds_pattern(node: Node) -> bool:
-    """Whether a pattern inside names a variable, whose scope then depends on the flow."""
+    """Whether a pattern inside names a variable; its scope then depends on the flow."""
     return any(
         n.type in {"type_pattern", "record_pattern"} or (n.type == "instanceof_expression" and n.child_by_field_name("name"))
         for n in walk(node)
@@ -213,11 +212,11 @@ def binds_pattern(node: Node) -> bool:
 
 
 def assigns_tracked_variable(java: JavaSource, node: Node) -> bool:
-    """Whether a node assigns to what javac follows along every path: a local declared without a value, a field in a constructor."""
+    """Whether a node assigns to a variable that javac tracks on every path: a local declared without a value, a field in a constructor."""
     building = any(a.type in {"constructor_body", "compact_constructor_declaration", "static_initializer"} for a in ancestors(node))
     for inner in walk(node):
         if inner.type == "assignment_expression":
             variable = names_of(java).meanings.get(bare(field(inner, "left")).id)
-            if (variable is None and building) or (variable is not None and late(variable)):
+            if (variable is None and building) or (variable is not None and lacks_initial_value(variable)):
                 return True
     return False

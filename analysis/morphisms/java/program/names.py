@@ -1,4 +1,4 @@
-"""Which identifiers of a Java file name which local variable (Java Language Specification, sections 6.3 and 6.4)."""
+"""Which identifiers of a Java file mean which local variable (Java Language Specification, sections 6.3 and 6.4)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _NEVER_VARIABLES = {
     "module_declaration",
     *METHODS,
 }
-# Names for new variables: none is a word of the language, not even in one place.
+# Names for new variables; none is a keyword anywhere in the language.
 FRESH = sorted(
     words(
         "acc amount base bound cell chunk count cur current cursor data delta depth elem entry extra factor head idx index inner item "
@@ -68,8 +68,8 @@ FRESH = sorted(
 class Variable:
     """A local variable, a parameter, or what a pattern, catch clause or resource names.
 
-    type: as it is declared, None where it is inferred. scope: the bytes in which the name means it, unless hidden. uses: every other
-    identifier that means it. doubt: why the uses could not all be told, empty where they could.
+    type: as declared; None where it is inferred. scope: the bytes in which the name means it, unless hidden. uses: every other identifier
+    that means it. doubt: why some uses may be unknown; empty where all are known.
     """
 
     name: str
@@ -92,7 +92,10 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """variables: in the order of the source. meanings: the variable of each identifier that names one, by node id."""
+    """The local variables of a file.
+
+    variables: in the order of the source. meanings: the variable of each identifier that names one, by node id. used: every identifier.
+    """
 
     variables: tuple[Variable, ...]
     meanings: dict[int, Variable]
@@ -100,7 +103,7 @@ class Names:
 
 
 def names_of(java: JavaSource) -> Names:
-    """Every local variable of a file and what means it."""
+    """The local variables of a file, with every identifier that means one."""
     return _names(java.source)
 
 
@@ -172,7 +175,7 @@ def fields_of(java: JavaSource, body: Node) -> frozenset[str]:
 
 
 def may_inherit(java: JavaSource, body: Node) -> bool:
-    """Whether a class has a supertype from which it could have fields and methods that the file does not show."""
+    """Whether a class has a supertype that may give it fields and methods that the file does not show."""
     owner = body.parent
     if owner is None or owner.type == "enum_constant":
         return True
@@ -298,7 +301,7 @@ def _type(java: JavaSource, node: Node) -> str | None:
 
 
 def is_write(node: Node) -> bool:
-    """Whether an identifier is assigned to where it stands, by `=`, a compound assignment, `++` or `--`."""
+    """Whether an identifier is the target of `=`, a compound assignment, `++` or `--`."""
     at = node
     while at.parent is not None and at.parent.type == "parenthesized_expression":
         at = at.parent
@@ -308,8 +311,8 @@ def is_write(node: Node) -> bool:
     return above.type == "update_expression" or (above.type == "assignment_expression" and above.child_by_field_name("left") == at)
 
 
-def late(variable: Variable) -> bool:
-    """Whether a local is declared without a value, so that javac must be shown that it gets one."""
+def lacks_initial_value(variable: Variable) -> bool:
+    """Whether a local is declared without a value, so that javac checks that it gets one before it is read."""
     return variable.kind == "local" and variable.initial is None
 
 
@@ -325,8 +328,8 @@ def variable_at(java: JavaSource, expression: Node) -> Variable | None:
     return names_of(java).meanings.get(node.id) if node.type == "identifier" else None
 
 
-def fresh(java: JavaSource, rng: random.Random) -> str:
-    """A name that stands nowhere in the file, so that it hides nothing and nothing hides it."""
+def fresh_name(java: JavaSource, rng: random.Random) -> str:
+    """Draw a name that stands nowhere in the file, so that it hides nothing and nothing hides it."""
     used = names_of(java).used
     free = [name for name in FRESH if name not in used]
     if free:

@@ -1,4 +1,4 @@
-"""Which Java operators bind tighter, and how to put one in the place of another so that the expression keeps its shape."""
+"""The precedence of Java's operators, and how to exchange an operator without changing what its operands are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVEL = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
 
 
 def with_operator(java: JavaSource, node: Node, new: str) -> list[Edit]:
-    """The edits that give a binary expression another operator, with the brackets that keep what is an operand of what."""
+    """The edits that give a binary expression another operator, with brackets so that all operands stay the same."""
     old = operator(node)
     token = next(c for c in node.children if c.type == old)
     edits, level = [Edit(*java.span(token), new)], LEVEL[new]

@@ -1,4 +1,4 @@
-"""Java source as a tree-sitter tree, with offsets in characters, and edits that leave every other character as it was.
+"""Java source as a tree-sitter tree, with offsets in characters, and edits that keep all other characters.
 
 Needs the packages tree-sitter and tree-sitter-java.
 """
@@ -40,17 +40,20 @@ STATEMENTS = (
     | LOOPS
 )
 
-# What walks the tree does so by calling itself, a few times a level.
+# The walks over the tree are recursive, with a few calls a level.
 _MAX_DEPTH = 200
 
 _PARSER = Parser(Language(tree_sitter_java.language()))
-# An escape that javac turns into a character before it looks for tokens; after an even number of backslashes it is none.
+# An escape that javac replaces by its character before it splits the text into tokens; it follows an even number of backslashes.
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+([0-9a-fA-F]{4})")
 
 
 @dataclass(frozen=True, slots=True)
 class JavaSource:
-    """One file. starts: the byte at which each character starts, None where every character is one byte."""
+    """One file.
+
+    starts: the byte at which each character starts; None where every character is one byte.
+    """
 
     source: str
     data: bytes
@@ -62,7 +65,7 @@ class JavaSource:
         return byte if self.starts is None else bisect_left(self.starts, byte)
 
     def span(self, node: Node) -> tuple[int, int]:
-        """Where a node is, in characters of the source."""
+        """The start and end of a node, in characters of the source."""
         return self.character(node.start_byte), self.character(node.end_byte)
 
     def text(self, node: Node) -> str:
@@ -72,7 +75,7 @@ class JavaSource:
 
 @lru_cache(maxsize=16)
 def parse(source: str) -> JavaSource:
-    """Read a Java file. Raises UnreadableSource where it isn't Java that can be read with certainty, with line and reason."""
+    """Parse a Java file. Raises UnreadableSource, with line and reason, where it can't be parsed with certainty."""
     try:
         data = source.encode()
     except UnicodeEncodeError as error:
@@ -129,7 +132,7 @@ def ancestors(node: Node) -> Iterator[Node]:
 
 
 def callable_around(node: Node) -> Node | None:
-    """The method, constructor, lambda or initialiser whose code a node is; None outside of all."""
+    """The method, constructor, lambda or initialiser that a node is code of; None outside of all."""
     for above in ancestors(node):
         if above.type in CALLABLES or (above.type == "block" and above.parent is not None and above.parent.type == "class_body"):
             return above
@@ -139,7 +142,7 @@ def callable_around(node: Node) -> Node | None:
 
 
 def field(node: Node, name: str) -> Node:
-    """The child of that name, where the grammar always has one."""
+    """The child of a node by its field name. Raises Refused where there is none."""
     child = node.child_by_field_name(name)
     if child is None:
         raise Refused(f"line {node.start_point.row + 1}: a {node.type.replace('_', ' ')} without its {name}")
@@ -160,12 +163,12 @@ def bare(node: Node) -> Node:
 
 
 def statements(block: Node) -> list[Node]:
-    """The statements that stand in a block, a constructor's body or a switch group, one after another."""
+    """The statements of a block, a constructor's body or a switch group, in their order."""
     return [c for c in block.children if c.type in STATEMENTS or c.type == "explicit_constructor_invocation"]
 
 
 def is_switch_statement(node: Node) -> bool:
-    """Whether a switch stands as a statement: its value is used nowhere."""
+    """Whether a switch is a statement, whose value is not used."""
     above = node.parent
     return node.type == "switch_expression" and above is not None and is_statement_place(above, node)
 
@@ -183,7 +186,7 @@ def _role(above: Node, node: Node) -> str | None:
 
 
 def role(node: Node) -> str | None:
-    """The name of the field that a node is in the one above it."""
+    """The name of the field that a node is of its parent."""
     return None if node.parent is None else _role(node.parent, node)
 
 
@@ -193,19 +196,19 @@ def has_comment(node: Node) -> bool:
 
 
 def indentation(java: JavaSource, node: Node) -> str:
-    """The white space before the first code on the line on which a node starts."""
+    """The white space at the start of the line on which a node starts."""
     start = java.span(node)[0]
     line = java.source[java.source.rfind("\n", 0, start) + 1 : start]
     return line[: len(line) - len(line.lstrip())]
 
 
 def newline(java: JavaSource) -> str:
-    """What ends a line in this file."""
+    """The line end of the file."""
     return "\r\n" if "\r\n" in java.source else "\n"
 
 
-def found(java: JavaSource, site: Site, types: frozenset[str] | set[str]) -> Node:
-    """The node of one of these types whose text a site is. Raises Refused where there is none, as in another source."""
+def node_at(java: JavaSource, site: Site, types: frozenset[str] | set[str]) -> Node:
+    """The node of one of these types at a site. Raises Refused where there is none, as with a site of another source."""
     start, end = (len(java.source[:at].encode()) for at in (site.start, site.end))
     node = java.root.descendant_for_byte_range(start, end)
     while node is not None and (node.start_byte, node.end_byte) == (start, end):
@@ -221,9 +224,9 @@ def sites_of(java: JavaSource, nodes: Iterable[Node], what: str = "") -> list[Si
 
 
 def splice(source: str, edits: Sequence[Edit]) -> str:
-    """The source with all edits made; words and operators that would run into one another get a space between them.
+    """The source after all edits, with a space between words and operators that would run into one another.
 
-    Raises Refused where two edits meet on the same characters.
+    Raises Refused where two edits change the same characters.
     """
     out: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""The static type of a Java expression, where the file shows it for certain (Java Language Specification, chapters 5 and 15)."""
+"""The static type of a Java expression, where the file alone shows it (Java Language Specification, chapters 5 and 15)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _CLASS_METHODS = {
     ("Objects", "equals"): "boolean",
     ("Arrays", "equals"): "boolean",
 }
-# Methods of Object and of the common interfaces that are never generic in what they give.
+# Methods of Object and of common interfaces that return a boolean wherever they are declared.
 _BOOLEAN_ANYWHERE = words(
     "equals equalsIgnoreCase isEmpty contains containsKey containsAll startsWith endsWith hasNext anyMatch allMatch noneMatch"
 )
@@ -84,7 +84,7 @@ _COMPARING = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
 
 
 def head(declared: str | None) -> str:
-    """A type's name without its arguments and package: "List" of "java.util.List<Integer>"; "" of None; arrays keep their brackets."""
+    """A type's name without its package and arguments: "List" for "java.util.List<Integer>". "" for None; arrays keep their brackets."""
     if declared is None:
         return ""
     start, end = declared.find("<"), declared.rfind(">")
@@ -104,7 +104,7 @@ def _own_methods(source: str) -> frozenset[str]:
 
 
 def declares_method(java: JavaSource, name: str) -> bool:
-    """Whether some class of the file has a method of that name, so that a call may come to it."""
+    """Whether some class of the file has a method of that name, which a call may reach."""
     return name in _own_methods(java.source)
 
 
@@ -125,7 +125,7 @@ def _own_types(source: str) -> frozenset[str]:
 
 
 def library_class(java: JavaSource, expression: Node) -> str | None:
-    """The name of a class of java.lang or java.util that an identifier before a dot means; None where it may be anything else."""
+    """The class of java.lang or java.util that an identifier before a dot names; None where it may be anything else."""
     if expression.type != "identifier" or expression.id in names_of(java).meanings:
         return None
     name = java.text(expression)
@@ -134,7 +134,7 @@ def library_class(java: JavaSource, expression: Node) -> str | None:
 
 
 def type_of(java: JavaSource, expression: Node) -> str | None:
-    """The static type as it would be written, None where the file does not show it."""
+    """The static type of an expression, as written in Java; None where the file does not show it."""
     node = bare(expression)
     if node.type in _LITERALS:
         return _LITERALS[node.type]

@@ -1,4 +1,4 @@
-"""Tests that must fail: a run in which one of them passes was tampered with."""
+"""Two tests that must fail. A run in which one of them passes was tampered with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way out of a test run: lines of JSON behind a nonce, on a descriptor that standard output was before tests could write to it."""
+"""How records leave a test run: lines of JSON that begin with a nonce, on a copy of standard output that tests don't know."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-# Above what tests close or count: some close every low descriptor, some compare the lowest free ones.
+# High, since some tests close every low descriptor, and some compare the lowest free ones.
 _MIN_DESCRIPTOR = 200
 
 
 class Channel:
-    """Takes standard input (requests, one line of JSON each) and standard output (records) away from the program that runs.
+    """Moves standard input (requests, one line of JSON each) and standard output (records) to descriptors of its own.
 
-    The program is left with an empty standard input and a standard output that goes nowhere. The first request holds the nonce.
+    The tests get an empty standard input and a standard output that goes nowhere. The first request holds the nonce.
     """
 
     def __init__(self) -> None:
@@ -29,12 +29,12 @@ class Channel:
         self._nonce = self.first["nonce"].encode()
 
     def requests(self) -> Iterator[dict[str, Any]]:
-        """Those after the first, until the other side closes."""
+        """The requests after the first, until the other side closes."""
         while line := self._requests.readline():
             yield json.loads(line)
 
     def send(self, kind: str, **fields: Any) -> None:
-        """Write one record, whole."""
+        """Write one whole record."""
         left = memoryview(self._nonce + json.dumps({"kind": kind, **fields}, separators=(",", ":")).encode() + b"\n")
         while left:
             left = left[os.write(self._records, left) :]

@@ -1,4 +1,4 @@
-"""Which files are tests: those are never what is changed, nor what is asked for coverage."""
+"""Which files of a project belong to its tests: they are never changed, and not asked for coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CPU time of this process, and a limit on what the next test may take of it."""
+"""The CPU time of this process, and a limit on it for the next test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def cpu_used() -> float:
 
 
 def allow(seconds: float | None) -> None:
-    """Let the kernel kill this process (SIGXCPU) after so many more CPU seconds, in whole seconds upward; None: lift that limit."""
+    """Let the kernel kill this process (SIGXCPU) after so many more CPU seconds, rounded up; None lifts the limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     soft = hard if seconds is None else math.ceil(time.process_time() + seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))

@@ -1,4 +1,4 @@
-"""Which lines of a project's files run, and on whose behalf: sys.monitoring from Python 3.12 on, sys.settrace before."""
+"""Record which lines of a project's files run for which test: by sys.monitoring from Python 3.12 on, by sys.settrace before."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Lines = dict[str, set[int]]
 
 
 class LineWatch:
-    """The lines that run go to the innermost owner: a test, a wide fixture, or the import of a module.
+    """Records each line that runs for the innermost owner: a test, a fixture of a wider scope, or the import of a module.
 
-    imported: the lines that ran at import, whoever caused it. again: whether a file of the project was executed as a module a second time
-    since that was last set to False.
+    imported: the lines that ran at import, whatever caused it. again: whether a file of the project was imported a second time since this
+    was last set to False.
     """
 
     def __init__(self, root: str) -> None:
@@ -32,17 +32,17 @@ class LineWatch:
         self._watch_imports()
 
     def enter(self, lines: Lines) -> None:
-        """What runs from now on goes to `lines`."""
+        """Record the lines that run from now on in `lines`."""
         self._owners.append(lines)
         self._backend.restart()
 
     def leave(self) -> None:
-        """What runs from now on goes to the owner before."""
+        """Record for the previous owner again."""
         self._owners.pop()
         self._backend.restart()
 
     def name(self, file: str) -> str | None:
-        """A code object's file as a path inside the project; None if it is not one of the project's files, or a test."""
+        """A code object's file as a path inside the project; None for a test file, or one outside."""
         try:
             return self._names[file]
         except KeyError:
@@ -50,7 +50,7 @@ class LineWatch:
             return self._names.setdefault(file, None if inside is None or is_test_file(inside) else inside)
 
     def saw(self, name: str, line: int) -> None:
-        """Put a line down to the present owner."""
+        """Record a line for the present owner."""
         self._owners[-1].setdefault(name, set()).add(line)
 
     def _watch_imports(self) -> None:
@@ -74,7 +74,7 @@ class LineWatch:
 
 
 class _Monitoring:
-    """Each line is reported once after each restart, then costs nothing."""
+    """Reports each line once after each restart; after that the line costs nothing."""
 
     _TOOL = 3
 
@@ -93,13 +93,13 @@ class _Monitoring:
         self.restart = monitoring.restart_events
 
 
-# Lines that one function may run for one owner without a new one among them: after that it is taken to run all that it has. So an owner may
-# have a line too many, never one too few, and a loop around a line that never runs costs no more than this.
+# After this many repeated lines a function is taken to run all its lines for the present owner. So an owner may get a line too many, never
+# one too few, and a loop around a line that never runs costs no more than this.
 _MAX_REPEATED = 20_000
 
 
 class _Seen:
-    """The lines of a function that the present owner has not run yet, and how many repeated ones may still be watched."""
+    """The lines of a function that the present owner has not run yet, and how many repeated lines are still watched."""
 
     __slots__ = ("code", "left", "unseen")
 
@@ -107,18 +107,18 @@ class _Seen:
         self.code = code
         self.left = _MAX_REPEATED
         lines = {line for *_, line in code.co_lines() if line is not None}
-        # the line of the `def` is the function's, but is never run in it unless the body stands there, too
+        # the line of the `def` is among them, but runs only where the body stands on it, too
         self.unseen = lines - {code.co_firstlineno} or lines
 
 
 class _Tracing:
-    """A function all of whose lines were seen since the last restart is no longer traced."""
+    """Traces a function until all its lines were seen since the last restart."""
 
     def __init__(self, watch: LineWatch) -> None:
         self._watch = watch
-        # by id: a code object's own hash is that of its whole content
+        # by id, since a code object's hash is computed from its whole content
         self._seen: dict[int, _Seen] = {}
-        # not of the project's files: most calls are of these
+        # code of other files, to which most calls go
         self._others: dict[int, CodeType] = {}
         self.restart()
 
@@ -126,7 +126,7 @@ class _Tracing:
         self._seen.clear()
         threading.settrace(self._enter)
         sys.settrace(self._enter)
-        # functions that are at work now, and were no longer traced
+        # running functions that were no longer traced
         for frame in sys._current_frames().values():
             at: FrameType | None = frame
             while at is not None:
@@ -149,7 +149,7 @@ class _Tracing:
             return None
         if not self._of(code).unseen:
             return None
-        frame.f_trace_lines = True  # a generator may go on that was no longer traced
+        frame.f_trace_lines = True  # for a generator that goes on, and was no longer traced
         return self._line
 
     def _line(self, frame: FrameType, event: str, _argument: Any) -> Any:

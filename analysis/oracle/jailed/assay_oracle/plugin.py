@@ -1,4 +1,4 @@
-"""The plugin: what pytest is told to collect, in which order, when to stop; and a record of each test that ran.
+"""The pytest plugin: selects and orders the tests, decides when to stop, and records each test that ran.
 
 Its first request (see channel.py):
 
@@ -12,8 +12,8 @@ Its first request (see channel.py):
     serve        run nothing: collect, then answer requests (serve.py)
 
 Records: `collected` (ids, files that have test functions, errors), `begun` and `test` for each test, `touched` for each fixture that
-several tests share, `stopped` at a difference, `ended`. A watched test or fixture is `fresh` where not all that it touches may have been
-seen: it started a process, imported a file of the project anew, or watched what runs itself.
+several tests share, `stopped` at a difference, `ended`. A watched test or fixture is `fresh` where some of the lines that it runs may not
+have been seen: it started a process, imported a file of the project again, or traced lines itself.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from .serve import serve
 # Of the reports on one test, the one that is furthest from a pass is its outcome.
 _SEVERITY = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")
 _STARTS_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"})
-# What takes the place of the watch, or of its callbacks.
+# Events by which a test replaces the watch or its callbacks.
 _WATCHES = frozenset({"sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"})
-# The watch itself, and threads that take it over.
+# Modules that may do so: the watch itself, and threading, which passes it on to threads.
 _OWN_WATCH = (LineWatch.__module__, "threading")
 _MAX_REASON = 400
 
 
 def _reason(longrepr: object) -> str:
-    """The last line that pytest marks as the error, of what it says of a failure."""
+    """The last line that pytest marks as the error in its text on a failure."""
     said = str(longrepr).strip().splitlines()
     errors = [line for line in said if line.startswith("E ")] or said[-1:] or ["no reason given"]
     return errors[-1].removeprefix("E ").strip()[:_MAX_REASON]
 
 
 def outcome_of(report: pytest.TestReport) -> str:
-    """One word for what a report of one phase (setup, call, teardown) says of its test."""
+    """The outcome, in one word, that the report of one phase (setup, call, teardown) gives."""
     if hasattr(report, "wasxfail"):
         return "xpassed" if report.passed else "xfailed"
     if report.failed:
@@ -61,7 +61,7 @@ def outcome_of(report: pytest.TestReport) -> str:
 
 
 def shuffled(ids: Sequence[str], seed: int) -> list[str]:
-    """The ids in a random order that keeps those of a file together, and in it those of a class."""
+    """The ids in a random order that keeps the tests of a file together, and in it those of a class."""
     rng = random.Random(seed)
     rank: dict[tuple[str, ...], float] = {}
 
@@ -100,13 +100,13 @@ class OraclePlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keeps why a file can't be collected."""
+        """Record why a file can't be collected."""
         if report.failed:
             self._errors[report.nodeid] = _reason(report.longrepr)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> Iterator[None]:
-        """Chooses and orders the tests, after everybody else has."""
+        """Select and order the tests, after all other plugins."""
         yield
         by_id = {item.nodeid: item for item in items}
         modules = sorted({item.nodeid.split("::")[0] for item in items if isinstance(item, pytest.Function)})
@@ -135,7 +135,7 @@ class OraclePlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Serves instead of running, where that was asked."""
+        """Serve requests instead of running the tests, where that was requested."""
         if not self._serves:
             return None
         serve(self._channel, session, self._run_tests)
@@ -143,7 +143,7 @@ class OraclePlugin:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
-        """Records one test."""
+        """Run one test and record it."""
         test = self._running = item.nodeid
         self._channel.send("begun", id=test)
         self._unseen, self._why = False, ""
@@ -155,7 +155,7 @@ class OraclePlugin:
         allow(self._allowance.get(test))
         done = yield
         if done.excinfo is not None:
-            return  # it ended the whole session: it has begun, and no outcome
+            return  # the test ended the whole session: it has no outcome
         allow(None)
         cpu, wall = cpu_used() - cpu, time.monotonic() - wall
         self._running = None
@@ -177,7 +177,7 @@ class OraclePlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keeps the outcome of one phase of a test."""
+        """Take the outcome of one phase of a test into account."""
         outcome = outcome_of(report)
         before = self._outcomes.get(report.nodeid, "passed")
         self._outcomes[report.nodeid] = max(before, outcome, key=_SEVERITY.index)
@@ -186,7 +186,7 @@ class OraclePlugin:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, request: Any) -> Iterator[None]:
-        """What a fixture runs that others use too belongs to all tests inside its scope."""
+        """Record the lines of a fixture that several tests share; they count for all tests in its scope."""
         if self._watch is None or request.scope == "function":
             yield
             return
@@ -201,12 +201,12 @@ class OraclePlugin:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Iterator[None]:
-        """Records the end, and ends the process."""
+        """Record the end, and end the process."""
         yield
         if self._watch:
             self._channel.send("imported", lines=_listed(self._watch.imported))
         self._channel.send("ended", status=int(exitstatus), cpu_s=round(cpu_used(), 4))
-        # what a project's threads and exit handlers do after its tests is of no interest, and may hang
+        # the project's threads and exit handlers are not waited for: they may hang
         os._exit(0)
 
 
@@ -217,7 +217,7 @@ def _listed(lines: Lines) -> dict[str, list[int]]:
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
     """Called once by pytest for `-p assay_oracle.plugin`.
 
-    No option is added: it is the one hook before output is captured and a conftest.py is imported, which could read the nonce, write into
-    the records, or import the project unwatched.
+    No option is added. This is the only hook that comes before output is captured and before a conftest.py is imported, which could read
+    the nonce, write into the records, or import the project unwatched.
     """
     pluginmanager.register(OraclePlugin(Channel()), "assay_oracle")

@@ -1,8 +1,8 @@
-"""The warm way: everything is imported and collected once; then each request is answered by a forked child that swaps code and runs tests.
+"""Serve requests in a warm process: each is answered by a forked child that swaps code and runs tests. All is imported and collected once.
 
 A request: select, expected, allowance (as in plugin.py), wall_s, and change: null, or {file, old, new} with the file's absolute path
 and its texts. Records: `ready` (warm, reason) once. For each request those of plugin.py, `refused` with a reason where the code can't be
-swapped, `broke` where a test ended more than itself, and last `answered` (ending: exited, signalled or timed_out; status: exit code or
+swapped, `broke` where a test ended the whole child, and last `answered` (ending: exited, signalled or timed_out; status: exit code or
 signal).
 """
 
@@ -40,7 +40,7 @@ def serve(channel: Channel, session: pytest.Session, run_tests: RunTests) -> Non
         channel.send("ready", warm=False, reason="the project starts a thread at import: a forked process would not have it")
         return
     temporary = Path(tempfile.gettempdir())
-    kept = {path.name for path in temporary.iterdir()}
+    initial = {path.name for path in temporary.iterdir()}
     gc.collect()
     gc.freeze()
     channel.send("ready", warm=True, reason="")
@@ -49,7 +49,7 @@ def serve(channel: Channel, session: pytest.Session, run_tests: RunTests) -> Non
         if child == 0:
             _answer(channel, run_tests, items, request, live)
         ending, status = _wait(child, request["wall_s"])
-        _clear(temporary, kept)
+        _clear(temporary, initial)
         channel.send("answered", ending=ending, status=status)
 
 
@@ -87,7 +87,7 @@ def _wait(child: int, wall_s: float) -> tuple[str, int]:
     finally:
         if descriptor is not None:
             os.close(descriptor)
-    # before the child is reaped: until then nobody else can have its number
+    # before the child is reaped, so that no other process can have its id
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -98,7 +98,7 @@ def _wait(child: int, wall_s: float) -> tuple[str, int]:
 
 
 def _clear(temporary: Path, kept: set[str]) -> None:
-    """Remove what a child left in the temporary folder: the next one starts with it as it was."""
+    """Remove what a child has left in the temporary folder, so that the next one finds it as it was."""
     for path in temporary.iterdir():
         if path.name not in kept:
             if path.is_dir() and not path.is_symlink():

@@ -1,4 +1,4 @@
-"""Changed code in a process that has already imported it: the functions' `__code__` is replaced, or it is said why that would not do."""
+"""Change code that a process has already imported: replace the functions' `__code__`, or refuse with the reason."""
 
 from __future__ import annotations
 
