@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from machine import described  # noqa: E402
 
-from assay.inference.completion.context import fit  # noqa: E402
+from assay.inference.completion.context import excerpt_of  # noqa: E402
 from assay.inference.completion.settings import Settings  # noqa: E402
 from assay.inference.llamacpp.cores import physical_cores  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
@@ -72,7 +72,8 @@ def session(text: str, line: int) -> Iterator[Edit]:
 
 def prompt(model: LlamaModel, edit: Edit, layout: Layout) -> Prompt:
     settings = Settings()
-    prefix, suffix = fit(lambda text: len(model.tokenize(text)), edit.prefix, edit.suffix, settings.prefix_tokens, settings.suffix_tokens)
+    found = excerpt_of(lambda text: len(model.tokenize(text)), edit.prefix, edit.suffix, settings.prefix_tokens, settings.suffix_tokens)
+    prefix, suffix = found.before, found.suffix
     pre, suf, mid = (model.control(f"<|fim_{part}|>") for part in ("prefix", "suffix", "middle"))
     assert pre is not None
     assert suf is not None

@@ -1,1 +1,1 @@
-"""A model: prompt in, tokens with log-probabilities out."""
+"""A model: prompt in, tokens with log-probabilities out. Knows nothing of editors, calibration or studies."""

@@ -1,4 +1,4 @@
-"""What can be wrong with a model, one class each; every message says what, where, and what to do."""
+"""The errors of models, one class each. Every message says where, what is wrong, and what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class ModelError(Exception):
-    """Anything that keeps a model from answering; the message is meant for the user."""
+    """Anything that keeps a model from answering. The message is for the user."""
 
 
 class RuntimeMissing(ModelError):
@@ -46,7 +46,7 @@ class TruncatedModel(ModelError):
     """The file ends before what its header announces."""
 
     def __init__(self, path: Path, size: int, needed: int, what: str) -> None:
-        super().__init__(f"{path}: cut short: {what} would end at byte {needed:,}, the file has {size:,}. Download or copy it again.")
+        super().__init__(f"{path}: cut short: {what} would end at byte {needed:,}, the file has {size:,} bytes. Download or copy it again.")
 
 
 class DamagedModel(ModelError):
@@ -67,7 +67,7 @@ class SplitModel(ModelError):
     """One of several files that are a model together."""
 
     def __init__(self, path: Path, files: int) -> None:
-        super().__init__(f"{path}: one of {files} files of a model. Merge them: llama-gguf-split --merge FIRST_FILE whole.gguf")
+        super().__init__(f"{path}: one of {files} files of a model. Merge them with: llama-gguf-split --merge FIRST_FILE whole.gguf")
 
 
 class ContextTooLong(ModelError):
@@ -75,7 +75,8 @@ class ContextTooLong(ModelError):
 
     def __init__(self, needed: int, length: int, what: str) -> None:
         super().__init__(
-            f"{what} needs {needed:,} tokens, the model's context holds {length:,}. Give it less text, or open it with a context that fits."
+            f"{what} needs {needed:,} tokens, the model's context holds {length:,}. "
+            "Give less text, or open the model with a larger context."
         )
 
 
@@ -91,7 +92,9 @@ class LoadFailed(ModelError):
 
     def __init__(self, path: Path, log: str) -> None:
         reason = log or "it gave no reason"
-        super().__init__(f"{path}: llama.cpp can't load the model: {reason}. Check that the file is complete and the runtime up to date.")
+        super().__init__(
+            f"{path}: llama.cpp can't load the model: {reason}. Check that the file is complete and llama-cpp-python is up to date."
+        )
 
 
 class DecodeFailed(ModelError):
@@ -99,19 +102,20 @@ class DecodeFailed(ModelError):
 
     def __init__(self, path: Path, detail: str) -> None:
         super().__init__(
-            f"{path}: llama.cpp failed while computing: {detail}. Open the model again; if it comes back, try gpu_layers=0 or another file."
+            f"{path}: llama.cpp failed while computing: {detail}. Open the model again. "
+            "If it happens again, try gpu_layers=0 or another file."
         )
 
 
 class ModelClosed(ModelError):
-    """The model was closed before."""
+    """The model is closed already."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path}: the model is closed. Open it again to use it.")
 
 
 class Unavailable(ModelError):
-    """The model is behind a server that can't give what was asked."""
+    """The model's server can't give what was asked."""
 
     def __init__(self, what: str, where: str, advice: str) -> None:
         super().__init__(f"{where} gives no {what}. {advice}")
@@ -125,14 +129,14 @@ class OptionDoesNotApply(ModelError):
 
 
 class UnknownLayout(ModelError):
-    """The metadata asks for a layout of fill-in-the-middle prompts that Assay does not know."""
+    """The metadata ask for a layout of fill-in-the-middle prompts that Assay does not know."""
 
     def __init__(self, path: Path, key: str, value: object, known: str) -> None:
         super().__init__(f"{path}: {key} is {value!r}, Assay knows {known}. Update Assay, or write the file with one of these.")
 
 
 class BadServerAddress(ModelError):
-    """The address names no server that can be asked."""
+    """The address is not that of a server."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(f"{address}: {reason}. Give the server's address as http://HOST:PORT or https://HOST.")
@@ -146,10 +150,10 @@ class UnreadableKey(ModelError):
 
 
 class ServerUnreachable(ModelError):
-    """No connection, or one that broke before a byte of the answer came."""
+    """There was no connection, or it broke before a byte of the answer came."""
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"{where}: can't be reached ({reason}). Check that the server runs, its address, and the network between.")
+        super().__init__(f"{where}: can't be reached ({reason}). Check the address, the network, and that the server runs.")
 
 
 class ServerTimedOut(ModelError):
@@ -160,17 +164,21 @@ class ServerTimedOut(ModelError):
 
 
 class ServerBusy(ModelError):
-    """The server asks to come back later, and did so for as long as it was asked again."""
+    """The server asked to come back later, at every retry."""
 
     def __init__(self, where: str, status: int, message: str) -> None:
-        super().__init__(f"{where}: busy or still loading (HTTP {status}: {message}). Try again later, or give the server more room.")
+        super().__init__(
+            f"{where}: busy or still loading (HTTP {status}: {message}). Try again later, or let the server take more requests at once."
+        )
 
 
 class NotACompletionServer(ModelError):
     """Something answers there, but not as a server of completions does."""
 
     def __init__(self, where: str, found: str) -> None:
-        super().__init__(f"{where}: no OpenAI-compatible server of completions ({found}). Check address and port; /v1 may be left out.")
+        super().__init__(
+            f"{where}: no OpenAI-compatible server of completions ({found}). Check the address and the port; /v1 may be left out."
+        )
 
 
 class AccessRefused(ModelError):
@@ -178,7 +186,9 @@ class AccessRefused(ModelError):
 
     def __init__(self, where: str, status: int, key_given: bool) -> None:
         what = "refuses the key that was sent" if key_given else "wants a key, and none was given"
-        super().__init__(f"{where}: {what} (HTTP {status}). Put the right one into a file or the environment variable ASSAY_API_KEY.")
+        super().__init__(
+            f"{where}: {what} (HTTP {status}). Put the right key into a file (--key-file) or into the environment variable ASSAY_API_KEY."
+        )
 
 
 class NoSuchEndpoint(ModelError):
@@ -197,7 +207,7 @@ class NoSuchServedModel(ModelError):
 
 
 class RequestRefused(ModelError):
-    """The server understood the request and will not do it."""
+    """The server understood the request and refused it."""
 
     def __init__(self, where: str, path: str, status: int, message: str) -> None:
         super().__init__(f"{where}: {path} answered HTTP {status}: {message}. The server's log may say more.")
@@ -207,7 +217,7 @@ class BadAnswer(ModelError):
     """The server's answer is not what its interface promises."""
 
     def __init__(self, where: str, path: str, what: str) -> None:
-        super().__init__(f"{where}: {path} answered with {what}. Check what stands between here and the server, and the server's version.")
+        super().__init__(f"{where}: {path} answered with {what}. Check the server's version, and any proxy in between.")
 
 
 class AnswerCutOff(ModelError):
@@ -218,14 +228,14 @@ class AnswerCutOff(ModelError):
 
 
 class RemoteClosed(ModelError):
-    """The connection to the server was closed before."""
+    """The connection to the server is closed already."""
 
     def __init__(self, where: str) -> None:
         super().__init__(f"{where}: the model is closed. Open it again to use it.")
 
 
 class ExtraMissing(ModelError):
-    """What runs a transformers folder can't be imported."""
+    """A package that transformers models need can't be imported."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -235,7 +245,7 @@ class ExtraMissing(ModelError):
 
 
 class NotAModelFolder(ModelError):
-    """The folder holds something else than a model that transformers can load."""
+    """The folder does not hold a model that transformers can load."""
 
     def __init__(self, path: Path, found: str, advice: str) -> None:
         super().__init__(f"{path}: not a folder of a transformers model ({found}). {advice}")
@@ -253,13 +263,13 @@ class UnsafeWeights(ModelError):
 
     def __init__(self, path: Path, found: str) -> None:
         super().__init__(
-            f"{path}: the weights are pickled ({found}), and reading such a file can run any code in it. Where you trust its source, "
+            f"{path}: the weights are pickled ({found}), and reading such a file runs any code in it. If you trust its source, "
             "convert it: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), then copy the tokenizer's files over."
         )
 
 
 class RemoteCode(ModelError):
-    """The model needs Python code that came with it, which is never run."""
+    """The model needs Python code that came with it, which Assay never runs."""
 
     def __init__(self, path: Path, model_type: str) -> None:
         super().__init__(
@@ -276,10 +286,10 @@ class UnsupportedFolder(ModelError):
 
 
 class UnsupportedTokenizer(ModelError):
-    """A tokenizer whose tokens can't be told as bytes."""
+    """A tokenizer whose tokens can't be read as bytes."""
 
     def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path}: {what}. Tokenizers of bytes (GPT-2's kind) and of SentencePiece with byte fallback can be used.")
+        super().__init__(f"{path}: {what}. Assay reads byte-level tokenizers (as GPT-2's) and SentencePiece with byte fallback.")
 
 
 class FolderLoadFailed(ModelError):
@@ -302,25 +312,25 @@ class ForwardFailed(ModelError):
     """torch failed while it computed."""
 
     def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f'{path}: torch failed while computing: {detail}. Open the model again; if it comes back, try dtype="float32".')
+        super().__init__(f'{path}: torch failed while computing: {detail}. Open the model again. If it happens again, try dtype="float32".')
 
 
 class CacheNotPossible(ModelError):
-    """Keys and values can't be held in the format that was asked for."""
+    """Keys and values can't be cached in the number format that was asked for."""
 
     def __init__(self, path: Path, kv_type: str, reason: str) -> None:
         super().__init__(f"{path}: a cache of {kv_type} is not possible here ({reason}). Use f16 or f32.")
 
 
 class ShiftNotPossible(ModelError):
-    """Tokens of this model can't change their positions."""
+    """The cached tokens of this model can't change their positions."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path}: the keys that this architecture caches can't be moved to other positions. Open it without shift_tokens.")
 
 
 class HttpxMissing(ModelError):
-    """What asks a server can't be imported."""
+    """The package that asks servers can't be imported."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -329,7 +339,7 @@ class HttpxMissing(ModelError):
 
 
 class NoSuchDtype(ModelError):
-    """The name is of no type of numbers that a model can be run in."""
+    """No model can be run in a number format of this name."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f'dtype "{name}" is none that a model can be run in. Use "auto" or one of {", ".join(known)}.')
+        super().__init__(f'dtype "{name}" is unknown. Use "auto" or one of {", ".join(known)}.')

@@ -1,4 +1,4 @@
-"""The hash of a model's file, taken once."""
+"""The hash of a model file, computed once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a model is to the rest of Assay: a prompt goes in, tokens with exact log-probabilities come out.
+"""The `Model` protocol: a prompt goes in, tokens with exact log-probabilities come out.
 
-All log-probabilities are natural logarithms (nats) of the model's *unshaped* next-token distribution: temperature, top-p and stop
-rules decide which token is taken, never what is recorded of it.
+All log-probabilities are natural logarithms (nats) of the model's own next-token distribution. Temperature, top-p and stop rules decide
+which token is taken; they never change what is recorded of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal, Protocol, Self
 from .stopping.stops import Stop
 
 Layout = Literal["psm", "spm", "infill", "left_to_right"]
-# Numbers of llama.cpp's cache.
+# Number formats of llama.cpp's cache.
 KVType = Literal["f16", "f32", "q8_0", "q4_0"]
 Cancel = Callable[[], bool]
 
@@ -27,21 +27,23 @@ class StopReason(StrEnum):
 
     LINE = "line"  # the line ended
     BLOCK = "block"  # a line with less indentation than the block began
-    SUFFIX = "suffix"  # the lines that stand behind the block were written again
+    SUFFIX = "suffix"  # the lines that already stand behind the cursor were generated again
     REPETITION = "repetition"  # the text ran into a loop
     END = "end"  # the model itself ended the text
     TOKENS = "tokens"  # the token budget was spent
     TIME = "time"  # the time budget was spent
-    CALLER = "caller"  # the caller's own rule, asked at each token, ended it
+    CALLER = "caller"  # the caller's on_token returned true
     CANCELLED = "cancelled"  # the caller no longer wants it
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Token ids as the model gets them. Control tokens are placed by `Model.fim`; text never yields one, whatever it spells.
+    """A prompt's token ids. Only `Model.fim` places control tokens; text never becomes one, even where it spells one.
 
-    parts: prefix and suffix as text, for a server that cuts its own tokens; tokens is then empty, and layout "infill" where the server
-    puts the two in order as well. extra, path: with parts, pieces of other files by path, and the path of the file itself.
+    Attributes
+        parts: prefix and suffix as text, for a server that tokenizes them itself; tokens is then empty, and layout "infill" where the
+            server also lays them out.
+        extra, path: with parts, the pieces of other files by path, and the path of the file itself.
     """
 
     tokens: tuple[int, ...]
@@ -53,10 +55,12 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One sampled token and the distribution that it was taken from.
+    """A sampled token with figures of the distribution that it was taken from, in nats; None for what a server did not give.
 
-    text: its bytes, which may be part of a character; none for a control token. logprob: of this token; best_other_logprob: the highest of
-    all the other tokens; entropy: of the whole distribution. All in nats; None for what a server did not tell.
+    Attributes
+        text: its bytes, which may be a part of a character; empty for a control token.
+        best_other_logprob: the highest log-probability of all other tokens.
+        entropy: of the whole distribution.
     """
 
     id: int
@@ -66,18 +70,20 @@ class Token:
     entropy: float | None
 
 
-# Asked at each token with it and the text up to it (complete characters): true ends the generation.
+# Called with each token and the text up to it (whole characters); true ends the generation.
 OnToken = Callable[[Token, str], bool]
-# The same with the alternative's number in front.
+# The same with the alternative's number first.
 OnAlternative = Callable[[int, Token, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Milliseconds, and how much of the prompt was already in the cache.
+    """Times of a generation, and how much of its prompt was in the cache.
 
-    reused_tokens: tokens of the prompt that were not computed again; shifted_tokens: those of them that were computed at another
-    position, behind another text, so that what follows from them is approximate (0 unless the model was opened to allow it).
+    Attributes
+        reused_tokens: tokens of the prompt that were not computed again.
+        shifted_tokens: those of them that were computed at another position behind another text, so that all log-probabilities behind
+            them are approximate; 0 unless the model was opened with shift_tokens.
     """
 
     prompt_ms: float
@@ -91,9 +97,10 @@ class Timings:
 class Generation:
     """What a model produced.
 
-    tokens holds every sampled token in order, the one that ended the text included (the newline, the end-of-text token): its
-    log-probability is part of how sure the model was that the text ends *here*. text is what is left after the stop rule: complete
-    UTF-8, without the newline or the dedented line that ended it.
+    Attributes
+        text: what the stop rule leaves, in whole characters, without the newline or the dedented line that ended it.
+        tokens: every sampled token in order, with the one that ended the text (the newline, the end-of-text token): its log-probability
+            says how sure the model was that the text ends *here*.
     """
 
     text: str
@@ -104,11 +111,15 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model can be asked. A model in this process can do everything; a server says so, or does not.
+    """What a model can do. A model in this process can do everything, a server often less.
 
-    logprobs: exact log-probabilities of what it generates (without them there is no measure, so no confidence); best_other:
-    of the best other token too (the margin); entropy: of the whole distribution; score, next_token: the methods of those names;
-    tokenize: its own tokens (else they are estimated from the text's length); fim: a suffix is used.
+    Attributes
+        logprobs: exact log-probabilities of what it generates; without them there is no measure and so no confidence.
+        best_other: those of the best other token, which the margin needs.
+        entropy: of the whole distribution.
+        score, next_token: the methods `score` and `next_token_logprobs`.
+        tokenize: its own tokens; else their number is estimated from the text's length.
+        fim: it uses the text behind the cursor.
     """
 
     logprobs: bool = True
@@ -122,10 +133,13 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a model is, so that a calibrator fitted to one is never used for another.
+    """The identity of a model, so that a calibrator fitted to one is never used for another.
 
-    weights and tokenizer are SHA-256 in hex; runtime is name and version; parameters is a count. cache: the numbers that keys and values
-    are kept in where those change the answers (q8_0, q4_0), else empty.
+    Attributes
+        parameters: how many there are.
+        weights, tokenizer: SHA-256 in hex.
+        runtime: name and version.
+        cache: the number format of keys and values where it changes the answers (q8_0, q4_0), else empty.
     """
 
     name: str
@@ -139,9 +153,9 @@ class Fingerprint:
 
     @property
     def id(self) -> str:
-        """16 hex digits over weights, tokenizer and a quantised cache: what calibrators are matched by.
+        """16 hex digits over weights, tokenizer and a quantised cache, by which calibrators are matched to models.
 
-        A new version of the runtime does not change it, nor does a cache that keeps what the model computed.
+        A new version of the runtime does not change it, nor does a cache that is not quantised.
         """
         parts = [self.weights, self.tokenizer, *([self.cache] if self.cache else [])]
         return hashlib.sha256(":".join(parts).encode()).hexdigest()[:16]
@@ -168,27 +182,27 @@ class Model(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What can be asked of it."""
+        """What it can do."""
         ...
 
     @property
     def layout(self) -> Layout:
         """How `fim` lays a prompt out.
 
-        Where the model's metadata names fill-in-the-middle tokens: "spm" (suffix, prefix, then the middle in place) if it asks for that,
-        else "psm" (prefix, suffix, middle). Without such tokens "left_to_right".
+        A model with fill-in-the-middle tokens has "spm" (suffix, prefix, then the middle in place) if its metadata ask for that, else
+        "psm" (prefix, suffix, middle). Without such tokens it is "left_to_right".
         """
         ...
 
     def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text; the spelling of a control token is text like any other."""
+        """Token ids of plain text. The spelling of a control token is text like any other."""
         ...
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
-        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
+        """The prompt that asks for the text between prefix and suffix; a left-to-right layout leaves the suffix out.
 
-        extra: path and text of pieces of other files, which go in front, as `families.in_front` says; path: the file's own, told only
-        where there are others.
+        extra: path and text of pieces of other files, which go in front (`fim_families.in_front`). path: the file's own, used only where
+        there are others.
         """
         ...
 
@@ -207,9 +221,8 @@ class Model(Protocol):
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
 
-        on_token gets each token as it is decoded, and the text up to it (complete characters); where it returns true the generation
-        ends there (StopReason.CALLER), and nothing of what was computed is lost from the cache. Raises ContextTooLong when the prompt
-        leaves no room for one token.
+        on_token gets each token as it is decoded and the text up to it (whole characters). Where it returns true the generation ends
+        (StopReason.CALLER), and the cache keeps all that was computed. Raises ContextTooLong where the prompt leaves no room for a token.
         """
         ...
 
@@ -229,9 +242,9 @@ class Model(Protocol):
     ) -> list[Generation]:
         """`count` generations of one prompt, which is read once; one decode per step serves all that have not ended.
 
-        temperature 0: number i begins with the i-th most likely token and goes on greedily, so that no two are alike (fewer than
-        `count` where the vocabulary has fewer tokens). Else number i is what `generate` gives with seed + i. on_token also gets the
-        generation's number; true ends that one only. Each stops by its own; time and cancel stop all.
+        At temperature 0 number i begins with the i-th most likely token and continues greedily, so that no two are alike; there are fewer
+        than `count` where the vocabulary has fewer tokens. At another temperature number i is what `generate` gives with seed + i.
+        on_token also gets the generation's number, and true ends only that one. time and cancel end all.
         """
         ...
 
@@ -242,13 +255,13 @@ class Model(Protocol):
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
         """log p that the first token of each candidate text comes next. Raises Unavailable where a server can't.
 
-        Asked behind a generation (its prompt, its tokens, then the question's), it costs the question's own tokens, and what the cache
-        held for the generation is still there afterwards. The same holds for `score`.
+        Behind a generation (its prompt, its tokens, then the question's) only the question's own tokens are computed, and the cache still
+        holds the generation afterwards. The same holds for `score`.
         """
         ...
 
     def close(self) -> None:
-        """Give the memory back; the model can't be used after."""
+        """Free the memory. The model can't be used afterwards."""
         ...
 
     def __enter__(self) -> Self: ...

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assay.analysis.python.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
-from assay.inference.completion.context import fit
+from assay.inference.completion.context import excerpt_of
 from assay.inference.completion.task import rest_of_line, task_of
 from assay.inference.errors import ModelError
 from assay.inference.llamacpp.model import LlamaModel
@@ -53,7 +53,8 @@ def guess(
     """Ask for a gap: once greedily, and `sampled` times at random."""
     start = token_start(source, gap.start)
     held, truth = source[start : gap.start], source[gap.start : gap.end].rstrip()
-    before, after = fit(lambda text: len(model.tokenize(text)), source[:start], source[gap.end :], before_tokens, after_tokens)
+    found = excerpt_of(lambda text: len(model.tokenize(text)), source[:start], source[gap.end :], before_tokens, after_tokens)
+    before, after = found.before, found.suffix
     prompt = model.fim(before, after)
     task = task_of(source[: gap.start], source[gap.end :], "line")
     guesses: dict[str, Guess] = {}

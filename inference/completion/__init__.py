@@ -1,1 +1,1 @@
-"""One completion at a place in a text: the prompt, the cut, the call. The same for every backend."""
+"""The prompt of a completion: its context, budgets and layout, the same for every backend. Knows no backend and no editor."""

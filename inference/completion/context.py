@@ -1,4 +1,4 @@
-"""What of a document, and of others, a model is shown: whole lines that fit budgets of tokens."""
+"""The parts of a document, and of other files, that go into a prompt: whole lines that fit budgets of tokens."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from dataclasses import dataclass
 
 Count = Callable[[str], int]
 
-# Code has about 3 characters to a token, and never as many as this on average over a whole budget: more text is not looked at.
+# Code has about 3 characters to a token, and over a whole budget never so many on average. Text beyond that is not looked at.
 _MAX_CHARACTERS_PER_TOKEN = 16
-# A little more than that, so that the first guess of where to cut is a short text.
+# A little more than the average, so that the first text that is tried is short.
 _USUAL_CHARACTERS_PER_TOKEN = 3.5
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# Where definitions begin, in the languages that write them at the left margin: what stands before the first is the head of a file.
+# The beginning of a definition at the left margin. What stands before the first is the head of a file.
 _DEFINITION = re.compile(
     r"^(?:@|(?:export\s+(?:default\s+)?|public\s+|private\s+|internal\s+|abstract\s+|final\s+|sealed\s+|static\s+|async\s+|pub(?:\([a-z]+\))?\s+"
     r"|unsafe\s+)*(?:def|class|fn|func|fun|function|interface|struct|enum|trait|impl|type|object|module|record)\b)",
     re.MULTILINE,
 )
-# Between the head and the lines that do not follow it in the file: nothing but a blank line, as between definitions.
+# Between the head and the prefix: a blank line, as between definitions.
 _GAP = "\n"
-# Tokens besides its own that a path takes in a prompt: a separator, or the sign of a comment, and a newline behind the text.
+# Tokens that a path takes in a prompt besides its own: a separator or a comment sign, and a newline behind the text.
 _LINE_OF_A_PATH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a model is shown of one document.
+class Excerpt:
+    """The parts of one document that go into a prompt.
 
-    head: the beginning of the file, where the lines between it and `prefix` are left out, else empty; prefix and suffix touch the cursor.
+    prefix, suffix: the text that ends and begins at the cursor. head: the beginning of the file, where lines between it and `prefix` are
+    left out; else empty.
     """
 
     head: str
@@ -39,41 +40,39 @@ class Shown:
 
     @property
     def before(self) -> str:
-        """All that stands before the cursor, as the model reads it."""
+        """The text before the cursor as the model reads it."""
         return f"{self.head}{_GAP}{self.prefix}" if self.head else self.prefix
 
 
 def cut_step(prefix_tokens: int) -> int:
-    """Characters between the places where a prefix of this budget may be cut: about a quarter of the budget.
+    """Characters between the places where a prefix of this budget may be cut, which is about a quarter of the budget.
 
-    A power of two, so that the steps of all smaller budgets divide it: a text whose beginning is left out up to a multiple of it is cut
-    where the whole text is.
+    It is a power of two, so that the steps of all smaller budgets divide it. A text without its first characters, a multiple of the step,
+    is then cut where the whole text is.
     """
     return 1 << max(0, prefix_tokens.bit_length() - 1)
 
 
 def head_characters(head_tokens: int) -> int:
-    """How much of a document's beginning is worth handing to `fit` as its head."""
+    """The length of a document's beginning that `excerpt_of` may need as its head."""
     return head_tokens * _MAX_CHARACTERS_PER_TOKEN
 
 
-def fit(
+def excerpt_of(
     count: Count, prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int, head: str = "", head_tokens: int = 0
-) -> tuple[str, str]:
-    """The text before and the text behind the cursor as a model is shown them: `shown`, its head joined to its prefix."""
-    found = shown(count, prefix, suffix, prefix_tokens, suffix_tokens, head, head_tokens)
-    return found.before, found.suffix
-
-
-def shown(count: Count, prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int, head: str = "", head_tokens: int = 0) -> Shown:
-    """The end of the prefix and the beginning of the suffix, in at most so many tokens each; count: how many tokens a text has.
+) -> Excerpt:
+    """The end of the prefix and the beginning of the suffix that fit into budgets of tokens.
 
     Both are cut between lines; a line that alone is over its budget is cut inside. A prefix is cut at the first line behind a multiple of
-    `cut_step`, counted from the document's start: so the cut stays in place while text is typed at the end, and moves on by a step at
-    once. A model's cache is worth something only behind an unchanged start.
+    `cut_step`, counted from the document's start. So the cut stays in place while text is typed at the end, and then moves by a whole
+    step: a model's cache only helps behind an unchanged start.
 
-    Of a prefix that is cut, the head of the file is kept in front, if head_tokens is above 0: the lines before the first definition, at
-    most head_tokens of them, which count as the prefix's. head: the document's beginning, for a prefix that does not reach up to it.
+    Where a prefix is cut and head_tokens is above 0, the head of the file stands in front of it: the lines before the first definition,
+    at most head_tokens of them, which count as the prefix's.
+
+    Parameters
+        count: how many tokens a text has.
+        head: the document's beginning, for a prefix that does not reach up to it.
     """
 
     def fits(budget: int) -> Callable[[str], bool]:
@@ -83,35 +82,35 @@ def shown(count: Count, prefix: str, suffix: str, prefix_tokens: int, suffix_tok
     alone = _end_of(prefix, prefix_tokens, fits(prefix_tokens))
     reaches_the_start = prefix[: len(head)] == head[: len(prefix)]
     if reaches_the_start and len(alone) == len(prefix):
-        return Shown("", alone, end)
+        return Excerpt("", alone, end)
     lead = _head_of(prefix if reaches_the_start else head, min(head_tokens, prefix_tokens // 2), count)
     if not lead:
-        return Shown("", alone, end)
+        return Excerpt("", alone, end)
     tail = _end_of(prefix, prefix_tokens - count(lead + _GAP), lambda text: count(f"{lead}{_GAP}{text}") <= prefix_tokens)
     if reaches_the_start and len(prefix) - len(tail) < len(lead):
-        return Shown("", alone, end)  # the two would overlap
-    return Shown(lead, tail, end)
+        return Excerpt("", alone, end)  # the two would overlap
+    return Excerpt(lead, tail, end)
 
 
 def fit_extra(count: Count, extra: Sequence[tuple[str, str]], own_path: str, budget: int) -> tuple[tuple[str, str], ...]:
-    """As many of the texts of other files, (path, text) each, as the budget of tokens holds: in order, the last one cut between lines.
+    """The texts of other files, (path, text) each, that fit into a budget of tokens: in order, the last one cut between lines.
 
-    Each path, and the document's own behind them, counts as the line that it takes in a prompt.
+    Each path counts as the line that it takes in a prompt, and so does the document's own.
     """
     if not extra or budget < 1:
         return ()
-    kept = []
+    fitting = []
     budget -= count(f"{own_path}\n") + _LINE_OF_A_PATH
     for path, text in extra:
         budget -= count(f"{path}\n") + _LINE_OF_A_PATH
-        part = _start_of(text, budget, lambda shown: count(shown) <= budget, whole_lines=True)  # noqa: B023
+        part = _start_of(text, budget, lambda part: count(part) <= budget, whole_lines=True)  # noqa: B023
         if not part.strip():
             break
-        kept.append((path, part))
+        fitting.append((path, part))
         if len(part) < len(text):
             break
         budget -= count(part)
-    return tuple(kept)
+    return tuple(fitting)
 
 
 def _head_of(text: str, budget: int, count: Count) -> str:
@@ -122,7 +121,7 @@ def _head_of(text: str, budget: int, count: Count) -> str:
     first = _DEFINITION.search(text)
     text = text[: first.start()] if first else text
     text = text[: max((match.end() for match in _LINE_END.finditer(text)), default=0)]
-    head = _start_of(text, budget, lambda shown: count(shown) <= budget, whole_lines=True)
+    head = _start_of(text, budget, lambda part: count(part) <= budget, whole_lines=True)
     last = _LINE_END.search(head, len(head.rstrip()))
     return head[: last.end()] if last and head.strip() else ""
 
@@ -137,7 +136,7 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
     start = _first(starts, lambda offset: fits(text[offset:]), bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS_PER_TOKEN))
     if start is None:
-        # A character is at most 4 tokens of one byte each, so that the last of these steps always fits.
+        # A character has at most 4 tokens, of one byte each, so the last of these steps always fits.
         step = max(1, step // 4)
         start = _first(range(-(-earliest // step) * step, len(text), step), lambda offset: fits(text[offset:]))
     return "" if start is None else text[start:]
@@ -158,7 +157,7 @@ def _start_of(text: str, budget: int, fits: Callable[[str], bool], *, whole_line
 
 
 def _line_starts_behind(text: str, offsets: range, earliest: int) -> Iterator[int]:
-    """For each offset the first start of a line at or behind it, none twice, those before `earliest` left out."""
+    """For each offset the first line start at or behind it, each once, from `earliest` on."""
     last = -1
     for offset in offsets[bisect_left(offsets, max(0, earliest - offsets.step)) :]:
         if offset <= last:
@@ -173,9 +172,9 @@ def _line_starts_behind(text: str, offsets: range, earliest: int) -> Iterator[in
 
 
 def _first(offsets: Sequence[int], fits: Callable[[int], bool], guess: int | None = None) -> int | None:
-    """The first of the offsets that fits, where all behind it do as well; None where the last does not.
+    """The first offset that fits, where all behind it fit too; None where the last does not.
 
-    guess: an index that may be near: what is far off, and long, is then not asked about.
+    guess: an index near the answer, so that long texts far from it need not be counted.
     """
     low, high = 0, len(offsets)
     if guess is not None and offsets:

@@ -1,6 +1,6 @@
-"""How each family of code models wants to be asked for what stands in the middle: a table of spellings and orders, and two pure functions.
+"""The layout of fill-in-the-middle prompts by model family: a table of control tokens and orders, and functions that lay a prompt out.
 
-A prompt is made of token ids: control tokens by the table, the text between them as plain text, whatever it spells.
+A prompt is made of token ids: control tokens by the table, and the text between them as plain text, even where it spells a control token.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 Lookup = Callable[[str], int | None]
-# Path and text of a piece of another file.
+# The path and the text of a piece of another file.
 Piece = tuple[str, str]
 
 _UNTITLED = "untitled"
-# Files whose comments begin with "#"; nearly all others' begin with "//" or a sign that looks as strange as that.
+# Files whose comments begin with "#". In nearly all others a comment begins with "//", or that is as good as any sign.
 _HASH = frozenset(
     {".py", ".pyi", ".rb", ".sh", ".bash", ".zsh", ".toml", ".yaml", ".yml", ".pl", ".r", ".jl", ".cmake", ".mk", ".ex", ".exs"}
 )
@@ -23,17 +23,21 @@ _HASH = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One way to lay a fill-in-the-middle prompt out, and where it is written down.
+    """How the models of one family are asked to fill in the middle.
 
-    prefix, suffix, middle: the control tokens' spellings, middle None where nothing stands before the middle; order: the prompt behind
-    the first token, where "PREFIX" and "SUFFIX" are the texts and all else is a spelling. first: the spelling of the token that every
-    prompt begins with, None for none. dummy_space: the prefix is cut as the beginning of a text, which SentencePiece puts a space
-    before; the suffix never is. file, repository: control tokens before a file and a repository's name. ends: what else ends a text,
-    besides the tokenizer's own end and every spelling above. marks: spellings whose presence tells the family from one with the same
-    three control tokens. names: what a model's name has in it, in lower case, for when there is no vocabulary to look into.
-
-    other, own: what a prompt with pieces of other files has in front: `other` for each piece, then `own` for the file itself, where
-    "PATH" is a path on a line of its own, "TEXT" the piece, and all else a spelling. Empty where it is laid out as plain text.
+    Attributes
+        prefix, suffix, middle: the spellings of the control tokens; middle is None where none stands before the middle.
+        order: the prompt behind the first token. "PREFIX" and "SUFFIX" are the texts, all else are spellings.
+        source: where this is documented.
+        first: the spelling of the token that every prompt begins with, or None.
+        dummy_space: whether the prefix is tokenized as the beginning of a text, before which SentencePiece puts a space. The suffix never
+            is.
+        file, repository: the control tokens before a file and before a repository's name.
+        ends: what else ends a text, besides the tokenizer's own end and all spellings above.
+        marks: spellings that only this family has, of those with the same three control tokens.
+        names: parts of model names in lower case, for where the vocabulary is unknown.
+        other, own: what stands in front of a prompt with pieces of other files: `other` for each piece, then `own` for the file itself.
+            "PATH" is a path on its own line, "TEXT" the piece, all else are spellings. Empty where pieces are laid out as plain text.
     """
 
     name: str
@@ -59,13 +63,13 @@ class Family:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The spellings that a vocabulary must have for this family's prompts."""
+        """The spellings that this family's prompts need."""
         spelled = [part for part in self.order if part not in ("PREFIX", "SUFFIX")]
         return tuple(spelled if self.first is None else [self.first, *spelled])
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """Every spelling that ends a text when the model says it: those of the prompt, then the others."""
+        """All spellings that end a text when the model generates one: those of the prompt, then the others."""
         others = (self.file, self.repository, *self.ends)
         return tuple(dict.fromkeys((*self.required, *(spelling for spelling in others if spelling is not None))))
 
@@ -74,7 +78,7 @@ def _psm(prefix: str, suffix: str, middle: str) -> tuple[str, ...]:
     return (prefix, "PREFIX", suffix, "SUFFIX", middle)
 
 
-# Where one family's marks are part of another's vocabulary, the one that says more comes first.
+# Where the vocabulary of one family has another's marks too, the one with more marks comes first.
 FAMILIES: tuple[Family, ...] = (
     Family(
         name="assay",
@@ -111,7 +115,7 @@ FAMILIES: tuple[Family, ...] = (
         middle="<|fim_middle|>",
         order=_psm("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
         file="<|file_sep|>",
-        # As its examples/Qwen2.5-Coder-repolevel-fim.py has it, without the repository's name, which nobody tells.
+        # As in its examples/Qwen2.5-Coder-repolevel-fim.py, without the repository's name, which is unknown here.
         other=("<|file_sep|>", "PATH", "TEXT"),
         own=("<|file_sep|>", "PATH"),
         repository="<|repo_name|>",
@@ -126,7 +130,7 @@ FAMILIES: tuple[Family, ...] = (
         middle="<fim_middle>",
         order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
         file="<file_sep>",
-        # Half of the repositories were trained on without names (arXiv 2402.19173, section 5.1): ours has none either.
+        # Half of the repositories had no names in training (arXiv 2402.19173, section 5.1), so ours needs none.
         other=("<file_sep>", "TEXT"),
         own=("<file_sep>",),
         repository="<repo_name>",
@@ -199,9 +203,9 @@ FAMILIES: tuple[Family, ...] = (
 
 
 def family_of(lookup: Lookup, name: str = "") -> Family | None:
-    """The family whose control tokens a vocabulary has, or None: such a model continues a text from left to right.
+    """The family whose control tokens a vocabulary has, or None for a model that only continues a text from left to right.
 
-    lookup: the id of the token with this spelling, None for none. name: the model's own, which decides between families that look alike.
+    lookup: gives the id of the token with a spelling, or None. name: the model's, which decides between families with the same tokens.
     """
     possible = [family for family in FAMILIES if all(lookup(spelling) is not None for spelling in family.required)]
     named = next((family for family in possible if _is_named(family, name)), None)
@@ -209,7 +213,7 @@ def family_of(lookup: Lookup, name: str = "") -> Family | None:
 
 
 def family_named(name: str) -> Family | None:
-    """The family that a model's name speaks of, for when nothing else of the model can be seen; None where it speaks of none."""
+    """The family by a model's name alone, or None."""
     return next((family for family in FAMILIES if _is_named(family, name)), None)
 
 
@@ -222,23 +226,25 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What pieces of other files make of a prompt: parts that stand in front of it, and a text in front of its prefix."""
+    """What pieces of other files add to a prompt: parts in front of it, and a text in front of its prefix."""
 
     parts: tuple[str | Control, ...] = ()
     text: str = ""
 
     @property
     def spelled(self) -> str:
-        """The parts as one text, for a server that cuts its own tokens."""
+        """The parts as one text, for a server that tokenizes prompts itself."""
         return "".join(part.spelling if isinstance(part, Control) else part for part in self.parts)
 
 
 def in_front(family: Family | None, lookup: Lookup | None, extra: Sequence[Piece], path: str) -> Front:
-    """Where and how a model sees pieces of other files, path: the file's own; nothing where there are none.
+    """Lay out pieces of other files in front of a prompt.
 
-    With separators where the model was trained on whole repositories and its vocabulary has them (lookup None: it can't be looked
-    into, and is taken to). Else as text in front of the prefix, each piece behind a comment with its path, as DeepSeek-Coder was
-    trained (https://github.com/deepseek-ai/DeepSeek-Coder README.md, Repository Level Code Completion).
+    A model that was trained on whole repositories gets them with its separators. Any other gets them as text in front of the prefix, each
+    piece behind a comment with its path, as DeepSeek-Coder was trained (https://github.com/deepseek-ai/DeepSeek-Coder README.md,
+    Repository Level Code Completion).
+
+    lookup: as for `family_of`; None where the vocabulary is unknown, which is then taken to have the separators. path: the file's own.
     """
     if not extra:
         return Front()
@@ -253,14 +259,14 @@ def in_front(family: Family | None, lookup: Lookup | None, extra: Sequence[Piece
             if said is None:
                 parts.append(Control(part))
             elif parts and isinstance(last := parts[-1], str):
-                parts[-1] = last + said  # cut into tokens together, as a file is
+                parts[-1] = last + said  # tokenized together, as a file is
             else:
                 parts.append(said)
     return Front(tuple(parts))
 
 
 def front_tokens(front: Front, family: Family, lookup: Lookup, encode: Callable[[str], Sequence[int]]) -> list[int]:
-    """The token ids of what stands in front of a prompt. Raises ValueError for a spelling that the vocabulary lacks."""
+    """The token ids of the parts in front of a prompt. Raises ValueError for a spelling that the vocabulary lacks."""
     tokens: list[int] = []
     for part in front.parts:
         tokens += [_id(family, lookup, part.spelling)] if isinstance(part, Control) else encode(part)
@@ -268,9 +274,9 @@ def front_tokens(front: Front, family: Family, lookup: Lookup, encode: Callable[
 
 
 def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int], front: Sequence[int] = ()) -> tuple[int, ...]:
-    """The prompt's token ids around those of the two texts; front: those of other files, behind the token that every prompt begins with.
+    """The prompt's token ids, made of those of the two texts.
 
-    Raises ValueError for a spelling that the vocabulary lacks.
+    front: the ids of other files' pieces, which stand behind the first token. Raises ValueError for a spelling that the vocabulary lacks.
     """
     tokens: list[int] = [] if family.first is None else [_id(family, lookup, family.first)]
     tokens += front
@@ -285,7 +291,7 @@ def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Seque
 
 
 def end_tokens(family: Family, lookup: Lookup) -> frozenset[int]:
-    """The ids of all tokens by which a model of this family ends a text, as far as the vocabulary has them."""
+    """The ids of all tokens that end a text of this family, of those that the vocabulary has."""
     return frozenset(token for spelling in family.controls if (token := lookup(spelling)) is not None)
 
 

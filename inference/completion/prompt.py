@@ -1,4 +1,4 @@
-"""What a model is shown at a cursor: the context, cut to its budgets, and the prompt that is made of it."""
+"""The prompt at a cursor: the context, cut to its budgets, and the tokens that it is laid out as."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from ..model import Model, Prompt
-from .context import Shown, fit_extra, shown
+from .context import Excerpt, excerpt_of, fit_extra
 from .settings import CONTROL_TOKENS, Settings
 from .task import Kind
 
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """A model that counts tokens with less ado than by giving them out: one behind a server, where each text would be a request."""
+    """A model that counts tokens more cheaply than `tokenize`, such as one behind a server, where each text would be a request."""
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has."""
@@ -22,19 +22,19 @@ class CountsTokens(Protocol):
 
 @runtime_checkable
 class SpellsPrompts(Protocol):
-    """A model in this process, which can say what its tokens are."""
+    """A model that knows the text of its tokens, as those in this process do."""
 
     def prompt_text(self, prompt: Prompt) -> str:
-        """A prompt as text, its control tokens spelled."""
+        """A prompt as text, with control tokens spelled out."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a model can be shown besides the text around the cursor, as far as the settings have a budget for it.
+    """What can go into a prompt besides the text around the cursor, where the settings have a budget for it.
 
-    head: the beginning of the document, `context.head_characters` of it, where the prefix that is given does not reach up to it. path:
-    the document's, as the model reads it. extra: path and text of pieces of other files, in an order that typing does not change.
+    head: the document's first `context.head_characters`, for a prefix that does not reach up to them. path: the document's, as the model
+    reads it. extra: path and text of pieces of other files, in an order that typing does not change.
     """
 
     head: str = ""
@@ -44,9 +44,12 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a model is shown, cut to its budgets, with newlines as it reads them; left_out: paths of extra pieces that did not fit."""
+    """What goes into a prompt, cut to its budgets, with newlines as the model reads them.
 
-    document: Shown
+    left_out: paths of extra pieces that did not fit.
+    """
+
+    document: Excerpt
     path: str
     extra: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
@@ -61,12 +64,12 @@ def prompt_at(
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
 ) -> Prompt:
-    """What `complete` gives the model: `context_at`, laid out."""
+    """The prompt at a cursor: `context_at`, laid out by the model."""
     return prompt_of(model, context_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings))
 
 
 def prompt_of(model: Model, context: Context) -> Prompt:
-    """A context as the model's prompt."""
+    """The model's prompt of a context."""
     return model.fim(context.document.before, context.document.suffix, context.extra, context.path)
 
 
@@ -79,7 +82,7 @@ def context_at(
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
 ) -> Context:
-    """What the model is shown at a place: as much of all parts as the budgets hold, without the space that the prefix ends with."""
+    """What goes into the prompt at a cursor: what fits of each part, without the space that the prefix ends with."""
     surroundings = surroundings or Surroundings()
     budget = _budgets(model, settings or Settings(), kind)
     prefix = prefix.removesuffix(held_back(prefix))
@@ -88,10 +91,10 @@ def context_at(
     def count(text: str) -> int:
         return count_tokens(model, _newlines(text))
 
-    found = shown(count, prefix, suffix, budget.prefix_tokens, budget.suffix_tokens, surroundings.head, budget.head_tokens)
+    found = excerpt_of(count, prefix, suffix, budget.prefix_tokens, budget.suffix_tokens, surroundings.head, budget.head_tokens)
     extra = fit_extra(count, surroundings.extra, surroundings.path, budget.extra_tokens)
     return Context(
-        Shown(_newlines(found.head), _newlines(found.prefix), _newlines(found.suffix)),
+        Excerpt(_newlines(found.head), _newlines(found.prefix), _newlines(found.suffix)),
         surroundings.path,
         tuple((path, _newlines(text)) for path, text in extra),
         tuple(path for path, _ in surroundings.extra[len(extra) :]),
@@ -99,32 +102,32 @@ def context_at(
 
 
 def prompt_text(model: Model, prompt: Prompt) -> str | None:
-    """A prompt as text, control tokens spelled; None where the model is behind a server, which alone knows."""
+    """A prompt as text, with control tokens spelled out; None where only a server knows it."""
     return model.prompt_text(prompt) if isinstance(model, SpellsPrompts) else None
 
 
 def count_tokens(model: Model, text: str) -> int:
-    """How many tokens a text has, by the model's shortest way."""
+    """How many tokens a text has, by the cheapest way that the model has."""
     return model.count_tokens(text) if isinstance(model, CountsTokens) else len(model.tokenize(text))
 
 
 def held_back(prefix: str) -> str:
     """The space or tab that the prefix ends with, if it does.
 
-    A tokenizer takes it together with the word behind it, so a prompt that ends with it ends as no text does that was learned from. It is
-    left out of the prompt, and out of the text where the model writes it first.
+    A tokenizer joins it to the next word, so no training text ends with it. It is left out of the prompt, and removed from the text where
+    the model writes it first.
     """
     return prefix[-1:] if prefix[-1:] in (" ", "\t") else ""
 
 
 def new_tokens(model: Model, settings: Settings, kind: Kind) -> int:
-    """Tokens to write, at most half of the model's context."""
+    """Tokens that may be generated: the settings', at most half of the model's context."""
     wanted = {"line": settings.line_tokens, "block": settings.block_tokens, "function": settings.function_tokens}[kind]
     return max(1, min(wanted, (model.context_length - CONTROL_TOKENS) // 2))
 
 
 def _budgets(model: Model, settings: Settings, kind: Kind) -> Settings:
-    """The settings as far as the model's context allows."""
+    """The settings, with prompt budgets reduced in proportion where the model's context is smaller."""
     room = model.context_length - CONTROL_TOKENS
     new = new_tokens(model, settings, kind)
     wanted, left = settings.shown_tokens, max(0, room - new)

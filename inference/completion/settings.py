@@ -1,4 +1,4 @@
-"""Token budgets of a prompt and of what is written, and the fingerprint of all that decides them."""
+"""Token budgets of a prompt and of the generated text, and the fingerprint that calibrators are matched by."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ CONTROL_TOKENS = 4
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Token budgets: of what is shown before and after the cursor, and of what is written. Decoding is greedy.
+    """Token budgets of the prompt and of the generated text. Decoding is greedy.
 
-    head_tokens: of the prefix's, kept for the file's first lines where the prefix is cut. extra_tokens: of other files, besides the
-    prefix's and the suffix's. Both are 0 because the embedded model is none the better for them (docs/context.md).
+    For a model with a smaller context all parts of the prompt are cut in proportion.
 
-    line_tokens, block_tokens, function_tokens: of what is written, by what is asked for.
-
-    A model whose context is smaller gets all shown parts cut in proportion.
+    Attributes
+        prefix_tokens, suffix_tokens: for the text before and after the cursor.
+        head_tokens: a part of the prefix's budget, for the file's first lines where the prefix is cut.
+        extra_tokens: for other files, besides the prefix's and the suffix's. This and head_tokens are 0 because the embedded model gains
+            nothing from them (docs/context.md).
+        line_tokens, block_tokens, function_tokens: for the generated text, by its kind.
     """
 
     prefix_tokens: int = 560
@@ -39,20 +41,20 @@ class Settings:
 
     @property
     def shown_tokens(self) -> int:
-        """Of all parts that are shown together."""
+        """The budget of the whole prompt."""
         return self.prefix_tokens + self.suffix_tokens + self.extra_tokens
 
     def fits(self, context_length: int, kind: Kind = "line") -> bool:
-        """Whether a model's context holds all that is shown and written where this kind is asked for."""
+        """Whether a model's context holds the whole prompt and text of this kind."""
         new = max(self.line_tokens, self.block_tokens)
         if kind == "function":
             new = max(new, self.function_tokens)
         return context_length >= self.shown_tokens + new + CONTROL_TOKENS
 
     def fingerprint(self, layout: Layout, context_length: int, kind: Kind = "line") -> str:
-        """16 hex digits over all that decides what a model is shown and how its text is taken: a calibrator holds for one of these.
+        """16 hex digits over all that decides the prompt and the cut of the text. A calibrator holds for one fingerprint.
 
-        The model's context is part of it where the budgets don't fit into it; function_tokens only where functions are asked for.
+        The context's length counts only where the budgets don't fit into it, function_tokens only for functions.
         """
         return _fingerprint(self, layout, context_length, kind)
 
@@ -60,7 +62,7 @@ class Settings:
 # Asked for at each keystroke.
 @lru_cache
 def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind) -> str:
-    # What is not shown at all decides nothing: a calibrator fitted before it could be goes on holding.
+    # A budget of 0 is left out, so that calibrators from before the option existed still hold.
     budgets = {name: tokens for name, tokens in asdict(settings).items() if tokens or name not in ("head_tokens", "extra_tokens")}
     if kind != "function":
         del budgets["function_tokens"]

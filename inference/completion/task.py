@@ -1,4 +1,4 @@
-"""What is asked of a model at a cursor: which kind of text, and what the lines around the cursor say of it."""
+"""The task at a cursor: which kind of text is wanted, and what the lines around the cursor say of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 Kind = Literal["line", "block", "function"]
 Task = Literal["line", "line_rest", "line_middle", "block", "function"]
 
-# So many newlines below the cursor are looked at for the next lines that are not blank.
+# Lines below the cursor among which `next_lines` looks for those that are not blank.
 _MAX_BLANK_LINES = 64
 
 _LINE_END = re.compile(r"[\r\n]")
@@ -17,10 +17,10 @@ _NEXT_LINE = re.compile(r"[\r\n]([^\r\n]*)")
 
 
 def task_of(prefix: str, suffix: str, kind: Kind) -> Task:
-    """What is asked of the model at a place.
+    """The task at a cursor where text of a kind is wanted.
 
-    "line": a whole line (only white space around the cursor on its line); "line_rest": the rest of a line; "line_middle": text stands
-    behind the cursor on its line; "block", "function": any of these.
+    "line" is a whole line (only white space is on the cursor's line), "line_rest" the rest of a line, "line_middle" a line with text
+    behind the cursor. A "block" or a "function" is its own task wherever the cursor is.
     """
     if kind != "line":
         return kind
@@ -30,21 +30,21 @@ def task_of(prefix: str, suffix: str, kind: Kind) -> Task:
 
 
 def kind_of(task: str) -> Kind:
-    """The kind of text that a task asks for."""
+    """The kind of text that a task wants."""
     return "block" if task == "block" else "function" if task == "function" else "line"
 
 
 def start_of_line(prefix: str) -> str:
-    """What stands before the cursor on its line."""
+    """The text before the cursor on its line."""
     return prefix[max(prefix.rfind("\n"), prefix.rfind("\r")) + 1 :]
 
 
 def rest_of_line(suffix: str) -> str:
-    """What stands behind the cursor on its line."""
+    """The text behind the cursor on its line."""
     return _LINE_END.split(suffix, maxsplit=1)[0]
 
 
 def next_lines(suffix: str, count: int) -> tuple[str, ...]:
-    """The first lines below the cursor's that are not blank."""
+    """The first `count` lines below the cursor's that are not blank."""
     lines = (match[1].rstrip() for match in islice(_NEXT_LINE.finditer(suffix), _MAX_BLANK_LINES))
     return tuple(islice(filter(None, lines), count))

@@ -1,1 +1,1 @@
-"""The backend for folders of transformers models, in this process."""
+"""The backend for folders of transformers models, in this process. Knows nothing of the other backends."""

@@ -59,14 +59,14 @@ class GenerationLoop:
         live = list(range(len(texts)))
         while True:
             tokens = self.tokens(logits, [choosers[i] for i in live])
-            going = [row for row, (i, token) in enumerate(zip(live, tokens, strict=True)) if self.add(texts[i], token) is None]
-            stopped = stop_check() if going else StopReason.CANCELLED
+            unfinished = [row for row, (i, token) in enumerate(zip(live, tokens, strict=True)) if self.add(texts[i], token) is None]
+            stopped = stop_check() if unfinished else StopReason.CANCELLED
             for row, number in enumerate(live):
-                if stopped or row not in going:
+                if stopped or row not in unfinished:
                     done(number, row)
             if stopped:
                 return stopped
-            if len(going) < len(live):
-                batch.keep(going)
-            live = [live[row] for row in going]
-            logits = batch.extend([tokens[row].id for row in going])
+            if len(unfinished) < len(live):
+                batch.keep(unfinished)
+            live = [live[row] for row in unfinished]
+            logits = batch.extend([tokens[row].id for row in unfinished])

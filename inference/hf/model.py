@@ -257,7 +257,7 @@ class HFModel:
         self._reader.keep_common((), 0)
 
     def close(self) -> None:
-        """Give the memory back; the model can't be used after. A second time does nothing."""
+        """Free the memory. The model can't be used afterwards. A second call does nothing."""
         if self._network is not None:
             self._reader.keep_common((), 0)
             self._network.close()

@@ -1,1 +1,1 @@
-"""The backend for GGUF files: llama.cpp in this process."""
+"""The backend for GGUF files: llama.cpp in this process. Knows nothing of the other backends."""

@@ -158,7 +158,7 @@ class LlamaModel:
         return self._layout if self._vocabulary.fim else "left_to_right"
 
     def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text; the spelling of a control token is text like any other."""
+        """Token ids of plain text. The spelling of a control token is text like any other."""
         self._open()
         return self._vocabulary.tokenize(text)
 
@@ -320,7 +320,7 @@ class LlamaModel:
         self._open().forget()
 
     def close(self) -> None:
-        """Give the memory back; the model can't be used after. A second time does nothing."""
+        """Free the memory. The model can't be used afterwards. A second call does nothing."""
         if self._cache is not None:
             self._cache.forget()
             self._cache.session.close()

@@ -148,7 +148,7 @@ class RemoteModel:
         return self._layout
 
     def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text; the spelling of a control token is text like any other. Raises Unavailable where a server can't."""
+        """Token ids of plain text. The spelling of a control token is text like any other. Raises Unavailable where a server can't."""
         if self._tokenizer is None:
             raise self._unavailable("token ids of a text", "Use a server that has /tokenize.")
         return list(self._tokenizer.encode(text))

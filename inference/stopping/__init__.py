@@ -1,1 +1,1 @@
-"""Where a generation ends: pure rules on the text so far. Knows no backend."""
+"""Where a generation ends: rules on the text so far, the caller, the clock. Knows no backend."""

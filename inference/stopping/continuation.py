@@ -1,11 +1,11 @@
-"""A text as it grows token by token, and the one place that says when it has ended: the same rules for every backend."""
+"""A generated text as it grows token by token, and the one place that decides when it ends, for every backend."""
 
 from __future__ import annotations
 
 import codecs
 
 from ..model import Generation, OnToken, StopReason, Timings, Token
-from .stops import Ending, Stop, ending, kept
+from .stops import Stop, StopPoint, find_stop, text_before_stop
 
 
 class _IncrementalText:
@@ -22,29 +22,30 @@ class _IncrementalText:
 
 
 class Continuation:
-    """The tokens of one generation so far. max_tokens: how many there may be, at least 1."""
+    """The tokens and the text of one generation so far. max_tokens: how many tokens there may be, at least 1."""
 
     def __init__(self, stop: Stop, max_tokens: int, on_token: OnToken | None = None) -> None:
         self.tokens: list[Token] = []
         self.stopped: StopReason | None = None
         self._stop, self._max_tokens, self._on_token = stop, max_tokens, on_token
         self._text = _IncrementalText()
-        self._ended: Ending | None = None
-        self._going = 0
+        self._ended: StopPoint | None = None
+        self._checked_until = 0
 
     def add(self, token: Token, ends: bool) -> StopReason | None:
-        """Take in the next token; why the text ends with it, or None where it goes on.
+        """Add the next token. Returns why the text ends with it, or None where it continues.
 
-        ends: the model itself ends the text by it. Where several reasons hold, the first of END, the stop rule, TOKENS, CALLER counts.
+        ends: whether the token is one by which the model ends a text. Of several reasons the first of END, the stop rule, TOKENS, CALLER
+        counts.
         """
         self.tokens.append(token)
         text = self._text.add(token.text)
-        # Asked for every token, the last included: what is streamed is what is produced.
+        # Called for every token, also the last, so that what is streamed is what is produced.
         asked_to_end = self._on_token is not None and self._on_token(token, text)
         if ends:
             self.stopped = StopReason.END
             return self.stopped
-        self._ended, self._going = ending(text, self._stop, self._going), len(text)
+        self._ended, self._checked_until = find_stop(text, self._stop, self._checked_until), len(text)
         if self._ended is not None:
             self.stopped = StopReason(self._ended.by)
         elif len(self.tokens) >= self._max_tokens:
@@ -54,7 +55,7 @@ class Continuation:
         return self.stopped
 
     def generation(self, otherwise: StopReason, timings: Timings) -> Generation:
-        """What was produced; otherwise: why it ended where none of its own rules ended it (time, cancel)."""
+        """The generation. otherwise: why it ended where none of its own rules ended it (time, cancel)."""
         text = self._text.text
-        left = kept(text, self._stop, self._going) if self._ended is None else text[: self._ended.offset]
+        left = text_before_stop(text, self._stop, self._checked_until) if self._ended is None else text[: self._ended.offset]
         return Generation(left, tuple(self.tokens), self.stopped or otherwise, timings)

@@ -1,10 +1,10 @@
-"""Where statements end in code of any language, read by its brackets, strings and line ends: for text that was cut in the middle."""
+"""Where statements end, by brackets, strings and line ends, in code of any language that may be cut in the middle."""
 
 from __future__ import annotations
 
 import re
 
-# Strings and comments, in which brackets are text. A quote that is not closed on its line ends with it: an apostrophe, a lifetime.
+# Strings and comments, in which brackets do not count. A quote that is not closed on its line (an apostrophe, a lifetime) ends there.
 _TEXT = re.compile(
     r"""(?P<long>\"{3}|'{3}).*?(?:(?P=long)|\Z)"""
     r"""|"(?:\\.|[^"\\\r\n])*"?|'(?:\\.|[^'\\\r\n])*'?"""
@@ -14,7 +14,7 @@ _TEXT = re.compile(
 _BRACKET = re.compile(r"[()\[\]{}]")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _TOP_LEVEL = re.compile(r"^[^\W\d]", re.MULTILINE)
-# What a statement does not end with. A type or a tag may end with ">", and `x++` is whole.
+# Ends of lines that continue. A type or a tag may end with ">", and `x++` is whole.
 _GOES_ON = re.compile(r"(?:[,\\:=.&|^<~@%*/]|(?<!\+)\+|(?<!-)-|->|=>|\b(?:and|or|not|in|is|if|else|lambda|await|from|import|as))$")
 _DECORATOR = re.compile(r"\s*@")
 _TRY = re.compile(r"([ \t]*)try\s*:")
@@ -22,11 +22,13 @@ _HANDLED = re.compile(r"([ \t]*)(?:except|finally)\b")
 
 
 def whole_statements(text: str, before: str = "") -> str:
-    """The lines of a text up to the last one that a newline ends and that ends a statement; "" where there is none.
+    """The lines of a text up to the last one that is whole and ends a statement; "" where there is none.
 
-    before: what stands before the text, of any length. A statement has ended where no bracket and no string over several lines is open,
-    the line does not end with an operator, a comma, a backslash or a colon, and no `try:` of the text waits for its `except`. Comments and
-    decorators end none. Read without a parser: where it errs, it mostly shows less.
+    A statement ends where no bracket and no multi-line string is open, the line does not end with an operator, a comma, a backslash or a
+    colon, and no `try:` of the text lacks its `except`. Comments and decorators end none. There is no parser: where this is wrong, it
+    mostly gives less.
+
+    before: the text before this one, of any length.
     """
     before = _from_top_level(before)
     masked = code_only(before + text)
@@ -49,7 +51,7 @@ def whole_statements(text: str, before: str = "") -> str:
 
 
 def open_brackets(before: str) -> int:
-    """How many brackets are open behind a text, counted from its last line that is not indented."""
+    """How many brackets are open at the end of a text, counted from its last line that is not indented."""
     return _depth(0, code_only(_from_top_level(before)))
 
 
@@ -67,7 +69,7 @@ def unpaired_closing(text: str) -> list[int]:
 
 
 def code_only(text: str) -> str:
-    """The text with as many characters that say nothing in place of strings (letters) and comments (spaces)."""
+    """The text with strings replaced by as many letters and comments by as many spaces."""
     return _TEXT.sub(lambda match: ("x" if match[0][0] in "\"'" else " ") * len(match[0]), text)
 
 
@@ -77,7 +79,7 @@ def _from_top_level(before: str) -> str:
 
 
 def _depth(depth: int, code: str) -> int:
-    """How many brackets are open behind the code; closing one that is not open counts for nothing."""
+    """How many brackets are open at the end of the code. One that is closed without being open is ignored."""
     for bracket in _BRACKET.findall(code):
         depth = depth + 1 if bracket in "([{" else max(0, depth - 1)
     return depth

@@ -10,7 +10,7 @@ from tiny_gguf import TinyModel, write_tiny_gguf
 from tiny_hf import family_tokenizer, write_tiny_hf
 from tiny_models import OpenTiny, open_exact
 
-from assay.inference.completion.context import Shown
+from assay.inference.completion.context import Excerpt
 from assay.inference.completion.fim_families import FAMILIES, Family, Front, front_tokens, in_front, lay_out
 from assay.inference.completion.prompt import Context, Surroundings, context_at, prompt_at, prompt_text
 from assay.inference.completion.settings import Settings
@@ -188,7 +188,7 @@ def test_budgets_of_nothing_leave_a_fingerprint_as_it_was() -> None:
 
 
 def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
-    context = Context(Shown("import os\n", "x = ", "\n"), "main.py", EXTRA[:1], ("b.py",))
+    context = Context(Excerpt("import os\n", "x = ", "\n"), "main.py", EXTRA[:1], ("b.py",))
     prompt = tiny.fim(context.document.before, context.document.suffix, context.extra, context.path)
     told: dict[str, Any] = context_json(context, lambda text: len(tiny.tokenize(text)), prompt, prompt_text(tiny, prompt))
     assert told["head"] == {"tokens": len(tiny.tokenize("import os\n")), "text": "import os\n"}
@@ -202,7 +202,7 @@ def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
 
 
 def test_a_prompt_that_only_a_server_can_spell_is_told_by_its_pieces() -> None:
-    context = Context(Shown("", "x = ", "\n"), "", (), ())
+    context = Context(Excerpt("", "x = ", "\n"), "", (), ())
     told = context_json(context, len, Prompt((), "infill", ("x = ", "\n")), None)
     assert told["prompt"] == {"layout": "infill", "tokens": None, "text": None}
     assert "--- prefix\nx = " in context_text(told)

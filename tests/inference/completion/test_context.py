@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.inference.completion.context import _first, cut_step, fit
+from assay.inference.completion.context import _first, cut_step, excerpt_of
 from assay.inference.llamacpp.model import LlamaModel
 
 LINE = st.text(alphabet=" \tabcdef()=é", max_size=40)
@@ -17,6 +17,11 @@ DOCUMENT = st.builds(lambda lines, newline: newline.join(lines), st.lists(LINE, 
     max_size=200
 )
 BUDGET = st.integers(0, 120)
+
+
+def fit(count: Callable[[str], int], prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int) -> tuple[str, str]:
+    found = excerpt_of(count, prefix, suffix, prefix_tokens, suffix_tokens)
+    return found.before, found.suffix
 
 
 def count_of(model: LlamaModel) -> Callable[[str], int]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.inference.completion.context import cut_step, fit, fit_extra, head_characters, shown
+from assay.inference.completion.context import cut_step, excerpt_of, fit_extra, head_characters
 from assay.inference.llamacpp.model import LlamaModel
 
 IMPORTS = "import os\nimport sys\n\nLIMIT = 3\n\n\n"
@@ -21,28 +21,28 @@ def test_the_head_of_a_file_stays_in_front_of_a_prefix_that_is_cut(tiny: LlamaMo
     def count(text: str) -> int:
         return len(tiny.tokenize(text))
 
-    found = shown(count, IMPORTS + BODY + "function_", "", 300, 0, head_tokens=100)
+    found = excerpt_of(count, IMPORTS + BODY + "function_", "", 300, 0, head_tokens=100)
     assert found.head == "import os\nimport sys\n\nLIMIT = 3\n"
     assert found.prefix.endswith("\nfunction_")
     assert found.before == f"{found.head}\n{found.prefix}"
     assert count(found.before) <= 300
-    assert fit(count, IMPORTS + BODY + "function_", "", 300, 0, head_tokens=100) == (found.before, "")
+    assert found.suffix == ""
 
 
 def test_without_a_budget_and_where_all_fits_there_is_no_head(tiny: LlamaModel) -> None:
     def count(text: str) -> int:
         return len(tiny.tokenize(text))
 
-    assert shown(count, IMPORTS + BODY, "", 300, 0).head == ""
-    whole = shown(count, IMPORTS + "x", "", 300, 0, head_tokens=100)
+    assert excerpt_of(count, IMPORTS + BODY, "", 300, 0).head == ""
+    whole = excerpt_of(count, IMPORTS + "x", "", 300, 0, head_tokens=100)
     assert (whole.head, whole.before) == ("", IMPORTS + "x")
-    assert shown(count, BODY, "", 300, 0, head_tokens=100).head == "", "the file begins with a definition"
+    assert excerpt_of(count, BODY, "", 300, 0, head_tokens=100).head == "", "the file begins with a definition"
 
 
 def test_a_prefix_that_reaches_the_start_needs_no_head_from_elsewhere() -> None:
     document = "import os\n\nvalue = 1\n"
     for length in range(len(document)):
-        assert shown(len, document[:length], "", 300, 0, document, 100).before == document[:length]
+        assert excerpt_of(len, document[:length], "", 300, 0, document, 100).before == document[:length]
 
 
 def test_a_head_that_is_still_in_sight_is_not_shown_twice() -> None:
@@ -52,11 +52,11 @@ def test_a_head_that_is_still_in_sight_is_not_shown_twice() -> None:
     def count(text: str) -> int:
         return text.count("\n") * 2
 
-    assert shown(count, text, "", 150, 0, head_tokens=60).before == text[-len(shown(count, text, "", 150, 0).before) :]
+    assert excerpt_of(count, text, "", 150, 0, head_tokens=60).before == text[-len(excerpt_of(count, text, "", 150, 0).before) :]
 
 
 def test_a_head_over_its_budget_is_cut_between_lines(tiny: LlamaModel) -> None:
-    found = shown(lambda text: len(tiny.tokenize(text)), IMPORTS + BODY, "", 300, 0, head_tokens=15)
+    found = excerpt_of(lambda text: len(tiny.tokenize(text)), IMPORTS + BODY, "", 300, 0, head_tokens=15)
     assert found.head == "import os\n"
 
 
@@ -73,27 +73,27 @@ def test_a_head_over_its_budget_is_cut_between_lines(tiny: LlamaModel) -> None:
     ],
 )
 def test_the_head_ends_where_definitions_begin(definition: str) -> None:
-    found = shown(len, f"import a\n{definition}\n" + BODY, "", 200, 0, head_tokens=100)
+    found = excerpt_of(len, f"import a\n{definition}\n" + BODY, "", 200, 0, head_tokens=100)
     assert found.head == "import a\n"
 
 
 @tiny_ones
 @given(DOCUMENT, st.text(max_size=20), BUDGET, BUDGET)
 def test_head_and_prefix_fit_and_do_not_overlap(tiny: LlamaModel, before: str, after: str, budget: int, head_tokens: int) -> None:
-    found = shown(lambda text: len(tiny.tokenize(text)), before, after, budget, budget, head_tokens=head_tokens)
+    found = excerpt_of(lambda text: len(tiny.tokenize(text)), before, after, budget, budget, head_tokens=head_tokens)
     assert before.startswith(found.head)
     assert before.endswith(found.prefix)
     assert len(found.head) + len(found.prefix) <= len(before)
     assert len(tiny.tokenize(found.before)) <= budget
     assert len(tiny.tokenize(found.head)) <= head_tokens
-    assert found.suffix == shown(lambda text: len(tiny.tokenize(text)), "", after, budget, budget).suffix
+    assert found.suffix == excerpt_of(lambda text: len(tiny.tokenize(text)), "", after, budget, budget).suffix
 
 
 def test_the_cut_stays_in_place_behind_a_head_while_text_is_typed(tiny: LlamaModel) -> None:
     text = IMPORTS + BODY
     starts = []
     for length in range(len(text) - 600, len(text)):
-        found = shown(lambda text: len(tiny.tokenize(text)), text[:length], "", 300, 0, head_tokens=60)
+        found = excerpt_of(lambda text: len(tiny.tokenize(text)), text[:length], "", 300, 0, head_tokens=60)
         starts.append(length - len(found.prefix))
         assert found.head
     assert starts == sorted(starts)
@@ -114,9 +114,9 @@ def test_a_text_whose_beginning_is_left_out_is_shown_as_the_whole_is(
     def count(text: str) -> int:
         return len(tiny.tokenize(text))
 
-    whole = shown(count, text, "", budget, 0, head_tokens=head_tokens)
-    assert shown(count, text[left_out:], "", budget, 0, head, head_tokens) == whole
-    assert shown(count, text, "", budget, 0, head, head_tokens) == whole
+    whole = excerpt_of(count, text, "", budget, 0, head_tokens=head_tokens)
+    assert excerpt_of(count, text[left_out:], "", budget, 0, head, head_tokens) == whole
+    assert excerpt_of(count, text, "", budget, 0, head, head_tokens) == whole
 
 
 def test_pieces_of_other_files_are_kept_in_order_until_the_budget_is_spent() -> None:

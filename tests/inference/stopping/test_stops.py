@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.stopping.stops import LINE, NONE, Stop, ending, indentation, kept
+from assay.inference.stopping.stops import LINE, NONE, Stop, find_stop, indentation, text_before_stop
 
 LINES = st.lists(
     st.sampled_from(["", " ", "    ", "\t", "\f", "x = 1", "    y", "    again(again)", "\tz", "  \f  w", "é", "ab, " * 7, "0 " * 30]),
@@ -33,61 +33,61 @@ def test_indentation_counts_columns_as_python_does(line: str, columns: int) -> N
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_a_line_ends_before_any_kind_of_newline(newline: str) -> None:
-    assert kept(f"a = 1{newline}b = 2", LINE) == "a = 1"
-    assert ending("a = 1", LINE) is None
+    assert text_before_stop(f"a = 1{newline}b = 2", LINE) == "a = 1"
+    assert find_stop("a = 1", LINE) is None
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_a_block_ends_before_the_first_line_with_less_indentation(newline: str) -> None:
     text = newline.join(["return x", "    if y:", "", "        z()", "", "  ", "after = 1", "    more"])
-    assert kept(text, Stop("block", 4)) == newline.join(["return x", "    if y:", "", "        z()"])
+    assert text_before_stop(text, Stop("block", 4)) == newline.join(["return x", "    if y:", "", "        z()"])
 
 
 def test_a_block_goes_on_over_blank_lines_and_its_first_line_is_never_looked_at() -> None:
     text = "x\n\n    y\n  \n    z"
-    assert ending(text, Stop("block", 4)) is None
-    assert kept(text, Stop("block", 4)) == text
+    assert find_stop(text, Stop("block", 4)) is None
+    assert text_before_stop(text, Stop("block", 4)) == text
 
 
 def test_a_tab_is_as_deep_as_eight_spaces_in_a_block() -> None:
-    assert ending("x\n\ty", Stop("block", 8)) is None
-    assert kept("x\n       y", Stop("block", 8)) == "x"
+    assert find_stop("x\n\ty", Stop("block", 8)) is None
+    assert text_before_stop("x\n       y", Stop("block", 8)) == "x"
 
 
 def test_a_form_feed_before_a_line_takes_its_indentation_away() -> None:
-    assert kept("x\n    \fy", Stop("block", 4)) == "x"
+    assert text_before_stop("x\n    \fy", Stop("block", 4)) == "x"
 
 
 def test_a_block_that_just_stops_loses_its_trailing_blank_lines() -> None:
-    assert kept("x\n    y\n\n    ", Stop("block", 4)) == "x\n    y"
+    assert text_before_stop("x\n    y\n\n    ", Stop("block", 4)) == "x\n    y"
 
 
 def test_nothing_ends_a_text_without_a_rule() -> None:
-    assert kept("a\n\nb\n", NONE) == "a\n\nb\n"
+    assert text_before_stop("a\n\nb\n", NONE) == "a\n\nb\n"
 
 
 @given(TEXTS, STOPS, st.data())
 def test_streamed_in_any_pieces_a_text_ends_where_the_whole_does(text: str, stop: Stop, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
-    so_far, going = "", 0
+    so_far, checked_until = "", 0
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         so_far += text[start:end]
-        if ending(so_far, stop, going) is not None:
+        if find_stop(so_far, stop, checked_until) is not None:
             break
-        going = len(so_far)
-    assert kept(so_far, stop) == kept(text, stop)
-    assert ending(so_far, stop) == ending(text, stop)
+        checked_until = len(so_far)
+    assert text_before_stop(so_far, stop) == text_before_stop(text, stop)
+    assert find_stop(so_far, stop) == find_stop(text, stop)
 
 
 @given(TEXTS, STOPS)
 def test_what_is_kept_begins_the_text_and_is_kept_again(text: str, stop: Stop) -> None:
-    left = kept(text, stop)
+    left = text_before_stop(text, stop)
     assert text.startswith(left)
-    assert kept(left, stop) == left
+    assert text_before_stop(left, stop) == left
 
 
 def ended(text: str, stop: Stop) -> tuple[str, str] | None:
-    found = ending(text, stop)
+    found = find_stop(text, stop)
     return None if found is None else (text[: found.offset], found.by)
 
 
@@ -125,7 +125,7 @@ def test_a_loop_of_lines_ends_a_block_behind_its_first_round_and_a_loop_in_a_lin
     ],
 )
 def test_what_code_repeats_for_a_reason_is_no_loop(text: str) -> None:
-    assert ending(text, BLOCK) is None
+    assert find_stop(text, BLOCK) is None
 
 
 def test_a_line_that_runs_into_a_loop_ends() -> None:
@@ -133,7 +133,7 @@ def test_a_line_that_runs_into_a_loop_ends() -> None:
 
 
 def test_a_text_without_a_rule_may_run_into_a_loop() -> None:
-    assert ending("value, " * 50, NONE) is None
+    assert find_stop("value, " * 50, NONE) is None
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -141,14 +141,14 @@ def test_a_block_ends_before_the_line_that_stands_behind_it(newline: str) -> Non
     stop = Stop("block", 4, "    ", ("    total = 0", "    return total"))
     text = newline.join(["first()", "", "    total = 0", ""])
     assert ended(text, stop) == ("first()", "suffix")
-    assert ending(text.removesuffix(newline), stop) is None, "the line may go on"
-    assert kept(text.removesuffix(newline), stop) == "first()", "a text that is whole may not"
+    assert find_stop(text.removesuffix(newline), stop) is None, "the line may go on"
+    assert text_before_stop(text.removesuffix(newline), stop) == "first()", "a text that is whole may not"
 
 
 def test_the_line_behind_counts_only_as_it_stands_there() -> None:
     stop = Stop("block", 4, "    ", ("    total = 0",))
-    assert ending("first()\n        total = 0\n", stop) is None
-    assert ending("first()\n    total = 0.5\n", stop) is None
+    assert find_stop("first()\n        total = 0\n", stop) is None
+    assert find_stop("first()\n    total = 0.5\n", stop) is None
 
 
 def test_the_cursors_own_line_may_be_the_one_behind() -> None:
@@ -160,9 +160,9 @@ def test_the_cursors_own_line_may_be_the_one_behind() -> None:
 @pytest.mark.parametrize("common", ["    }", "    )", "    return", "    pass", "    else:", "    });", "    return None"])
 def test_a_line_that_stands_everywhere_ends_a_block_only_with_the_next(common: str) -> None:
     stop = Stop("block", 4, "    ", (common, "    after()"))
-    assert ending(f"first()\n{common}\n    other()\n", stop) is None
+    assert find_stop(f"first()\n{common}\n    other()\n", stop) is None
     assert ended(f"first()\n{common}\n\n    after()\n", stop) == ("first()", "suffix")
-    assert ending(f"first()\n{common}\n", Stop("block", 4, "    ", (common,))) is None
+    assert find_stop(f"first()\n{common}\n", Stop("block", 4, "    ", (common,))) is None
 
 
 def test_the_rule_that_is_known_first_ends_the_text() -> None:

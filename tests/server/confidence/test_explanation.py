@@ -14,7 +14,7 @@ from synthetic_samples import MODEL, PROMPT, world
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Choice, Entry, Purpose, Registry, explain_choice
-from assay.inference.completion.context import Shown
+from assay.inference.completion.context import Excerpt
 from assay.inference.completion.prompt import Context
 from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
 from assay.server.confidence.explanation import Explanation, Seen, code_span, explanation, fenced, hover_markdown, least_certain, seen_in
@@ -177,7 +177,7 @@ def test_no_name_of_a_file_and_no_token_acts_in_the_hover(calibrator: Calibrator
 
 
 def test_of_a_context_its_parts_are_told_and_not_their_texts() -> None:
-    context = Context(Shown("import os\n", "x = ", ""), "a.py", (("b.py", "y = 2\n"),), ())
+    context = Context(Excerpt("import os\n", "x = ", ""), "a.py", (("b.py", "y = 2\n"),), ())
     assert seen_in(context_json(context, len, Prompt((), "infill"), None)) == (
         Seen("a piece of", 6, "b.py"),
         Seen("the head of the file", 10),
