@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 EVENT_WORDS = {"exact_match": "exact match", "tests_pass": "passes tests", "kept": "kept"}
 
@@ -68,10 +67,3 @@ def band_text(event: str, band: Band, low: float | None, high: float | None) -> 
     if low is None or high is None or band is NO_EVIDENCE:
         return f"{NO_EVIDENCE.shape} {NO_EVIDENCE.word}"
     return f"{band.shape} {band.word} {percents(low, high)} {EVENT_WORDS[event]}"
-
-
-def bands_json(boundaries: Boundaries = BOUNDARIES) -> str:
-    """The bands as a JSON list, for editors to make their themes from: word, shape, colour, colour_dark, and `from`, the probability that a
-    band begins at, null for no evidence."""
-    begins = (boundaries.likely_from, boundaries.possible_from, 0.0, None)
-    return json.dumps([asdict(band) | {"from": begin} for band, begin in zip(BANDS, begins, strict=True)], ensure_ascii=False, indent=2)

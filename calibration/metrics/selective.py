@@ -6,7 +6,6 @@ over random orders of equal p's, so that they depend on no order at all.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,22 +52,6 @@ def augrc(p: ArrayLike, y: ArrayLike) -> float:
     _, labels = checked(p, y)
     r = 1 - float(labels.mean())
     return r**2 / 2 + ((1 - auc(p, y)) * r * (1 - r) if 0 < r < 1 else 0.0)
-
-
-def precision_at(p: ArrayLike, y: ArrayLike, coverage: float) -> float:
-    """Expected share, among the fewest shown that are at least this share of all, in which the event happened.
-
-    Raises ValueError for a coverage outside (0, 1].
-    """
-    if not 0 < coverage <= 1:
-        raise ValueError(f"a coverage is above 0 and at most 1, not {coverage}")
-    wrong = _wrong_among(p, y)
-    n = len(wrong)
-    shown = math.ceil(coverage * n)
-    # 0.07 · 100 is above 7 by rounding, but 7 of 100 are a share of 0.07
-    if (shown - 1) / n >= coverage:
-        shown -= 1
-    return 1 - float(wrong[shown - 1]) / shown
 
 
 def roc(p: ArrayLike, y: ArrayLike) -> Curve:

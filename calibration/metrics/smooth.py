@@ -6,9 +6,6 @@ O(n) to put the samples on the grid, then the same small cost for any n.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -19,21 +16,6 @@ GRID = 4096
 """Steps from 0 to 1. A perfect forecaster's bandwidth is still a dozen steps wide at a million samples."""
 
 _HALVINGS = 17
-
-
-@dataclass(frozen=True, slots=True)
-class SmoothReliability:
-    """A smoothed reliability diagram on the grid t (m,) from 0 to 1.
-
-    rate: t + r̂(t) / density(t), the smoothed rate of the event where t was said; nan further than about 4 bandwidths from any sample.
-    Like any rate that is t plus a mean residual it may leave [0, 1]. density: of the probabilities; its integral is 1.
-    error: the smooth ECE, the integral of |rate - t| · density, and also the kernel's bandwidth (but that is at least two grid steps).
-    """
-
-    t: Floats
-    rate: Floats
-    density: Floats
-    error: float
 
 
 def smooth_ece(p: ArrayLike, y: ArrayLike) -> float:
@@ -65,21 +47,6 @@ def smooth_ece_noise_floor(p: ArrayLike, simulations: int = 100, seed: int = 0) 
         residual: Floats = (rng.binomial(n, mean) - n * mean) / len(p)
         errors.append(_fixed_point(_on_grid(mean, residual)))
     return float(np.mean(errors))
-
-
-def smooth_reliability(p: ArrayLike, y: ArrayLike) -> SmoothReliability:
-    """The reliability diagram whose distance from the diagonal is the `smooth_ece`: residuals are smoothed, not labels."""
-    p, y = checked(p, y)
-    mass = _on_grid(p, (y - p) / len(p))
-    error = _fixed_point(mass)
-    bandwidth = max(error, 2 / GRID)
-    residual, density = (_smoothed(_cosines(each), bandwidth) for each in (mass, _on_grid(p, np.full(len(p), 1 / len(p)))))
-    t = np.arange(GRID + 1) / GRID
-    of_one_sample_4_bandwidths_away = math.exp(-(4**2) / 2) / (math.sqrt(2 * math.pi) * bandwidth * len(p))
-    near = density > of_one_sample_4_bandwidths_away
-    rate = np.full(len(t), np.nan)
-    rate[near] = t[near] + residual[near] / density[near]
-    return SmoothReliability(t, rate, np.maximum(density, 0), error)
 
 
 def _on_grid(p: Floats, value: Floats) -> Floats:

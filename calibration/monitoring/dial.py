@@ -55,20 +55,6 @@ class DialRow:
     precision: Interval | None
 
 
-def threshold_for(
-    target: float,
-    p: ArrayLike,
-    y: ArrayLike,
-    groups: NDArray[np.intp],
-    *,
-    tolerance: float = 0.0,
-    risk: float = RISK,
-    each: bool = False,
-) -> DialRow:
-    """The row of one target: the same as in `dial`, which takes the same arguments and raises the same."""
-    return dial(p, y, groups, targets=(target,), tolerance=tolerance, risk=risk, each=each)[0]
-
-
 def dial(
     p: ArrayLike,
     y: ArrayLike,

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import math
 from itertools import combinations
 
@@ -20,7 +19,6 @@ from assay.calibration.bands import (
     Boundaries,
     band_of,
     band_text,
-    bands_json,
 )
 
 Floats = NDArray[np.float64]
@@ -129,11 +127,3 @@ def test_a_higher_probability_is_never_in_a_lower_band(a: float, b: float, c: fl
     boundaries = Boundaries(max(c, d) + 0.01, min(c, d))
     low, high = (BANDS.index(band_of(p, boundaries)) for p in sorted((a, b)))
     assert high <= low
-
-
-def test_the_bands_for_editors_are_these_bands() -> None:
-    table = json.loads(bands_json(Boundaries(0.8, 0.5)))
-    assert [Band(row["word"], row["shape"], row["colour"], row["colour_dark"]) for row in table] == list(BANDS)
-    assert [row["from"] for row in table] == [0.8, 0.5, 0.0, None]
-    for row in table[:3]:
-        assert band_of(row["from"], Boundaries(0.8, 0.5)).word == row["word"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.calibration.arrays import Floats
 from assay.calibration.metrics.scores import auc
-from assay.calibration.metrics.selective import Curve, augrc, aurc, excess_aurc, precision_at, risk_coverage, roc, thinned
+from assay.calibration.metrics.selective import Curve, augrc, aurc, excess_aurc, risk_coverage, roc, thinned
 
 few = st.lists(st.tuples(st.integers(0, 3).map(lambda k: k / 4), st.booleans()), min_size=1, max_size=6).map(
     lambda pairs: (np.array([p for p, _ in pairs]), np.array([y for _, y in pairs]))
@@ -34,8 +34,6 @@ def test_the_risk_is_its_mean_over_every_order_of_equal_probabilities(forecast: 
     assert curve.y == pytest.approx(risks)
     assert curve.x == pytest.approx(np.arange(1, len(p) + 1) / len(p))
     assert aurc(p, y) == pytest.approx(risks.mean())
-    for k, risk in enumerate(risks, 1):
-        assert precision_at(p, y, k / len(p)) == pytest.approx(1 - risk)
 
 
 @given(forecasts)
@@ -59,26 +57,12 @@ def test_the_order_of_the_samples_changes_nothing(forecast: Forecast, seed: int)
     p, y = forecast
     order = np.random.default_rng(seed).permutation(len(p))
     assert (aurc(p[order], y[order]), augrc(p[order], y[order])) == (aurc(p, y), augrc(p, y))
-    assert precision_at(p[order], y[order], 0.3) == precision_at(p, y, 0.3)
 
 
 def test_with_one_class_the_areas_are_all_or_nothing() -> None:
     p = [0.2, 0.4, 0.4]
     assert (aurc(p, [1, 1, 1]), augrc(p, [1, 1, 1]), excess_aurc(p, [1, 1, 1])) == (0, 0, 0)
     assert (aurc(p, [0, 0, 0]), augrc(p, [0, 0, 0]), excess_aurc(p, [0, 0, 0])) == (1, 0.5, 0)
-
-
-@pytest.mark.parametrize(("coverage", "shown"), [(0.07, 7), (0.29, 29), (0.071, 8), (1e-9, 1), (1, 100)])
-def test_the_fewest_are_shown_that_are_the_coverage_without_one_more_for_rounding(coverage: float, shown: int) -> None:
-    p = np.arange(100) / 100
-    y = np.arange(100) == 99
-    assert precision_at(p, y, coverage) == pytest.approx(1 / shown)
-
-
-@pytest.mark.parametrize("coverage", [0, -0.1, 1.1, float("nan")])
-def test_a_coverage_that_is_none_is_refused(coverage: float) -> None:
-    with pytest.raises(ValueError, match="coverage"):
-        precision_at([0.5], [True], coverage)
 
 
 @given(forecasts)
@@ -129,7 +113,6 @@ def test_a_short_curve_is_left_as_it_is() -> None:
         aurc,
         excess_aurc,
         augrc,
-        lambda p, y: precision_at(p, y, 0.2),
         lambda p, y: thinned(roc(p, y)),
         lambda p, y: thinned(risk_coverage(p, y)),
     ],

@@ -10,7 +10,7 @@ from forecasts import Forecast, forecasts, overconfident, perfect
 from hypothesis import given, settings
 
 from assay.calibration.arrays import Floats
-from assay.calibration.metrics.smooth import GRID, smooth_ece, smooth_ece_noise_floor, smooth_reliability
+from assay.calibration.metrics.smooth import GRID, smooth_ece, smooth_ece_noise_floor
 
 STEP = 1 / GRID
 
@@ -74,10 +74,6 @@ def test_the_other_event_has_the_same_smooth_ece(forecast: Forecast) -> None:
 def test_probabilities_0_and_1_that_come_true_have_error_0() -> None:
     assert smooth_ece([0, 1, 1, 0], [False, True, True, False]) == 0
     assert smooth_ece_noise_floor([0, 1, 1, 0]) == 0
-    curve = smooth_reliability([0, 1, 1, 0], [False, True, True, False])
-    assert curve.error == 0
-    assert (curve.rate[0], curve.rate[-1]) == pytest.approx((0, 1))
-    assert np.isnan(curve.rate[GRID // 2])
 
 
 @pytest.mark.parametrize("n", [60, 1000, 30_000])
@@ -99,31 +95,6 @@ def test_a_miscalibrated_forecaster_is_above_the_noise_floor_and_a_perfect_one_i
     off, calibrated = overconfident(3000, 0), perfect(3000, 0)
     assert smooth_ece(*off) > 2.5 * smooth_ece_noise_floor(off[0])
     assert 0.5 < smooth_ece(*calibrated) / smooth_ece_noise_floor(calibrated[0]) < 1.5
-
-
-@given(forecasts)
-@settings(deadline=None)
-def test_the_diagram_is_off_the_diagonal_by_the_smooth_ece(forecast: Forecast) -> None:
-    curve = smooth_reliability(*forecast)
-    assert curve.error == smooth_ece(*forecast)
-    whole = np.trapezoid(curve.density, curve.t)
-    assert whole == pytest.approx(1, abs=1e-6)
-    off = np.trapezoid(np.where(np.isnan(curve.rate), 0, np.abs(curve.rate - curve.t)) * curve.density, curve.t)
-    if curve.error > 4 * STEP:
-        assert off == pytest.approx(curve.error, abs=0.002)
-
-
-def test_the_diagram_follows_the_true_rate_where_there_are_samples_and_is_nan_where_there_are_none() -> None:
-    rng = np.random.default_rng(0)
-    p = rng.uniform(0.2, 0.6, 300_000)
-    curve = smooth_reliability(p, rng.random(300_000) < 0.95 * p)
-    assert curve.error == pytest.approx(0.02, abs=0.003)
-    inside = (curve.t > 0.25) & (curve.t < 0.55)
-    assert curve.rate[inside] == pytest.approx(0.95 * curve.t[inside], abs=0.02)
-    assert curve.density[inside] == pytest.approx(2.5, rel=0.05)
-    narrow = smooth_reliability(np.linspace(0.5, 0.52, 10_000), np.arange(10_000) % 100 < 51)
-    assert np.isnan(narrow.rate[[0, -1]]).all()
-    assert not np.isnan(narrow.rate[round(0.51 * GRID)])
 
 
 def test_a_million_samples_take_less_than_half_a_second() -> None:

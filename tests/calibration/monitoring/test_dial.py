@@ -16,7 +16,7 @@ from scipy.stats import beta, binomtest, norm  # type: ignore[import-untyped]
 from scipy.stats import t as student
 
 from assay.calibration.arrays import Floats
-from assay.calibration.monitoring.dial import MIN_SHOWN, TARGETS, DialRow, Rate, dial, threshold_for
+from assay.calibration.monitoring.dial import MIN_SHOWN, TARGETS, DialRow, Rate, dial
 from assay.calibration.strict_json import build
 from benchmarks.dial import BASE, outcomes, sizes
 
@@ -158,8 +158,8 @@ def test_without_evidence_nothing_is_shown_at_any_level(p: Floats, y: NDArray[np
 
 
 def test_tolerance_does_not_make_up_for_too_few_samples() -> None:
-    assert threshold_for(0.3, np.full(39, 0.5), np.ones(39, bool), np.arange(39), tolerance=0.4).threshold is None
-    assert threshold_for(0.3, np.full(40, 0.5), np.ones(40, bool), np.arange(40), tolerance=0.4).threshold == 0.5
+    assert dial(np.full(39, 0.5), np.ones(39, bool), np.arange(39), targets=(0.3,), tolerance=0.4)[0].threshold is None
+    assert dial(np.full(40, 0.5), np.ones(40, bool), np.arange(40), targets=(0.3,), tolerance=0.4)[0].threshold == 0.5
 
 
 def test_forty_right_ones_of_forty_show_something_at_nine_in_ten_and_nothing_at_ninety_five_in_a_hundred() -> None:
@@ -180,7 +180,7 @@ def test_the_row_of_one_target_is_that_of_the_dial() -> None:
     p, y, group = draw(4)
     for each in (False, True):
         assert (
-            threshold_for(0.8, p, y, group, tolerance=0.02, risk=0.2, each=each)
+            dial(p, y, group, targets=(0.8,), tolerance=0.02, risk=0.2, each=each)[0]
             == dial(p, y, group, tolerance=0.02, risk=0.2, each=each)[15]
         )
 
