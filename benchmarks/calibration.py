@@ -24,7 +24,6 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.model_selection import Selection, fit_map, select_map
 from assay.calibration.fitting.shrinkage import fit_tree, log_odds_of
-from assay.calibration.maps.kinds import Kind
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.measures.registry import enter
 
@@ -62,7 +61,7 @@ WORLDS: dict[str, tuple[Callable[[np.random.Generator, int], Floats], Truth]] = 
 }
 
 
-def _ours(kind: Kind | None) -> Fit:
+def _ours(kind: str | None) -> Fit:
     def fitted(s: Floats, y: Labels) -> Callable[[Floats], Floats]:
         x, n = enter("total_logprob", s)[:, None], len(y)
         choice = select_map(x, y, np.arange(n), FEATURE) if kind is None else Selection(kind, 1, 0.0, ())
@@ -111,7 +110,7 @@ def _netcal(name: str) -> Fit:
 def maps() -> dict[str, Fit]:
     """Every map that is compared, by name."""
     found: dict[str, Fit] = {"**Assay, ladder**": _ours(None)}
-    kinds: tuple[Kind, ...] = ("platt", "beta", "venn_abers", "isotonic", "histogram", "temperature", "base_rate")
+    kinds: tuple[str, ...] = ("platt", "beta", "venn_abers", "isotonic", "histogram", "temperature", "base_rate")
     found |= {f"Assay, {kind}": _ours(kind) for kind in kinds}
     found |= {
         "scikit-learn, sigmoid (on the probability)": _sklearn_sigmoid,

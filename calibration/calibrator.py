@@ -20,11 +20,12 @@ from .atomic_write import write_atomically
 from .evidence import Evidence
 from .fitting.adaptation import Projects
 from .fitting.folds import Grouping
+from .fitting.model_selection import Candidate
 from .fitting.shrinkage import LEVELS, Child, Level
 from .guards import Guard, Status
-from .maps.checks import MAX_PARAMETER, linear, wrong_with
-from .maps.kinds import Candidate, Map
+from .maps.checks import MAX_PARAMETER, check_linear
 from .maps.platt import PlattMap
+from .maps.registry import MAPS, Map, problems_of
 from .measures.registry import MEASURES, enter
 from .metrics.intervals import student_t
 from .monitoring.dial import DialRow
@@ -109,7 +110,8 @@ class Calibrator:
             ("features", bool(set(self.features) - MEASURES.keys()), f"unknown measure in {', '.join(self.features)}"),
             ("ranges", len(self.ranges) != k, f"{len(self.ranges)} for {k} features"),
             ("ranges", any(low > high for low, high in self.ranges), "low above high"),
-            *((field, True, reason) for field, reason in wrong_with(self.map, k)),
+            *((field, True, reason) for field, reason in problems_of(self.map, k)),
+            ("tried", any(candidate.kind not in MAPS for candidate in self.tried), f"a kind is none of {', '.join(MAPS)}"),
             ("between_group_sd", not 0 <= self.between_group_sd <= MAX_PARAMETER, "negative or too large"),
             ("levels", list(self.levels) != sorted(set(self.levels), key=LEVELS.index), f"not of {', '.join(LEVELS)} in this order, once"),
             ("children", any(not 0 < len(child.path) <= len(self.levels) for child in self.children), "a path does not fit the levels"),
@@ -117,7 +119,7 @@ class Calibrator:
             *(
                 (field, True, reason)
                 for child in self.children
-                for field, reason in linear(child.intercept, child.slopes, child.covariance, k, f"children {'/'.join(child.path)}")
+                for field, reason in check_linear(child.intercept, child.slopes, child.covariance, k, f"children {'/'.join(child.path)}")
             ),
             ("dial", any(row.threshold is not None and not 0 <= row.threshold <= 1 for row in self.dial), "a threshold is outside [0, 1]"),
             ("fitted_on.model", not _HEX16(self.fitted_on.model), "not 16 lower-case hex digits"),
@@ -180,7 +182,7 @@ def load(path: Path) -> Calibrator:
             of_ours = str(schema).startswith("assay/calibrator/")
             advice = "; another version wrote it: fit it again with `assay calibrate fit`" if of_ours else ""
             raise ValueError(f"schema: {schema!r}, this version of Assay reads {SCHEMA!r}{advice}")
-        return build(Calibrator, fields)
+        return build(Calibrator, fields, {Map: {name: kind.type for name, kind in MAPS.items()}})
     except OSError as error:
         raise CalibratorError(f"{path}: can't be read: {error.strerror}") from None
     except UnicodeDecodeError:

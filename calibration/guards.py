@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from .arrays import Floats
 from .evidence import Evidence
-from .maps.base_rate import BaseRateMap
-from .maps.kinds import Map
 from .maps.platt import PlattMap
-from .maps.steps import StepsMap
+from .maps.registry import MAPS, Map
 from .maps.temperature import TemperatureMap
 from .measures.registry import MEASURES
 
@@ -106,26 +104,26 @@ def status_of(guards: Sequence[Guard], undecided: bool = False) -> tuple[Status,
 
 
 def _slope(name: str, fitted: Map, x: Floats) -> Guard:
-    match fitted:
-        case PlattMap() | TemperatureMap():
-            slope, direction = _along_first(fitted, x), MEASURES[name].direction
+    match MAPS[fitted.kind].shape:
+        case "line":
+            slope, direction = _slope_along_first(fitted, x), MEASURES[name].direction
             if slope * direction < 0 or (direction and slope == 0):
                 return Guard("slope", False, f"the slope of {name} is {slope:.3g}: it points the wrong way")
             return Guard("slope", True, f"the slope of {name} is {slope:.3g}")
-        case BaseRateMap() | StepsMap(kind="histogram"):
+        case "free":
             return Guard("slope", True, "the map has no slope")
-        case _:
+        case "monotone":
             return Guard("slope", True, f"the map never falls where {name} speaks more for the event")
 
 
-def _along_first(fitted: PlattMap | TemperatureMap, x: Floats) -> float:
-    """The slope of the log odds along the first feature, that of the others included as they go with it in these samples.
+def _slope_along_first(fitted: Map, x: Floats) -> float:
+    """The slope of the log odds along the first feature, with that of the others as far as they vary with it in these samples.
 
-    A measure's own slope among several says nothing of it: the first of two that say the same may be there to take from the second.
+    The slope of a measure among several says nothing by itself: of two measures that say the same, the first may only correct the second.
     """
     if isinstance(fitted, TemperatureMap):
         return fitted.slope
-    if x.shape[1] == 1:
+    if isinstance(fitted, PlattMap) and x.shape[1] == 1:
         return fitted.slopes[0]
     off = x[:, 0] - x[:, 0].mean()
     spread = float(off @ off)

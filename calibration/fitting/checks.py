@@ -10,11 +10,10 @@ import numpy as np
 from ..arrays import Floats
 from ..calibrator import Calibrator
 from ..maps.checks import MAX_PARAMETER
-from ..maps.kinds import KINDS
 from ..maps.platt import PlattMap
+from ..maps.registry import MAPS
 from ..measures.registry import MEASURES, enter
 from ..samples import EVENTS, Sample
-from .model_selection import enters_as_log_odds
 from .shrinkage import LEVELS
 
 
@@ -36,11 +35,11 @@ def check_samples(
         raise FitError(f"unknown measure {', '.join(unknown)}, known are {', '.join(MEASURES)}")
     if not features or len(set(features)) < len(features):
         raise FitError("name at least one measure, and each only once")
-    if kind not in ("auto", *KINDS):
-        raise FitError(f"unknown kind of map {kind!r}, known are auto, {', '.join(KINDS)}")
-    if kind in ("temperature", "beta") and not enters_as_log_odds(features[0]):
+    if kind not in ("auto", *MAPS):
+        raise FitError(f"unknown kind of map {kind!r}, known are auto, {', '.join(MAPS)}")
+    if kind != "auto" and MAPS[kind].needs_log_odds and not MEASURES[features[0]].is_log_odds:
         raise FitError(f"a map of kind {kind} takes a probability, and {features[0]} is none")
-    if kind not in ("auto", "platt") and len(features) > 1:
+    if kind != "auto" and not MAPS[kind].several and len(features) > 1:
         raise FitError(f"a map of kind {kind} takes one measure, not {len(features)}; platt takes several")
     if wrong := [level for level in levels if level not in LEVELS]:
         raise FitError(f"unknown level {', '.join(wrong)}, known are {', '.join(LEVELS)}")

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +18,14 @@ from ..arrays import Floats, sigmoid
 from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
 from ..guards import are_too_few, guards_of, status_of
-from ..maps.between_groups import between_group_sd
-from ..maps.checks import wrong_with
-from ..maps.kinds import Kind, Map
 from ..maps.platt import PlattMap, fit_platt
+from ..maps.registry import Map, problems_of
 from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES
 from ..monitoring.dial import dial
 from ..samples import Sample, samples_sha256
 from .adaptation import MAX_SAMPLES, Projects, adapt, projects_around
+from .between_groups import between_group_sd
 from .checks import FitError as FitError
 from .checks import alternatives_of, check_samples, column_of, entered_of, why_not_adaptable
 from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
@@ -81,7 +79,7 @@ def fit(
     event: str,
     features: Sequence[str] = DEFAULT_FEATURES,
     *,
-    kind: Kind | Literal["auto"] = "auto",
+    kind: str = "auto",
     levels: Sequence[Level] = (),
     groups: Grouping = "project",
     toward: Calibrator | None = None,
@@ -131,7 +129,7 @@ def fit(
     status, reason = status_of(guards, undecided=may_have_skill and (gives_way or toward is not None))
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
-    if wrong := next(wrong_with(made.map, len(used)), None):
+    if wrong := next(problems_of(made.map, len(used)), None):
         raise FitError(
             f"no {made.choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})"
         )
@@ -218,7 +216,7 @@ class _Given:
     y: NDArray[np.bool_]
     groups: NDArray[np.intp]
     names: tuple[str, ...]
-    wanted: Kind | Literal["auto"]
+    wanted: str
     seed: int
     paths: list[tuple[str, ...]]
     files: NDArray[np.intp]

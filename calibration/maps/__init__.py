@@ -1,1 +1,1 @@
-"""Maps: from measures, as they enter, to log odds of the event. One file each, with its fit."""
+"""Maps from measures to log odds of an event, one file each with its fit; registry.py names them all. They know no samples and no files."""

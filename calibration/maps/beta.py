@@ -1,10 +1,13 @@
-"""Beta calibration (Kull, Silva Filho & Flach 2017, eq. 4): log odds = c + a · log p - b · log(1 - p), a and b not negative.
+"""Beta calibration: log odds = c + a · log p - b · log(1 - p), with a and b not negative.
 
-Three parameters: the two ends of the map may have slopes of their own. p comes as its log odds, so that neither log is ever of 0.
+The two ends of the map may have different slopes. p is given as its log odds, so neither logarithm is ever taken of 0.
+
+References: Kull, Silva Filho & Flach (2017), Beta calibration, eq. 4.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,15 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats
+from ..measures.registry import raw_formula
+from .checks import check_linear
 from .linear import Linear, fit_linear, standard_errors, total_loss
 
-# of a log, in nats: below, a slope that changes a probability is in the thousands
+# Standard deviation of log p or log(1 - p), in nats. Below it, a slope that changes any probability is in the thousands.
 _MIN_SPREAD = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class BetaMap:
-    """log odds = c + a · log p - b · log(1 - p) of the first feature, the log odds of p; covariance (3, 3): of (c, a, b)."""
+    """log odds = c + a · log p - b · log(1 - p). The first feature is the log odds of p. covariance (3, 3): of (c, a, b)."""
 
     kind: Literal["beta"]
     c: float
@@ -29,21 +34,34 @@ class BetaMap:
     covariance: tuple[tuple[float, ...], ...]
 
     def log_odds(self, x: Floats) -> Floats:
-        """(n, k) features to (n,) log odds."""
+        """Features (n, k) to log odds (n,)."""
         log_odds: Floats = self.c + _logs(x) @ np.array([self.a, self.b])
         return log_odds
 
     def standard_error(self, x: Floats) -> Floats:
-        """(n, k) features to the (n,) standard errors of their log odds."""
+        """Features (n, k) to the standard errors of their log odds (n,)."""
         return standard_errors(np.column_stack([np.ones(len(x)), _logs(x)]), self.covariance)
+
+    def describe(self, features: Sequence[str]) -> str:
+        """The map in one line."""
+        p = raw_formula(features[0])
+        return f"beta: log odds = {self.c:.4g} + {self.a:.4g} · log p − {self.b:.4g} · log(1 − p), p = {p}"
+
+    def problems(self, features: int) -> Iterator[tuple[str, str]]:  # noqa: ARG002
+        """(field, reason) for each reason why it can't be used."""
+        yield from check_linear(self.c, (self.a, self.b), self.covariance, 2, "map")
+        if self.a < 0 or self.b < 0:
+            yield "map", "a or b is negative: the map would fall"
 
 
 def fit_beta(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = None) -> BetaMap:
     """Fit to one feature x (n, 1), log odds, and labels y (n,); groups as in `fit_linear`.
 
-    Where a slope would be negative it is 0 and the others are fitted again (the loss is convex, so the best map is on that side); where
-    both would be, the map is constant. Fitted once only, as in the reference implementation, two negative slopes can leave a falling map.
-    A log that hardly moves, log(1 - p) where all p are near 0, has the slope 0: it would be in the millions, and say nothing.
+    A slope that would be negative is set to 0 and the rest is fitted again. The loss is convex, so the best map has that slope 0. If both
+    would be negative, the map is constant. The reference implementation refits only once, which can leave a falling map.
+
+    A logarithm that hardly varies gets the slope 0, such as log(1 - p) where all p are near 0. Its slope would be in the millions and mean
+    nothing.
     """
     logs = _logs(x)
     moves = logs.std(axis=0) > _MIN_SPREAD
@@ -65,7 +83,7 @@ def fit_beta(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = 
 
 
 def _logs(x: Floats) -> Floats:
-    """log p and -log(1 - p), (n, 2), of p's log odds, the first feature."""
+    """log p and -log(1 - p), (n, 2), of the first feature, the log odds of p."""
     z = x[:, 0]
     return np.column_stack([-np.logaddexp(0.0, -z), np.logaddexp(0.0, z)])
 

@@ -1,4 +1,7 @@
-"""Histogram binning (Zadrozny & Elkan 2001): the rate of the event in bins of equal mass. Simple, and poor at small n: for comparison."""
+"""Histogram binning: the rate of the event in bins of equal mass. Poor at small n; for comparison with what is published.
+
+References: Zadrozny & Elkan (2001).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ BINS = 10
 def fit_histogram(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = None, *, bins: int = BINS) -> StepsMap:
     """Fit to one feature x (n, 1) and labels y (n,); groups as in `fit_linear`.
 
-    A bin of k positives among m has the rate (k + 1) / (m + 2) (Laplace), never 0 or 1. A bin begins at its smallest value.
+    A bin with k positives among m samples has the rate (k + 1) / (m + 2), never 0 or 1. A bin begins at its smallest value.
     """
     score = x[:, 0]
     step = equal_mass(score, bins)

@@ -1,8 +1,11 @@
-"""Isotonic regression (Zadrozny & Elkan 2002; pool adjacent violators, Barlow et al. 1972), with bounded ends.
+"""Isotonic regression: the best monotone map, with bounded ends.
 
-Plain, it says 0 and 1 at the ends: in a quarter of cases at n = 25, of which the first that is wrong costs an infinite log loss. Here a
-positive of weight 1 stands before all samples and a negative of weight 1 behind them, so that m samples of one class at an end give
-1 / (m + 1) or m / (m + 1) (the same worst case that Venn-Abers prediction takes), and the rest is left as it is.
+Plain isotonic regression gives the probabilities 0 and 1 at its ends: to a quarter of the samples at n = 25. The first of them that is
+wrong costs an infinite log loss. So a positive of weight 1 is put before all samples and a negative of weight 1 after them. m samples of
+one class at an end then give 1 / (m + 1) or m / (m + 1), the worst case that Venn-Abers prediction takes too. The rest of the map stays as
+it is.
+
+References: Zadrozny & Elkan (2002); Barlow et al. (1972) for the algorithm, pool adjacent violators.
 """
 
 from __future__ import annotations
@@ -15,11 +18,11 @@ from .steps import StepsMap, rate_and_error
 
 
 def fit_isotonic(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = None, *, rising: bool = True) -> StepsMap:
-    """Fit to one feature x (n, 1) and labels y (n,); groups as in `fit_linear`. rising: whether a higher value speaks for the event.
+    """Fit to one feature x (n, 1) and labels y (n,); groups: as in `fit_linear`. rising: whether a higher value speaks for the event.
 
-    Equal values have equal probabilities. A step begins half-way between the values on both its sides.
+    Equal values get equal probabilities. A step begins half-way between the values on its two sides.
     """
-    # only a fit needs scipy; the live server never does
+    # Not at the top: the live server, which fits nothing, does not load scipy.
     from scipy.optimize import isotonic_regression
 
     score = x[:, 0] if rising else -x[:, 0]
@@ -30,7 +33,7 @@ def fit_isotonic(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | Non
     starts = np.flatnonzero(np.diff(found) > 0) + 1
     below, above = values[starts - 1], values[starts]
     edges = below / 2 + above / 2
-    # between neighbouring floats there is none: the edge is then the one that is to be in the step that begins there
+    # Between neighbouring floats there is no half-way: the edge is then the value that belongs to the step that begins there.
     edges = np.where(edges <= below, above, edges) if rising else np.where(edges >= above, below, edges)
     block = np.zeros(len(values), dtype=np.intp)
     block[starts] = 1

@@ -49,6 +49,11 @@ class Measure:
     unit: str
     formula: str
 
+    @property
+    def is_log_odds(self) -> bool:
+        """Whether it enters a map as the log odds of a probability, which beta and temperature scaling need."""
+        return self.transform.startswith("logit")
+
 
 # Means, the lowest and the least of log-probabilities enter as the logit of a probability (exp of them) just as the total does: the
 # logarithm alone is flat near p = 1, where most tokens are, though an error there of 1 in 100 or of 1 in 10,000 differs a hundredfold in
@@ -164,6 +169,19 @@ def raw_probability(name: str, values: ArrayLike) -> Floats | None:
             return scaled_length(v, float(v.min(initial=math.inf)), float(v.max(initial=-math.inf)))
         case None:
             return None
+
+
+def raw_formula(measure: str) -> str:
+    """The raw probability of a measure as a formula, for people."""
+    match MEASURES[measure].raw:
+        case "exp":
+            return f"exp({measure})"
+        case "sigmoid":
+            return f"1 / (1 + exp(-{measure}))"
+        case "scaled":
+            return f"{measure}, scaled to the shortest and the longest"
+        case _:
+            return measure
 
 
 def scaled_length(length: ArrayLike, shortest: float, longest: float) -> Floats:

@@ -10,20 +10,17 @@ from ..calibrator import Calibrator
 from ..evidence import Evidence, why_undefined
 from ..fitting.fit import GroupRow
 from ..fitting.folds import Grouping
+from ..fitting.model_selection import Candidate
 from ..fitting.shrinkage import Child
-from ..maps.base_rate import BaseRateMap
-from ..maps.beta import BetaMap
-from ..maps.kinds import Candidate
+from ..maps.linear import equation
 from ..maps.platt import PlattMap
-from ..maps.steps import StepsMap
-from ..maps.temperature import TemperatureMap
-from ..maps.venn_abers import VennAbersMap
+from ..measures.registry import raw_formula
 from ..metrics.bins import Bin
 from ..metrics.intervals import Interval
 from ..metrics.null_tests import NullTest
 from ..monitoring.dial import DialRow
 from .blocks import Block, Bullets, Heading, Paragraph, Table
-from .measured import Forecast, Measured, raw_name
+from .measured import Forecast, Measured
 from .plots import Picture
 
 SHOWN_GROUPS = 50
@@ -84,30 +81,6 @@ def short_section(calibrator: Calibrator) -> list[Block]:
     ]
 
 
-def map_text(calibrator: Calibrator) -> str:
-    """The map in one line, for people."""
-    first = calibrator.features[0]
-    match calibrator.map:
-        case PlattMap(intercept=intercept, slopes=slopes, ridge=ridge):
-            penalty = f", ridge {ridge:g} on all but the first" if ridge else ""
-            return f"platt: {_line(intercept, slopes, calibrator.features)}{penalty}, each measure as it enters a map"
-        case TemperatureMap(slope=slope):
-            return f"temperature: log odds = {slope:.4g} · {first}, as it enters a map"
-        case BetaMap(c=c, a=a, b=b):
-            return f"beta: log odds = {c:.4g} + {a:.4g} · log p − {b:.4g} · log(1 − p), p = {raw_name(first)}"
-        case BaseRateMap(value=value):
-            return f"base rate: log odds = {value:.4g}, whatever {first} is"
-        case StepsMap(kind=kind, values=values):
-            return f"{kind}: {len(values)} steps of {first}"
-        case VennAbersMap(scores=scores):
-            return f"venn_abers: {len(scores) + 1} steps of {first}"
-
-
-def _line(intercept: float, slopes: Sequence[float], features: Sequence[str]) -> str:
-    terms = "".join(f" {'+' if s >= 0 else '−'} {abs(s):.4g} · {f}" for s, f in zip(slopes, features, strict=True))
-    return f"log odds = {intercept:.4g}{terms}"
-
-
 def _facts(calibrator: Calibrator) -> tuple[str, ...]:
     made, parent = calibrator.fitted_on, came_from(calibrator)
     # of single samples there are as many groups, and between them nothing is known
@@ -117,7 +90,7 @@ def _facts(calibrator: Calibrator) -> tuple[str, ...]:
     return (
         f"model {made.model_name or 'without a name'} ({made.model}), prompt and decoder {made.prompt}, {', '.join(made.languages)}",
         f"{_samples(made.n)}, {made.positives:,} positive{origin}, fitted {made.date}",
-        (f"moved from {parent}, toward these samples; " if parent else "") + map_text(calibrator),
+        (f"moved from {parent}, toward these samples; " if parent else "") + calibrator.map.describe(calibrator.features),
         *([between] if apart else []),
     )
 
@@ -128,7 +101,7 @@ def _held_out(calibrator: Calibrator, measured: Measured | None) -> str:
     judged = f"{_samples(evidence.n)} with a base rate of {evidence.base_rate:.4f}, held out {held_out}: each is judged by a map"
     text = f"{judged} that was fitted without {without}. 95 % intervals and tests take only {by}s as independent."
     if measured and measured.before:
-        text += f" Before: {raw_name(calibrator.features[0])} of the same samples, as it is. After: the calibrated probability."
+        text += f" Before: {raw_formula(calibrator.features[0])} of the same samples, as it is. After: the calibrated probability."
     return text
 
 
@@ -289,7 +262,7 @@ def _percents(interval: Interval) -> str:
 def _map(calibrator: Calibrator) -> list[Block]:
     blocks: list[Block] = [Heading(3, "The map")]
     if calibrator.tried:
-        tried = tuple(_rung(rung, calibrator) for rung in calibrator.tried)
+        tried = tuple(_candidate(candidate, calibrator) for candidate in calibrator.tried)
         columns = ("map", "measures", "ridge", "log loss, nats", "gain over platt ± standard error", "")
         blocks.append(Table("What was tried, cross-validated", columns, "lrrrrl", tried))
     guards = tuple((guard.name, "yes" if guard.passed else "NO", guard.reason) for guard in calibrator.guards)
@@ -302,18 +275,18 @@ def _map(calibrator: Calibrator) -> list[Block]:
     return blocks
 
 
-def _rung(rung: Candidate, calibrator: Calibrator) -> tuple[str, ...]:
+def _candidate(tried: Candidate, calibrator: Calibrator) -> tuple[str, ...]:
     made = calibrator.map
     ridge = made.ridge if isinstance(made, PlattMap) else 0.0
     # what has children is fitted with them, and with no ridge
-    chosen = not calibrator.children and (rung.kind, rung.features, rung.ridge) == (made.kind, len(calibrator.features), ridge)
-    digits = _decimals(rung.gain_error)
-    gain = f"{rung.gain:+z.{digits}f} ± {rung.gain_error:.{digits}f}"
-    return rung.kind, str(rung.features), f"{rung.ridge:g}", f"{rung.log_loss:.4f}", gain, "chosen" if chosen else ""
+    chosen = not calibrator.children and (tried.kind, tried.features, tried.ridge) == (made.kind, len(calibrator.features), ridge)
+    digits = _decimals(tried.gain_error)
+    gain = f"{tried.gain:+z.{digits}f} ± {tried.gain_error:.{digits}f}"
+    return tried.kind, str(tried.features), f"{tried.ridge:g}", f"{tried.log_loss:.4f}", gain, "chosen" if chosen else ""
 
 
 def _child(child: Child, calibrator: Calibrator) -> tuple[str, ...]:
-    return " / ".join(child.path), f"{child.n:,}", f"{child.positives:,}", _line(child.intercept, child.slopes, calibrator.features)
+    return " / ".join(child.path), f"{child.n:,}", f"{child.positives:,}", equation(child.intercept, child.slopes, calibrator.features)
 
 
 def _samples(n: int) -> str:

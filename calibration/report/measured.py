@@ -15,7 +15,7 @@ from ..calibrator import Calibrator
 from ..evidence import Evidence, evidence_of
 from ..fitting.fit import Fit, GroupRow
 from ..fitting.folds import numbered
-from ..measures.registry import MEASURES, raw_probability
+from ..measures.registry import raw_probability
 from ..metrics.bins import Bin, ece, ece_noise_floor, equal_mass, equal_width, reliability
 from ..metrics.corp import Band, Decomposition, Recalibrated, consistency_band, decompose, miscalibration_noise_floor, recalibrated
 from ..metrics.intervals import PairedIntervals, paired
@@ -114,19 +114,6 @@ def measured(fitted: Fit) -> Measured:
         fitted.unknown,
         fitted.notes,
     )
-
-
-def raw_name(measure: str) -> str:
-    """What a measure's raw probability is, as a formula."""
-    match MEASURES[measure].raw:
-        case "exp":
-            return f"exp({measure})"
-        case "sigmoid":
-            return f"1 / (1 + exp(-{measure}))"
-        case "scaled":
-            return f"{measure}, scaled to the shortest and the longest"
-        case _:
-            return measure
 
 
 def _forecast(

@@ -10,13 +10,11 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 from ...calibration.calibrator import Calibrator, CalibratorError, as_json, load, save
 from ...calibration.control_characters import strip_control_characters
 from ...calibration.fitting.fit import DEFAULT_FEATURES, Fit, FitError, fit
 from ...calibration.fitting.shrinkage import Level
-from ...calibration.maps.kinds import Kind
 from ...calibration.measures.registry import MEASURES
 from ...calibration.report.plots import PlotError
 from ...calibration.report.report import report, summary
@@ -32,7 +30,7 @@ def calibrate_fit(
     out: Path,
     as_json: bool,
     *,
-    kind: Kind | Literal["auto"] = "auto",
+    kind: str = "auto",
     levels: Sequence[Level] = (),
     toward: Path | None = None,
 ) -> int:
@@ -50,7 +48,7 @@ def calibrate_report(
     *,
     features: Sequence[str] | None = None,
     event: str | None = None,
-    kind: Kind | Literal["auto"] | None = None,
+    kind: str | None = None,
 ) -> int:
     """`assay calibrate report SAMPLES… [--features a,b] [--event E]|CALIBRATOR [--out DIR]`: samples, or one calibrator file.
 
@@ -89,7 +87,7 @@ def _fit(
     features: Sequence[str],
     out: Path,
     json_wanted: bool,
-    kind: Kind | Literal["auto"],
+    kind: str,
     levels: Sequence[Level],
     toward: Path | None,
 ) -> None:
@@ -130,7 +128,7 @@ def _report(
     json_wanted: bool,
     features: Sequence[str] | None,
     event: str | None,
-    kind: Kind | Literal["auto"] | None,
+    kind: str | None,
 ) -> None:
     calibrators = [path for path in paths if path.suffix == ".json"]
     if calibrators and len(paths) > 1:
@@ -173,7 +171,7 @@ def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
     return named
 
 
-def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str], kind: Kind | Literal["auto"]) -> list[Fit]:
+def _fits(paths: Sequence[Path], features: Sequence[str], events: Sequence[str], kind: str) -> list[Fit]:
     samples = _read(paths)
     fits = []
     for event in events:

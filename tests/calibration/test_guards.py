@@ -11,8 +11,8 @@ from assay.calibration.arrays import Floats
 from assay.calibration.evidence import Evidence, evidence_of
 from assay.calibration.fitting.fit import fit
 from assay.calibration.guards import Guard, guards_of, status_of
-from assay.calibration.maps.kinds import Map
 from assay.calibration.maps.platt import PlattMap
+from assay.calibration.maps.registry import Map
 from assay.calibration.maps.temperature import TemperatureMap
 from assay.calibration.metrics.intervals import Interval
 

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from house.running import assay
 
-from assay.calibration.maps.kinds import KINDS
+from assay.calibration.maps.registry import MAPS
 from assay.calibration.samples import EVENTS
 from assay.cli import main as cli
 from assay.cli import options as cli_options
@@ -22,7 +22,7 @@ COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")
 
 def test_the_words_of_the_command_line_are_those_of_the_rooms_below() -> None:
     assert cli_options.EVENTS == EVENTS
-    assert cli_options.MAPS == KINDS
+    assert tuple(MAPS) == cli_options.MAPS
     assert get_args(Kind) == cli_options.KINDS
     assert get_args(Task) == cli_options.TASKS
     assert get_args(KVType) == cli_options.KV_TYPES

@@ -16,12 +16,11 @@ from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.model_selection import Selection, fit_map
 from assay.calibration.maps.base_rate import fit_base_rate
 from assay.calibration.maps.beta import BetaMap, fit_beta
-from assay.calibration.maps.checks import wrong_with
 from assay.calibration.maps.histogram import fit_histogram
 from assay.calibration.maps.isotonic import fit_isotonic
-from assay.calibration.maps.kinds import KINDS, Kind, Map
 from assay.calibration.maps.linear import total_loss
 from assay.calibration.maps.platt import fit_platt
+from assay.calibration.maps.registry import MAPS, Map, problems_of
 from assay.calibration.maps.temperature import fit_temperature
 from assay.calibration.maps.venn_abers import CELLS, fit_venn_abers
 from assay.calibration.strict_json import build
@@ -37,41 +36,41 @@ def world(n: int, seed: int = 0) -> tuple[Floats, NDArray[np.bool_]]:
     return x, rng.random(n) < sigmoid(0.3 + 0.8 * x[:, 0])
 
 
-def fitted(kind: Kind, x: Floats, y: NDArray[np.bool_]) -> Map:
+def fitted(kind: str, x: Floats, y: NDArray[np.bool_]) -> Map:
     return fit_map(Selection(kind, 1, 0.0, ()), x, y, ["total_logprob"])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MAPS)
 @given(sample=drawn)
 @settings(max_examples=60)
-def test_every_map_of_every_sample_is_finite_is_valid_and_survives_its_file(kind: Kind, sample: tuple[Floats, NDArray[np.bool_]]) -> None:
+def test_every_map_of_every_sample_is_finite_is_valid_and_survives_its_file(kind: str, sample: tuple[Floats, NDArray[np.bool_]]) -> None:
     x, y = sample
     made = fitted(kind, x, y)
     where = np.linspace(-20, 20, 41)[:, None]
     assert np.isfinite(made.log_odds(where)).all()
     assert (made.standard_error(where) >= 0).all()
     assert np.isfinite(made.standard_error(where)).all()
-    assert list(wrong_with(made, 1)) == []
+    assert list(problems_of(made, 1)) == []
     assert build(type(made), json.loads(json.dumps(asdict(made)))) == made
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"histogram", "platt", "temperature"}))
+@pytest.mark.parametrize("kind", sorted(set(MAPS) - {"histogram", "platt", "temperature"}))
 @given(sample=drawn)
 @settings(max_examples=60)
-def test_a_map_that_cannot_fall_never_does(kind: Kind, sample: tuple[Floats, NDArray[np.bool_]]) -> None:
+def test_a_map_that_cannot_fall_never_does(kind: str, sample: tuple[Floats, NDArray[np.bool_]]) -> None:
     found = fitted(kind, *sample).log_odds(np.linspace(-8, 8, 200)[:, None])
     assert (np.diff(found) >= -1e-9).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_map_comes_to_the_truth_with_more_samples_as_far_as_it_can(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", MAPS)
+def test_every_map_comes_to_the_truth_with_more_samples_as_far_as_it_can(kind: str) -> None:
     x, y = world(30_000)
     error = np.abs(sigmoid(fitted(kind, x, y).log_odds(x)) - sigmoid(0.3 + 0.8 * x[:, 0])).mean()
     assert error < {"base_rate": 0.3, "temperature": 0.06, "histogram": 0.04}.get(kind, 0.015)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_standard_errors_are_the_spread_of_the_log_odds_over_samples(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", MAPS)
+def test_standard_errors_are_the_spread_of_the_log_odds_over_samples(kind: str) -> None:
     where = np.array([[-3.0], [-1.0], [1.0]])
     fits = [fitted(kind, *world(1500, seed)) for seed in range(60)]
     spread = np.std([f.log_odds(where) for f in fits], axis=0)
@@ -82,8 +81,8 @@ def test_standard_errors_are_the_spread_of_the_log_odds_over_samples(kind: Kind)
     assert (said < high * spread).all(), (said, spread)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_standard_errors_grow_when_samples_come_in_groups_of_copies(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", MAPS)
+def test_standard_errors_grow_when_samples_come_in_groups_of_copies(kind: str) -> None:
     x, y = world(400)
     groups = np.tile(np.arange(400), 9)
     choice, where = Selection(kind, 1, 0.0, ()), np.array([[-1.0]])
@@ -139,7 +138,7 @@ def test_beta_of_generations_that_are_all_hopeless_or_all_but_certain_leaves_out
     assert (low.b, high.a) == (0, 0)
     assert low.a == pytest.approx(high.b, rel=1e-9)
     assert 0.005 < low.a < 0.02
-    assert list(wrong_with(low, 1)) == []
+    assert list(problems_of(low, 1)) == []
 
 
 def test_beta_tells_probabilities_near_1_apart_as_well_as_those_near_0() -> None:

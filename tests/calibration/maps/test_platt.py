@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
 from assay.calibration.arrays import Floats, sigmoid
-from assay.calibration.maps.between_groups import between_group_sd
+from assay.calibration.fitting.between_groups import between_group_sd
 from assay.calibration.maps.linear import residuals, smoothed_targets
 from assay.calibration.maps.platt import PlattMap, fit_platt
 from assay.calibration.measures.registry import enter
