@@ -40,12 +40,13 @@ from assay.calibration.metrics.bins import wilson
 from assay.calibration.metrics.intervals import Interval, student_t
 from assay.calibration.registry import Entry, Registry
 from assay.calibration.samples import Sample, read_samples, write_samples
-from assay.cli.calibrate.repository import Asked, calibrate_repo
+from assay.cli.main import main as assay
 from assay.inference.completion.task import Task
-from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion.projects import Project, ProjectError, default_cache, fetch, measured_projects
+from assay.offline_eval.repository.answers import PlaceAnswer
+from assay.offline_eval.repository.items import TASKS
 from assay.offline_eval.repository.report import summary_of
-from assay.offline_eval.repository.study import TASKS, records_of
+from assay.offline_eval.run import Run
 
 EVENTS = ("tests_pass", "exact_match")
 OWN = (25, 50, 100, 200)
@@ -82,9 +83,8 @@ def run(out: Path, projects: Sequence[Project], samples: int, workers: int, pyth
         except (ProjectError, NoEnvironment) as error:
             print(f"   {error}", file=sys.stderr)
             continue
-        code = calibrate_repo(
-            Asked(source, ModelChoice(), samples=samples, python=interpreter, workers=workers, out=out / "runs" / project.name)
-        )
+        options = {"--samples": samples, "--python": interpreter, "--workers": workers, "--out": out / "runs" / project.name}
+        code = assay(["calibrate", "repo", str(source), *(str(part) for option in options.items() for part in option)])
         print(f"   exit code {code} after {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
 
 
@@ -104,7 +104,9 @@ def measured(out: Path) -> list[Measured]:
         if not (folder / "suite.json").is_file():
             continue
         samples = {task: read_samples(path) for task in TASKS if (path := folder / "samples" / f"{task}.jsonl").is_file()}
-        found.append(Measured(folder.name, json.loads((folder / "suite.json").read_text()), list(records_of(folder)), samples))
+        found.append(
+            Measured(folder.name, json.loads((folder / "suite.json").read_text()), Run.opened(folder).answers(PlaceAnswer), samples)
+        )
     return [each for each in found if each.samples]
 
 

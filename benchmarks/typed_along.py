@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from alternatives import promised_and_seen
 
+from assay.analysis.python.lines import Gap
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.measures.agreement import distinct
@@ -30,8 +31,8 @@ from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import task_of
 from assay.inference.model import Model
 from assay.inference.opening import ModelChoice
+from assay.offline_eval.line_completion.items import Place, places_of
 from assay.offline_eval.line_completion.projects import default_cache, measured_projects
-from assay.offline_eval.line_completion.study import FileTasks, LineTask, tasks_of
 from assay.server.requests.cache import Memory
 from assay.suggestion.complete import complete_several
 
@@ -62,18 +63,17 @@ def start() -> None:
     _worker = ModelChoice().on_one_thread().open(), read_registry([SHIPPED])
 
 
-def left_in(file: FileTasks) -> list[Left]:
-    """What is left at the places of one file."""
+def left_in(place: Place) -> list[Left]:
+    """What is left at one place."""
     assert _worker is not None
-    return [one for task in file.tasks for one in left_at(*_worker, file, task)]
+    return [one for task, gap in place.gaps for one in left_at(*_worker, place, f"{place.id}:{task}", gap)]
 
 
-def left_at(model: Model, registry: Registry, file: FileTasks, place: LineTask) -> Iterator[Left]:
-    start, end = place.gap.start, place.gap.end
-    before, truth, after = file.text[:start], file.text[start:end], file.text[end:]
+def left_at(model: Model, registry: Registry, place: Place, name: str, gap: Gap) -> Iterator[Left]:
+    before, truth, after = place.text[: gap.start], place.text[gap.start : gap.end], place.text[gap.end :]
     if len(truth) < 3:
         return
-    typed = truth[: random.Random(place.id).randint(1, min(MAX_TYPED, len(truth) - 2))]
+    typed = truth[: random.Random(name).randint(1, min(MAX_TYPED, len(truth) - 2))]
     settings = Settings()
     made = complete_several(model, before, after, settings=settings, count=DRAWN)
     memory = Memory()
@@ -87,7 +87,7 @@ def left_at(model: Model, registry: Registry, file: FileTasks, place: LineTask) 
         entry = choose(registry, Purpose(model.fingerprint.id, prompt, "exact_match", task, "python"), drawn)
         said = confidence(entry.calibrator, measures_of(generation) | drawn.measures) if entry else None
         yield Left(
-            file.project,
+            place.project,
             len(found.generations) == 1,
             drawn.rank,
             generation.tokens[0].text in tokens,
@@ -111,9 +111,9 @@ def main() -> None:
     parser.add_argument("--workers", metavar="N", type=int, default=2)
     parser.add_argument("--cache", metavar="DIR", type=Path, default=default_cache())
     arguments = parser.parse_args()
-    files = [file for project in measured_projects() for file in tasks_of(project, arguments.cache, arguments.per_project, seed=0)]
+    places = [place for project in measured_projects() for place in places_of(project, arguments.cache, arguments.per_project, seed=0)]
     with ProcessPoolExecutor(arguments.workers, get_context("spawn"), start) as pool:
-        found = [one for several in pool.map(left_in, files) for one in several]
+        found = [one for several in pool.map(left_in, places, chunksize=8) for one in several]
     print("left | n | promised | right | right - promised, points | calibration error | ECE (floor) | Kuiper's p")
     for whole, tokens in ((True, "whole tokens"), (False, "a part of a token first")):
         of_these = [one for one in found if one.whole == whole]

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from .calibrate.arguments import add_calibrate, add_eval
+from .calibrate.arguments import add_calibrate
+from .eval import add_eval
 from .logs.arguments import add_logs
 from .options import EVENTS, KINDS, add_json_option, add_model_option, command_parser, group_parser, model_choice, port
 

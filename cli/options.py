@@ -7,6 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from ..offline_eval.command import names as names
+from ..offline_eval.command import positive as positive
+
 if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
 
@@ -83,38 +86,12 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout, and nothing else there")
 
 
-def names(text: str) -> list[str]:
-    """Names with commas between. Raises ArgumentTypeError, as all below."""
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names with commas between")
-    return names
-
-
 def date(text: str) -> datetime:
-    """A date, with a time or without, in the local zone."""
+    """A date, with a time or without, in the local zone. Raises ArgumentTypeError, as all below."""
     try:
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError, OSError):
         raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-22, with a time behind a T if need be") from None
-
-
-def positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def minutes(text: str) -> float:
-    """Minutes above 0."""
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = 0.0
-    if not 0 < minutes < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes above 0")
-    return minutes
 
 
 def layers(text: str) -> int | str:

@@ -68,8 +68,13 @@ def _columns(terminal: TextIO) -> int:
         return 79
 
 
+def to_stderr(text: str, *, after_bar: bool = False) -> None:
+    """Write a line for people. after_bar: a bar may stand on the terminal's last line, which has no end yet."""
+    print(f"{chr(10) if after_bar and sys.stderr.isatty() else ''}{text}", file=sys.stderr, flush=True)
+
+
 class Progress:
-    """Says how far the work is, on a stream; lines that others say go above the bar. before: how many of those wanted were done already."""
+    """Shows on a stream how far the work is; lines that others write go above the bar. before: how many of those wanted are done."""
 
     def __init__(
         self,

@@ -1,8 +1,10 @@
-"""A run: one execution of a study, as a folder that can be killed at any point, taken up again, and reported on without a model.
+"""A run: one execution of a study, as a folder that can be killed at any point, resumed, and reported on without a model.
 
-run.toml            what was asked: a run is taken up only by the very same question
-generations.jsonl   one line per generation, appended as it is made
-labels.jsonl        one line per generation: {"id", "exact_match": true}
+run.toml            the question: a run is resumed only by the very same one
+answers.jsonl       one line per finished item, appended as it is finished: what was generated there, with its labels
+lost.json           ids of items that got no answer; they are asked last when the run is resumed
+generations.jsonl   one line per generation, and
+labels.jsonl        {"id", "exact_match", …} of each: both written from answers.jsonl when the run ends
 
 Format in docs/formats.md.
 """
@@ -12,34 +14,72 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
+
+import msgspec
 
 from ..calibration.atomic_write import write_atomically
 
-GENERATIONS, LABELS = "generations.jsonl", "labels.jsonl"
-SCHEMA = "assay/run/1"
+ANSWERS, LOST, GENERATIONS, LABELS = "answers.jsonl", "lost.json", "generations.jsonl", "labels.jsonl"
+SCHEMA = "assay/run/2"
 
-# What is read again of each line; a generation has more fields.
-_FIELDS: dict[str, dict[str, type]] = {
-    GENERATIONS: {"id": str, "task": str, "project": str, "file": str, "text": str, "truth": str, "measures": dict},
-    LABELS: {"id": str},
-}
-# What may be left out.
-_OPTIONAL: dict[str, dict[str, type]] = {GENERATIONS: {"rank": int, "ranks": list}, LABELS: {}}
-# Of a question, what two values of say nothing to people.
+Question = Mapping[str, str | int | Sequence[str]]
+
+_NEEDED = ("study", "model", "model_name", "prompt", "seed")
+# Parts of a question whose values tell people nothing.
 _HASHED = {
     "content": "the project's files, or what is installed for its tests",
     "prompt": "how the model is asked",
     "prompt_block": "how the model is asked",
 }
-_WORDS: dict[type, str] = {str: "a text", dict: "an object", int: "a whole number", list: "a list"}
+_REASONS = {
+    "assay/run/1": ": its labels judge what the model wrote, and not what the editor would have inserted. Make the run again elsewhere"
+}
+
+
+class Generated(TypedDict):
+    """One generation, as it is kept. text: what the model wrote; inserted: what the editor would insert, None where it would hide it."""
+
+    id: str
+    task: str
+    text: str
+    inserted: str | None
+    truth: str
+    measures: dict[str, float]
+    labels: dict[str, bool | None]
+    stopped_by: str
+    timings: dict[str, float]
+    rank: NotRequired[int]
+    asked: NotRequired[dict[str, str]]
+    fallbacks: NotRequired[list[str]]
+    answers: NotRequired[list[str]]
+
+
+class AnsweredItem(TypedDict):
+    """Which item an answer is of."""
+
+    id: str
+    project: str
+    file: str
+    function: str
+    line: int
+
+
+class Answer(AnsweredItem):
+    """What is known of a finished item. A study may have answers, and generations, with more fields."""
+
+    generations: list[Generated]
 
 
 class RunError(Exception):
     """A run folder that can't be used; the message says which, why, and what to do."""
+
+
+class _Damaged(ValueError):
+    """A line that holds no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +89,24 @@ class Run:
     folder: Path
 
     @classmethod
-    def begin(cls, folder: Path, asked: dict[str, str | int | Sequence[str]]) -> Run:
-        """A new run, or the one in `folder` if it asked the same.
+    def begin(cls, folder: Path, question: Question) -> Run:
+        """A new run, or the one in `folder` if its question is the same.
 
         Raises RunError where the folder holds another question or something that is not a run.
         """
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is not a folder; name another")
-        toml = "".join(f"{key} = {_toml(value)}\n" for key, value in asked.items())
-        question = folder / "run.toml"
-        if question.exists():
-            if question.read_bytes() != toml.encode():
-                raise cls(folder).another(asked)
+        toml = "".join(f"{key} = {_toml(value)}\n" for key, value in question.items())
+        path = folder / "run.toml"
+        if path.exists():
+            if path.read_bytes() != toml.encode():
+                raise cls(folder).asks_something_else(question)
         elif folder.exists() and any(folder.iterdir()):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
         else:
-            with write_atomically(question) as f:
+            with write_atomically(path) as f:
                 f.write(toml.encode())
-        run = cls(folder)
-        for name in (GENERATIONS, LABELS):
-            run._drop_torn_end(name)
-        return run
+        return cls(folder)
 
     @classmethod
     def opened(cls, folder: Path) -> Run:
@@ -78,76 +115,110 @@ class Run:
             raise RunError(f"{folder} is not a run: it has no run.toml")
         return cls(folder)
 
-    def asked(self) -> dict[str, Any]:
-        """What the run was asked. Raises RunError for a run.toml that is damaged or of another version."""
+    def question(self) -> dict[str, Any]:
+        """What the run asks. Raises RunError for a run.toml that is damaged or of another version."""
         path = self.folder / "run.toml"
         try:
-            asked = tomllib.loads(path.read_text(encoding="utf-8"))
+            question = tomllib.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise RunError(f"{path}: not TOML: {error}") from None
-        if asked.get("schema") != SCHEMA:
-            raise RunError(f"{path}: the schema is {asked.get('schema')!r}, this version of Assay reads {SCHEMA!r}")
-        if missing := [name for name in ("model", "model_name", "prompt", "seed") if name not in asked]:
+        if (schema := question.get("schema")) != SCHEMA:
+            why = _REASONS.get(str(schema), "")
+            raise RunError(f"{path}: the schema is {schema!r}, this version of Assay reads {SCHEMA!r}{why}")
+        if missing := [name for name in _NEEDED if name not in question]:
             raise RunError(f"{path}: missing: {', '.join(missing)}")
-        return asked
+        return question
 
-    def another(self, now: Mapping[str, Any]) -> RunError:
-        """The error that this run did not ask what is asked now. Raises RunError as `asked`."""
-        differ = "; ".join(differences(self.asked(), now))
+    def asks_something_else(self, now: Question) -> RunError:
+        """The error that this run asks something else than what is asked now. Raises RunError as `question`."""
+        differ = "; ".join(differences(self.question(), now))
         return RunError(f"{self.folder} holds a run that asked something else ({differ}); name another folder or delete it")
 
-    def append(self, name: str, records: Sequence[dict[str, Any]]) -> None:
-        """Add lines to one of the run's files; they are on the disk when this returns."""
-        with (self.folder / name).open("ab") as f:
-            f.write("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records).encode())
+    def keep(self, answer: Mapping[str, Any]) -> None:
+        """Add the answer of a finished item; it is on the disk when this returns."""
+        with (self.folder / ANSWERS).open("ab") as f:
+            f.write(json.dumps(answer).encode() + b"\n")
             f.flush()
             os.fsync(f.fileno())
 
-    def records(self, name: str) -> Iterator[dict[str, Any]]:
-        """The whole lines of one of the run's files, a torn last one left out. Raises RunError for any other line that is damaged."""
-        path = self.folder / name
-        if not path.exists():
-            return
-        with path.open("rb") as f:
-            for number, line in enumerate(f, 1):
-                if not line.endswith(b"\n"):
-                    return
-                try:
-                    record = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    raise RunError(f"{path}:{number}: not JSON: {error}") from None
-                there = record if isinstance(record, dict) else {}
-                optional = {field: kind for field, kind in _OPTIONAL[name].items() if field in there}
-                for field, kind in (_FIELDS[name] | optional).items():
-                    if not isinstance(there.get(field), kind):
-                        raise RunError(
-                            f"{path}:{number}: {field!r} is missing or not {_WORDS[kind]}; delete the line to have it made again"
-                        )
-                yield there
+    def answers(self, kind: type[Any] = Answer) -> list[Any]:
+        """The answers by id, a torn last line left out; `kind` names their fields. Raises RunError for any other damaged line."""
+        found = []
+        for number, line in self._lines():
+            try:
+                found.append(_answer(line, kind))
+            except _Damaged as error:
+                raise RunError(f"{self.folder / ANSWERS}:{number}: {error}; delete the line to have its item asked again") from None
+        return sorted(found, key=lambda answer: str(answer["id"]))
 
-    def _drop_torn_end(self, name: str) -> None:
-        """A process that was killed while it wrote leaves a line without an end: nothing may be appended behind it."""
-        path = self.folder / name
-        if path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
-            with path.open("rb+") as f:
-                f.truncate(data.rfind(b"\n") + 1)
+    def drop_damaged(self, kind: type[Any] = Answer) -> list[int]:
+        """Remove the lines that hold no answer, so that their items are asked again: a torn last one, which a kill leaves, and any that a
+        fault of the disk left. Returns the numbers of the latter.
+        """
+        path, whole, damaged = self.folder / ANSWERS, [], []
+        for number, line in self._lines():
+            try:
+                _answer(line, kind)
+                whole.append(line)
+            except _Damaged:
+                damaged.append(number)
+        if path.exists() and path.stat().st_size != sum(map(len, whole)):
+            with write_atomically(path) as f:
+                f.writelines(whole)
+        return damaged
+
+    def lost(self) -> set[str]:
+        """Ids of items that got no answer; empty where lost.json can't be read: they are asked in their usual order then."""
+        try:
+            found = json.loads((self.folder / LOST).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return set()
+        return {name for name in found if isinstance(name, str)} if isinstance(found, list) else set()
+
+    def keep_lost(self, ids: Iterable[str]) -> None:
+        """Write down which items got no answer."""
+        with write_atomically(self.folder / LOST) as out:
+            out.write(json.dumps(sorted(ids)).encode())
+
+    def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Write one of the run's files of JSON Lines, whole or not at all."""
+        with write_atomically(self.folder / name) as out:
+            out.writelines(json.dumps(line).encode() + b"\n" for line in lines)
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        path = self.folder / ANSWERS
+        if path.exists():
+            with path.open("rb") as f:
+                yield from ((number, line) for number, line in enumerate(f, 1) if line.endswith(b"\n"))
+
+
+def _answer(line: bytes, kind: type[Any]) -> Any:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _Damaged(f"not JSON: {error}") from None
+    try:
+        msgspec.convert(record, kind)
+    except msgspec.ValidationError as error:
+        raise _Damaged(f"not the answer of an item: {error}") from None
+    return record
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """In what two questions differ, for people: "seed: 0 -> 5"."""
     names = [name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name)]
     if "interpreter" in names and "content" in names:
-        names.remove("content")  # it is of the interpreter, too, so that it tells nothing of the files then
-    told = (_HASHED.get(name) or f"{name}: {_told(before.get(name))} -> {_told(now.get(name))}" for name in names)
-    return list(dict.fromkeys(told)) or ["it is written otherwise in run.toml"]
+        names.remove("content")  # the interpreter is part of it, so that it says nothing about the files then
+    said = (_HASHED.get(name) or f"{name}: {_words(before.get(name))} -> {_words(now.get(name))}" for name in names)
+    return list(dict.fromkeys(said)) or ["it is written otherwise in run.toml"]
 
 
-def _told(value: Any) -> str:
+def _words(value: Any) -> str:
     if value is None:
         return "none given"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _toml(value: str | int | Sequence[str]) -> str:
-    # JSON's strings, whole numbers and lists of strings are TOML's too, but for DEL, which TOML wants escaped.
+    # JSON's strings, whole numbers and lists of strings are TOML's too, except for DEL, which TOML wants escaped.
     return json.dumps(value if isinstance(value, str | int) else list(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.offline_eval.repository.study import Place
+    from assay.offline_eval.study import Item
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,15 @@ class Places:
 
     log: Path
     fails: frozenset[str]
+    pause_s: float = 0.0
 
-    def __call__(self) -> Callable[[Place], dict[str, Any]]:
+    def __call__(self) -> Callable[[Item], dict[str, Any]]:
         return self.answer
 
-    def answer(self, place: Place) -> dict[str, Any]:
+    def answer(self, place: Item) -> dict[str, Any]:
         with self.log.open("a") as out:
             out.write(f"{place.id}\n")
+        time.sleep(self.pause_s)
         if place.id in self.fails:
             raise RuntimeError("the machine failed")
-        told = {"id": place.id, "file": place.file, "function": "f", "statement": "assign", "line": 1}
-        return {**told, "deletion": "seen", "answers": []}
+        return {"id": place.id, "project": "p", "file": "a.py", "function": "f", "line": 1, "generations": []}

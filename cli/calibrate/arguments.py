@@ -1,4 +1,4 @@
-"""`assay calibrate …` and `assay eval …`."""
+"""`assay calibrate …`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ..eval import add_studies
 from ..options import (
     EVENTS,
     TASKS,
@@ -14,10 +15,8 @@ from ..options import (
     add_model_option,
     command_parser,
     group_parser,
-    minutes,
     model_choice,
     names,
-    positive,
 )
 
 if TYPE_CHECKING:
@@ -28,77 +27,10 @@ def add_calibrate(commands: Subparsers) -> None:
     """`assay calibrate …`."""
     actions = group_parser(commands, "calibrate", "fit calibrators, report on them, show the ones there are")
     _add_calibrate_fit(actions)
-    _add_calibrate_repo(actions)
+    add_studies(actions, "calibrate")
     _add_calibrate_report(actions)
     _add_calibrate_show(actions)
     _add_calibrate_drift(actions)
-
-
-def add_eval(commands: Subparsers) -> None:
-    """`assay eval …`."""
-    actions = group_parser(commands, "eval", "run a study, or report on a run")
-    parser = command_parser(
-        actions,
-        "calibration",
-        "complete real lines of real projects and compare: the samples that calibrators are fitted on",
-        "The projects' sources are fetched once, through pip with their hashes (pip asks each one's build backend for its metadata), and "
-        "only read. A run that was stopped goes on where it was.",
-    )
-    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
-    parser.add_argument("--projects", type=names, default=[], help="some of the listed projects, with commas between (default: all)")
-    parser.add_argument(
-        "--per-project", metavar="N", type=positive, default=150, help="functions of each project at most (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--tasks", type=names, default="line,line_rest,line_middle", help="what is asked of each line (default: %(default)s)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="which functions, lines and places are drawn (default: %(default)s)")
-    parser.add_argument("--workers", metavar="N", type=positive, default=1, help="processes, one thread each (default: %(default)s)")
-    parser.add_argument(
-        "--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: the user's cache folder)"
-    )
-    parser.add_argument(
-        "--reflective", action="store_true", help="ask the model about each of its answers, too: the measures ask_true and verbalised"
-    )
-    parser.add_argument(
-        "--alternatives", metavar="N", type=positive, default=1,
-        help="draw so many at each place and record every one that differs, with the measure agreement (default: %(default)s)",
-    )  # fmt: skip
-    add_model_option(parser)
-    add_json_option(parser)
-
-    def run_study(arguments: argparse.Namespace) -> int:
-        from ...offline_eval.line_completion.study import TASKS
-        from ..eval import eval_calibration
-
-        if unknown := set(arguments.tasks) - set(TASKS):
-            parser.error(f"no such task: {', '.join(sorted(unknown))} (there are {', '.join(TASKS)})")
-        return eval_calibration(
-            arguments.out,
-            choice=model_choice(arguments),
-            names=arguments.projects,
-            per_project=arguments.per_project,
-            tasks=[task for task in TASKS if task in arguments.tasks],
-            seed=arguments.seed,
-            workers=arguments.workers,
-            cache=arguments.cache,
-            reflective=arguments.reflective,
-            alternatives=arguments.alternatives,
-            as_json=arguments.json,
-        )
-
-    parser.set_defaults(run=run_study)
-
-    reporting = command_parser(actions, "report", "write a run's samples files and its summary again, without a model")
-    reporting.add_argument("folder", metavar="RUN", type=Path)
-    add_json_option(reporting)
-
-    def run_report(arguments: argparse.Namespace) -> int:
-        from ..eval import eval_report
-
-        return eval_report(arguments.folder, as_json=arguments.json)
-
-    reporting.set_defaults(run=run_report)
 
 
 def _add_calibrate_fit(actions: Subparsers) -> None:
@@ -134,65 +66,6 @@ def _add_calibrate_fit(actions: Subparsers) -> None:
         return calibrate_fit(
             arguments.samples, arguments.event, features, arguments.out, arguments.json, kind=kind, levels=levels, toward=toward
         )
-
-    parser.set_defaults(run=run)
-
-
-def _add_calibrate_repo(actions: Subparsers) -> None:
-    parser = command_parser(
-        actions,
-        "repo",
-        "calibrate to a repository with its own tests",
-        "Regions of the project's own code are completed as in the editor, its tests judge the result in a sandbox, and calibrators are "
-        "fitted that its files are then shown. What was done is kept: the same command goes on where it stopped.",
-    )
-    parser.add_argument("project", metavar="PATH", type=Path, help="root folder of a Python project with a pytest suite")
-    parser.add_argument("--samples", metavar="N", type=positive, help="places to ask at, whose tests see their code gone (default: 200)")
-    parser.add_argument("--minutes", metavar="N", type=minutes, help="stop asking after so long; without --samples there is no other bound")
-    parser.add_argument(
-        "--tasks", type=names, default="line,line_rest,line_middle,block", help="what is asked at each place (default: %(default)s)"
-    )
-    parser.add_argument("--python", metavar="FILE", type=Path, help="runs the tests (default: the project's .venv, else this Python)")
-    parser.add_argument(
-        "--make-environment", action="store_true",
-        help="make an environment with what the tests need: runs the project's build code, with a network",
-    )  # fmt: skip
-    parser.add_argument(
-        "--workers", metavar="N", type=positive, help="processes, one thread each (default: 1; on a cluster one for each CPU but one)"
-    )
-    parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead, host:port or auto (extra: ray)")
-    parser.add_argument(
-        "--sandbox",
-        choices=("auto", "none"),
-        default="auto",
-        help="none: run tests with no isolation, with your rights; you are asked first",
-    )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what would be executed; only the Python that would run the tests is asked for its pytest",
-    )
-    parser.add_argument("--yes", action="store_true", help="put no question")
-    parser.add_argument("--seed", type=int, default=0, help="which places, lines and cursors are drawn (default: 0)")
-    parser.add_argument(
-        "--out", metavar="RUN", type=Path, help="folder of the run (default: one in the user's cache, for this very question)"
-    )
-    add_model_option(parser)
-    add_json_option(parser)
-
-    def run(arguments: argparse.Namespace) -> int:
-        from ...offline_eval.repository.study import TASKS
-        from .repository import Asked, calibrate_repo
-
-        if unknown := set(arguments.tasks) - set(TASKS):
-            parser.error(f"no such task: {', '.join(sorted(unknown))} (there are {', '.join(TASKS)})")
-        return calibrate_repo(
-            Asked(
-                arguments.project, model_choice(arguments), arguments.samples, arguments.minutes, arguments.python,
-                arguments.make_environment, arguments.workers, arguments.ray, arguments.sandbox == "none", arguments.dry_run, arguments.yes,
-                arguments.seed, tuple(task for task in TASKS if task in arguments.tasks), arguments.out, arguments.json,
-            )
-        )  # fmt: skip
 
     parser.set_defaults(run=run)
 

@@ -24,8 +24,10 @@ from typing import Literal
 
 import platformdirs
 
+from ..errors import StudyError
 
-class ProjectError(Exception):
+
+class ProjectError(StudyError):
     """A project's sources can't be had or are not the ones that the list names; the message says which and what to do."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...calibration.registry import PROJECT_FOLDER
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
+from ..errors import UsageError
+from ..pool.choice import Pool
 from ..progress import counted
-from ..ray_pool import reachable
-from .study import TASKS
+from .items import TASKS
 
 PLACES = 200
 # How another folder is chosen for the cache.
@@ -36,15 +37,11 @@ class Seen:
     done: int | None = None
 
 
-class UsageError(ValueError):
-    """The command can't be carried out as it was given; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user wants. samples: places that tell something; with minutes alone there is no such bound. ray: a cluster's address.
+    """What the user wants. samples: places that tell something; with minutes alone there is no such bound.
 
-    out: the run's folder, by default one in the user's cache that belongs to this very question. yes: no question is put.
+    out: the run's folder, by default one in the user's cache that belongs to this very question. yes: the user is not asked anything.
     """
 
     project: Path
@@ -53,8 +50,7 @@ class Asked:
     minutes: float | None = None
     python: Path | None = None
     make_environment: bool = False
-    workers: int | None = None
-    ray: str | None = None
+    pool: Pool = field(default_factory=Pool)
     unprotected: bool = False
     dry_run: bool = False
     yes: bool = False
@@ -92,8 +88,7 @@ def check(asked: Asked, project: Path) -> None:
         if out.is_dir() and any(out.iterdir()) and not (out / "run.toml").is_file():
             raise UsageError(f"{asked.out} is not empty and not a run (it has no run.toml); name another folder")
         _check_writable(out, "the run is kept there")
-    if asked.ray:
-        reachable(asked.ray)
+    asked.pool.check()
 
 
 def _is_text(path: Path) -> bool:
@@ -123,8 +118,8 @@ def plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path, s
         "places": asked.wanted,
         "minutes": asked.minutes,
         "tasks": list(asked.tasks),
-        "workers": asked.workers if asked.ray else asked.workers or 1,
-        "ray": asked.ray,
+        "workers": asked.pool.workers if asked.pool.ray else asked.pool.workers or 1,
+        "ray": asked.pool.ray,
         "model": asked.choice.where,
         "run": str(seen.run or platformdirs.user_cache_path("assay") / "repositories"),
         "places_done": seen.done,

@@ -10,8 +10,8 @@ from pathlib import Path
 from ...analysis.oracle.copying import NotCopied, copy_project
 from ...analysis.oracle.scratch_folder import ScratchFolder
 
-# Paths that are told by name.
-NAMED = 5
+# Paths that are named.
+MAX_NAMED = 5
 # Reasons of `copy_project` for what every project has and no test misses.
 _USUAL = frozenset({"made by a tool", "a virtual environment"})
 _LINK_OUT = "a link out of the project"
@@ -60,10 +60,10 @@ def _same(one: Path, other: Path) -> bool:
 def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:
     """Lines on what a copy lacks, by path with the reason, that tests may miss."""
     missed = [(path, reason) for path, reason in left_out.items() if reason not in _USUAL]
-    for path, reason in missed[:NAMED]:
+    for path, reason in missed[:MAX_NAMED]:
         yield f"not in the copy that the tests see: {path} ({reason})"
-    if len(missed) > NAMED:
-        yield f"nor are {len(missed) - NAMED:,} more"
+    if len(missed) > MAX_NAMED:
+        yield f"nor are {len(missed) - MAX_NAMED:,} more"
 
 
 def advice_on_links(left_out: Mapping[str, str]) -> str:
@@ -71,5 +71,5 @@ def advice_on_links(left_out: Mapping[str, str]) -> str:
     links = [path for path, reason in left_out.items() if reason == _LINK_OUT]
     if not links:
         return ""
-    named = ", ".join(links[:NAMED]) + (" and others" if len(links) > NAMED else "")
+    named = ", ".join(links[:MAX_NAMED]) + (" and others" if len(links) > MAX_NAMED else "")
     return f". Links out of the project are not followed ({named}): where the tests need one, put what it leads to in its place"

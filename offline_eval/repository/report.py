@@ -21,34 +21,29 @@ from ...calibration.calibrator import as_json
 from ...calibration.evidence import why_undefined
 from ...calibration.fitting.own_project import Own
 from ...calibration.metrics.bins import wilson
+from ...calibration.registry import PROJECT_FOLDER, load_registry
 from ...calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table
 from ...calibration.report.content import came_from, section, short_section
 from ...calibration.report.markdown import as_markdown
 from ...calibration.report.measured import measured
 from ...calibration.report.page import as_page
 from ...calibration.report.plots import Picture, Rate, of_rates, pictures
+from ...calibration.report.report import summary
+from ..progress import to_stderr
+from ..run import Run
+from ..study import Results
+from .calibrators import EVENTS, fitted, used, write
+from .suite import Suite, suite_of
 
 SCHEMA = "assay/repository-report/1"
-EVENTS = ("tests_pass", "exact_match")
-SHOWN_FILES = 30
+MAX_FILES = 30
 _WAYS = {"warm": "in a warm process", "process": "in a process of their own", "whole": "with the whole suite"}
 _NOT_RUN = {
     "exact": "that are what is there already",
-    "empty": "without text",
+    "empty": "with nothing to insert",
     "unparsed": "that do not parse",
     "unknown": "that the tests can't judge",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """What the tests said of the project as it is."""
-
-    tests: int
-    flaky: int
-    files: int
-    covered_lines: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +59,51 @@ class RateRow:
     said: float | None
 
 
+def write_results(run: Run, results: Results, project: Path | None, *, as_json: bool) -> None:
+    """Fit calibrators to a run's samples and write the report. project: where the calibrators are written; None writes none.
+
+    Raises RunError and PlotError.
+    """
+    question, records = run.question(), results.answers
+    owns, notes = fitted(results.samples, Path(question["folder"]))
+    for own in owns:
+        to_stderr(f"{own.fit.calibrator.task}: {summary(own.fit.calibrator)}")
+    facts = [
+        f"model {question['model_name'] or question['model']}, tests run by {question['interpreter']}, isolation {question['isolation']}"
+    ]
+    report = write_report(run.folder / "report", f"{question['project']}: its own calibrators", facts, suite_of(run), records, owns, notes)
+    # last, so that whatever keeps them from being written keeps nothing else
+    written = write(owns, project / PROJECT_FOLDER, notes) if project else []
+    for note in notes:
+        to_stderr(f"note: {note}")
+    for path in report:
+        if path.suffix == ".html":
+            to_stderr(f"report: {path}")
+    if project:
+        prompts = {task: question["prompt_block" if task == "block" else "prompt"] for task in question["tasks"]}
+        to_stderr(used(load_registry(project), question["model"], prompts))
+    if as_json:
+        document = {"run": str(run.folder), "samples": [str(p) for p in results.paths], "calibrators": [str(p) for p in written]}
+        print(json.dumps({**document, "report": [str(p) for p in report], **summary_of(records)}))
+    else:
+        for path in written or results.paths:
+            print(path)
+
+
 def summary_of(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Counts of a run's places and answers: the deletion filter, and for each task the labels and the cross-table of the two events."""
     seen = Counter(record["deletion"] for record in records)
     known = seen["seen"] + seen["unseen"]
-    answers = [made for record in records for made in record["answers"]]
+    answers = [made for record in records for made in record["generations"]]
     tasks = {}
     for task in sorted({made["task"] for made in answers}):
-        shown = [made for made in answers if made["task"] == task and made["text"].strip()]
-        cross = Counter((made["exact_match"], made["tests_pass"]) for made in shown)
+        shown = [made for made in answers if made["task"] == task and made["inserted"] is not None]
+        cross = Counter((made["labels"]["exact_match"], made["labels"]["tests_pass"]) for made in shown)
         tasks[task] = {
             "asked": sum(made["task"] == task for made in answers),
             "suggestions": len(shown),
-            "exact_match": _rate(made["exact_match"] for made in shown),
-            "tests_pass": _rate(made["tests_pass"] for made in shown),
+            "exact_match": _rate(made["labels"]["exact_match"] for made in shown),
+            "tests_pass": _rate(made["labels"]["tests_pass"] for made in shown),
             "exact_and_pass": cross[True, True],
             "exact_and_fail": cross[True, False],
             "other_and_pass": cross[False, True],
@@ -97,7 +123,7 @@ def summary_of(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "ways": dict(Counter(made["way"] for made in answers if made["way"] != "none")),
         "not_run": dict(Counter(map(_why_not_run, (made for made in answers if made["way"] == "none")))),
         "seconds": {
-            "generation_median": median(found) if (found := [made["timings"]["total_s"] for made in answers]) else None,
+            "generation_median": median(found) if (found := [made["timings"]["total_ms"] / 1e3 for made in answers]) else None,
             "verdict_median": median(run) if run else None,
         },
         "tasks": tasks,
@@ -105,11 +131,11 @@ def summary_of(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _why_not_run(made: dict[str, Any]) -> str:
-    if made["exact_match"]:
+    if made["labels"]["exact_match"]:
         return "exact"
-    if not made["text"].strip():
+    if made["inserted"] is None:
         return "empty"
-    return "unknown" if made["tests_pass"] is None else "unparsed"
+    return "unknown" if made["labels"]["tests_pass"] is None else "unparsed"
 
 
 def _rate(labels: Iterable[bool | None]) -> dict[str, Any]:
@@ -127,9 +153,9 @@ def rows_by(field: str, records: Sequence[dict[str, Any]], said: Mapping[tuple[s
     for event in EVENTS:
         groups: dict[str, list[tuple[bool, float | None]]] = {}
         for record in records:
-            for made in record["answers"]:
-                if made["text"].strip() and made[event] is not None:
-                    groups.setdefault(record[field], []).append((made[event], said.get((event, made["id"]))))
+            for made in record["generations"]:
+                if made["inserted"] is not None and made["labels"][event] is not None:
+                    groups.setdefault(record[field], []).append((made["labels"][event], said.get((event, made["id"]))))
         for name, found in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
             positives, told = sum(label for label, _ in found), [p for _, p in found if p is not None]
             low, high = wilson(positives, len(found))
@@ -236,7 +262,7 @@ def _tasks(tasks: dict[str, Any]) -> Table:
         )
         for task, row in tasks.items()
     )
-    columns = ("task", "asked", "with text", *(part for event in EVENTS for part in ("n", EVENT_WORDS[event])))
+    columns = ("task", "asked", "shown", *(part for event in EVENTS for part in ("n", EVENT_WORDS[event])))
     return Table("How often suggestions are right, with 95 % Wilson intervals", columns, "lrrrrrr", rows)
 
 
@@ -277,7 +303,7 @@ def _gains(owns: Sequence[Own]) -> Table:
 def _rates(what: str, rows: Sequence[RateRow]) -> Iterator[Block]:
     for event in EVENTS:
         of_event = [row for row in rows if row.event == event]
-        shown = of_event[:SHOWN_FILES]
+        shown = of_event[:MAX_FILES]
         if not shown:
             continue
         numbered = what == "file"

@@ -1,19 +1,29 @@
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay.offline_eval.run import SCHEMA, Run, RunError
+from assay.offline_eval.run import ANSWERS, SCHEMA, Run, RunError
 
 
 @pytest.mark.parametrize("name", ["shop", "a\x7fb", "tab\t\n\x01\x1f", 'quo"te\\', "\x80\x9f", "ünïcödé 𝕏", "\\u007f"])
 def test_what_was_asked_is_read_again_whatever_a_folder_is_called(tmp_path: Path, name: str) -> None:
-    asked = {"schema": SCHEMA, "model": "m", "model_name": "", "prompt": "p", "seed": 1, "folder": f"/{name}", "tasks": [name]}
-    assert Run.begin(tmp_path / "run", asked).asked() == asked
-    assert Run.begin(tmp_path / "run", asked).asked() == asked
+    asked = {
+        "schema": SCHEMA,
+        "study": "repository",
+        "model": "m",
+        "model_name": "",
+        "prompt": "p",
+        "seed": 1,
+        "folder": f"/{name}",
+        "tasks": [name],
+    }
+    assert Run.begin(tmp_path / "run", asked).question() == asked
+    assert Run.begin(tmp_path / "run", asked).question() == asked
 
 
 @pytest.mark.parametrize(
@@ -28,8 +38,69 @@ def test_what_was_asked_is_read_again_whatever_a_folder_is_called(tmp_path: Path
     ],
 )
 def test_a_run_that_asked_something_else_is_refused_with_what_differs(tmp_path: Path, now: dict[str, Any], said: str) -> None:
-    before = {"schema": SCHEMA, "model": "m", "model_name": "", "prompt": "p", "prompt_block": "p", "seed": 1}
+    before = {"schema": SCHEMA, "study": "repository", "model": "m", "model_name": "", "prompt": "p", "prompt_block": "p", "seed": 1}
     before |= {"isolation": "bubblewrap", "tasks": ["line"], "interpreter": "/a/python", "content": "e0"}
     Run.begin(tmp_path / "run", before)
     with pytest.raises(RunError, match=re.escape(said)):
         Run.begin(tmp_path / "run", before | now)
+
+
+QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
+
+
+def answer(number: int) -> dict[str, Any]:
+    return {"id": f"p{number}", "project": "p", "file": "f.py", "function": "f", "line": number, "generations": []}
+
+
+def test_a_run_of_an_earlier_version_is_refused_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.toml").write_text('schema = "assay/run/1"\nstudy = "calibration"\nmodel = "m"\n')
+    for use in (lambda: Run.opened(tmp_path / "run").question(), lambda: Run.begin(tmp_path / "run", QUESTION)):
+        with pytest.raises(RunError, match="its labels judge what the model wrote, and not what the editor would have inserted"):
+            use()
+
+
+def test_a_folder_with_another_question_is_refused(tmp_path: Path) -> None:
+    Run.begin(tmp_path / "run", QUESTION)
+    with pytest.raises(RunError, match="asked something else"):
+        Run.begin(tmp_path / "run", {**QUESTION, "seed": 1})
+
+
+def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(RunError, match="not a run"):
+        Run.begin(tmp_path, QUESTION)
+    with pytest.raises(RunError, match="not a run"):
+        Run.opened(tmp_path)
+
+
+def test_answers_are_read_by_id_in_whatever_order_they_were_finished(tmp_path: Path) -> None:
+    run = Run.begin(tmp_path / "run", QUESTION)
+    for number in (2, 1):
+        run.keep(answer(number))
+    assert run.answers() == [answer(1), answer(2)]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("not json", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[1]", "not the answer of an item"),
+        ('{"id": "p1"}', "missing required field"),
+        (json.dumps(answer(1) | {"line": "1"}), "Expected `int`, got `str` - at `$.line`"),
+    ],
+)
+def test_a_damaged_line_is_named_and_a_torn_last_one_is_left_out(tmp_path: Path, line: str, said: str) -> None:
+    run = Run.begin(tmp_path / "run", QUESTION)
+    run.keep(answer(1))
+    with (run.folder / ANSWERS).open("a") as f:
+        f.write(line)
+    assert run.answers() == [answer(1)]
+    with (run.folder / ANSWERS).open("a") as f:
+        f.write("\n")
+    with pytest.raises(RunError, match=r"answers\.jsonl:2: ") as refused:
+        run.answers()
+    assert said in str(refused.value)
+    assert run.drop_damaged() == [2]
+    assert run.answers() == [answer(1)]

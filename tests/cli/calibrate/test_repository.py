@@ -23,11 +23,13 @@ from assay.calibration import calibrator
 from assay.calibration.calibrator import load, save
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
-from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
-from assay.offline_eval import pool
-from assay.offline_eval.pool import PoolError
-from assay.offline_eval.repository.study import Spec, places_of, regions_of
+from assay.offline_eval.model import StudyModel, model_of
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.interface import PoolError
+from assay.offline_eval.repository.answers import Answerer
+from assay.offline_eval.repository.items import TASKS, places_of, regions_of
+from assay.offline_eval.run import ANSWERS
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
@@ -114,7 +116,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def records(run: Path) -> list[dict[str, object]]:
-    return [json.loads(path.read_bytes()) for path in sorted((run / "places").glob("*.json"))]
+    """The answers that are on the disk, but for a line that is being written."""
+    path = run / ANSWERS
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
 
 
 @pytest.mark.slow
@@ -141,9 +146,9 @@ def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else_is_wri
     assert said["deletion"]["seen"] == sum(r["deletion"] == "seen" for r in found)
 
     # the same command does nothing twice, and more samples add to what is there
-    times = {path: path.stat().st_mtime_ns for path in (run / "places").iterdir()}
+    answers = (run / ANSWERS).read_bytes()
     assert main(command(project, "--samples", "6")) == 0
-    assert {path: path.stat().st_mtime_ns for path in (run / "places").iterdir()} == times
+    assert (run / ANSWERS).read_bytes() == answers
     assert main(["eval", "report", str(run)]) == 0
 
 
@@ -153,18 +158,17 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path) -> None:
     program = [sys.executable, "-m", "assay", *command(project, "--samples", "30", "--workers", "2")]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
     for kill in (signal.SIGKILL, signal.SIGINT):
-        known = {p.name: p.read_bytes() for p in (run / "places").glob("*.json")} if run.exists() else {}
+        known = records(run)
         process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         until = time.monotonic() + 240
-        while len(list((run / "places").glob("*.json"))) < len(known) + 2 and process.poll() is None and time.monotonic() < until:
+        while len(records(run)) < len(known) + 2 and process.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(kill)
         _, said = process.communicate(timeout=60)
-        now = {p.name: p.read_bytes() for p in (run / "places").glob("*.json")}
-        assert known.items() <= now.items()
-        assert all(json.loads(data)["id"] for data in now.values())
+        now = records(run)
+        assert now[: len(known)] == known
         if kill is signal.SIGINT and process.returncode:
-            assert f"stopped after {sum(json.loads(data)['deletion'] == 'seen' for data in now.values())} place" in said
+            assert f"stopped after {sum(answer['deletion'] == 'seen' for answer in now)} place" in said
     assert main(command(project, "--samples", "30", "--workers", "2")) == 0
     assert len({r["id"] for r in records(run)}) == len(records(run)) >= len(now)
 
@@ -176,7 +180,7 @@ def test_workers_that_are_killed_in_the_middle_lose_nothing(project: Path) -> No
     program = [sys.executable, "-m", "assay", *command(project, "--samples", "8", "--workers", "2")]
     process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 240
-    while not list((run / "places").glob("*.json")) and process.poll() is None and time.monotonic() < until:
+    while not records(run) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
     killed = 0
     for worker in workers_of(process.pid):
@@ -323,25 +327,20 @@ def test_a_run_whose_workers_cannot_begin_still_makes_calibrators_of_the_places_
     assert all(Path(path).is_file() for path in made)
 
 
-def fingerprint() -> str:
-    with ModelChoice().open() as model:
-        return model.fingerprint.id
+def answerer(model: StudyModel, project: Path, cache: Path, content: str) -> Answerer:
+    return Answerer(model, project, project.name, Path(sys.executable), best_level(), cache, ("line",), 0, content)
 
 
 @pytest.mark.parametrize(
     ("other", "said"),
-    [({"version": "0.0.1"}, "the driver 0.0.1: install the same on both"), ({"model": "f" * 16}, "f{16} when the run began")],
+    [({"version": "0.0.1"}, "the driver 0.0.1: install the same on both"), ({"id": "f" * 16}, "f{16} when the run began")],
 )
 def test_a_worker_with_another_model_or_another_assay_answers_nothing(
     project: Path, tmp_path: Path, tiny_gguf: Path, other: dict[str, str], said: str
 ) -> None:
-    with ModelChoice(str(tiny_gguf)).open() as model:
-        right = model.fingerprint.id
-    spec = Spec(
-        project, Path(sys.executable), best_level(), tmp_path, ModelChoice(str(tiny_gguf)), Settings(), ("line",), 0, "", right, None
-    )  # fmt: skip
+    model = replace(model_of(ModelChoice(str(tiny_gguf)), TASKS), **other)  # type: ignore[arg-type]
     with pytest.raises(PoolError, match=said):
-        list(pool.run(replace(spec, **other), [], 1))
+        list(Pool().run(answerer(model, project, tmp_path, ""), []))
 
 
 @pytest.mark.slow
@@ -355,11 +354,8 @@ def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(
     lines = [(place.file, place.line.start) for place in places if place.line]
     assert len(set(lines)) == len(lines)
     (project / "shop" / "sums.py").write_text("# now with a comment\n" + SOURCE)
-    spec = Spec(
-        project, Path(sys.executable), best_level(), cache, ModelChoice(), Settings(), ("line",), 0, content, fingerprint(), None
-    )  # fmt: skip
     with pytest.raises(PoolError, match="is not what it was when the run began"):
-        list(pool.run(spec, places, 1))
+        list(Pool().run(answerer(model_of(ModelChoice(), TASKS), project, cache, content), places))
 
 
 @pytest.mark.slow
@@ -373,10 +369,10 @@ def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_asked
     (project / "shop" / "sums.py").write_text(SOURCE.replace("start=0", "start=1 - 1"))
     assert main(command(project, "--samples", "1")) == 2
     (project / "shop" / "sums.py").write_text(SOURCE)
-    shard = next((run / "places").iterdir())
-    whole = shard.read_text()
-    shard.write_text(whole[:20])
+    path = run / ANSWERS
+    first, *others = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first[:20] + b"\n" + b"".join(others))
     assert main(["eval", "report", str(run)]) == 2
-    assert str(shard) in capsys.readouterr().err
+    assert f"{path}:1: not JSON" in capsys.readouterr().err
     assert main(command(project, "--samples", "1")) == 0
-    assert f"{shard} was damaged" in capsys.readouterr().err
+    assert f"line 1 of {path} was damaged; its item is asked again" in capsys.readouterr().err

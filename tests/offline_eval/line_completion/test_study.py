@@ -1,244 +1,192 @@
+"""The study of line completion with a real model: what it records, and how it is resumed."""
+
 from __future__ import annotations
 
-import io
 import json
-import os
-import signal
-import subprocess
-import sys
-import tarfile
-import time
+import math
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from source_distribution import make_sdist
+from tiny_gguf import TinyModel, write_tiny_gguf
 
-from assay.calibration.samples import read_samples
-from assay.cli.eval import eval_report
-from assay.inference.completion.settings import Settings
-from assay.inference.completion.task import task_of
+from assay.calibration.registry import Registry
+from assay.calibration.samples import Sample, read_samples
 from assay.inference.opening import ModelChoice, open_model
-from assay.offline_eval.line_completion.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
-from assay.offline_eval.line_completion.study import answer, generate, samples, tasks_of
-from assay.offline_eval.run import GENERATIONS, LABELS, Run, RunError
-from assay.suggestion.complete import complete
+from assay.offline_eval.errors import UsageError
+from assay.offline_eval.line_completion.items import TASKS, places_of
+from assay.offline_eval.line_completion.study import Asked, run_study
+from assay.offline_eval.run import ANSWERS, GENERATIONS, Generated, Run, RunError
+from assay.suggestion.suggest import suggest_at
+
+from ...inference.completion_server import Speech, serving
+
+DOCS = Path(__file__).parents[3] / "docs" / "formats.md"
 
 
-def asked() -> dict[str, str | int | list[str]]:
-    return {"schema": "assay/run/1", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0, "tasks": ["line"]}
+def asked(folder: Path, model: Path, functions: int = 6, **options: object) -> Asked:
+    """A study of one project with so many functions, asked for at each of them."""
+    projects = [make_sdist(folder / "cache", functions=functions)]
+    default = Asked(folder / "run", ModelChoice(str(model)), projects, functions, ("line", "line_rest"), cache=folder / "cache")
+    return replace(default, **options)  # type: ignore[arg-type]
 
 
-def test_gaps_come_from_code_that_is_not_a_test_and_put_back_give_the_file(tmp_path: Path) -> None:
-    files = tasks_of(make_sdist(tmp_path), tmp_path, per_project=4, seed=1)
-    assert [f.path for f in files] == ["shapes-1.0/shapes/area.py"]
-    (file,) = files
-    assert len({t.function for t in file.tasks}) == 4
-    for task in file.tasks:
-        line = file.text.split("\n")[task.line - 1]
-        assert file.text[task.gap.start : task.gap.end] in line
+def generations(run: Run) -> list[Generated]:
+    return [one for answer in run.answers() for one in answer["generations"]]
 
 
-def test_each_gap_is_the_task_that_the_live_engine_would_call_it(tmp_path: Path) -> None:
-    for seed in range(10):
-        for file in tasks_of(make_sdist(tmp_path), tmp_path, per_project=6, seed=seed):
-            for task in file.tasks:
-                assert task_of(file.text[: task.gap.start], file.text[task.gap.end :], "line") == task.task
+@pytest.fixture
+def roomy_gguf(tmp_path: Path) -> Path:
+    """A tiny model whose context holds a question behind the prompt."""
+    return write_tiny_gguf(tmp_path / "roomy.gguf", TinyModel(context_length=2048))
 
 
-def test_the_same_seed_asks_the_same_and_another_does_not(tmp_path: Path) -> None:
-    project = make_sdist(tmp_path)
-    first = tasks_of(project, tmp_path, 3, seed=1)
-    assert first == tasks_of(project, tmp_path, 3, seed=1)
-    assert first != tasks_of(project, tmp_path, 3, seed=2)
+def test_every_generation_is_made_once_and_a_run_asked_again_makes_none(tmp_path: Path, tiny_gguf: Path) -> None:
+    projects = [make_sdist(tmp_path / "cache", name, functions=3) for name in ("one", "two")]
+    two = asked(tmp_path, tiny_gguf, projects=projects, per_project=2)
+    before = None
+    for _ in range(2):
+        run = run_study(two)
+        assert len(generations(run)) == 8
+        assert before in (None, (run.folder / ANSWERS).read_bytes())
+        before = (run.folder / ANSWERS).read_bytes()
+    assert run.question()["projects"] == ["one 1.0", "two 1.0"]
+    with pytest.raises(RunError, match="asked something else"):
+        run_study(replace(two, projects=projects[:1]))
 
 
-def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:
-    project = make_sdist(tmp_path)
-    (tmp_path / "shapes-1.0.tar.gz").write_bytes(b"something else")
-    with pytest.raises(ProjectError, match="SHA-256"):
-        sources(project, tmp_path)
-
-
-def test_pip_runs_nothing_of_a_download_with_another_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """pip imports the build backend of a source distribution to learn its metadata."""
-    marker = tmp_path / "it-ran"
-    backend = f"open({str(marker)!r}, 'w')\nraise SystemExit('no metadata')\n"
-    build = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-    with tarfile.open(tmp_path / "assay-runs-code-1.0.tar.gz", "w:gz") as t:
-        for file, text in {"pyproject.toml": build, "backend.py": backend, "PKG-INFO": "Name: assay-runs-code\nVersion: 1.0\n"}.items():
-            info = tarfile.TarInfo(f"assay-runs-code-1.0/{file}")
-            info.size = len(text)
-            t.addfile(info, io.BytesIO(text.encode()))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    with pytest.raises(ProjectError, match="another SHA-256 than 0000"):
-        sources(Project("assay-runs-code", "1.0", "0" * 64), tmp_path / "cache")
-    assert not marker.exists()
-    assert not list((tmp_path / "cache").iterdir())
-    with pytest.raises(ProjectError, match="could not be downloaded"):
-        fetch("assay-runs-code", "1.0", "sdist", tmp_path / "cache")
-    assert marker.exists()
-
-
-def test_a_project_that_pip_does_not_find_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match=r"assay-no-such-project==1\.0 \(sdist\) could not be downloaded"):
-        fetch("assay-no-such-project", "1.0", "sdist", tmp_path)
-
-
-def test_an_archive_is_found_whatever_its_spelling_of_the_name(tmp_path: Path) -> None:
-    for name in ("More_Itertools-11.2.1.tar.gz", "python-dateutil-4.0.0.tar.gz", "zope.interface-8.0-cp311-cp311-linux.whl"):
-        (tmp_path / name).touch()
-    assert fetch("more-itertools", "11.2.1", "sdist", tmp_path).name.startswith("More")
-    assert fetch("python-dateutil", "4.0.0", "sdist", tmp_path).name.startswith("python")
-    assert fetch("zope.interface", None, "wheel", tmp_path).name.startswith("zope")
-
-
-def test_the_list_of_projects_is_long_enough_and_pinned() -> None:
-    projects = measured_projects()
-    assert len(projects) >= 15
-    assert len({p.name for p in projects}) == len(projects)
-    assert all(len(p.sha256) == 64 and p.version for p in projects)
-
-
-def test_tests_are_told_from_code() -> None:
-    assert is_test("a-1/tests/x.py")
-    assert is_test("a-1/src/test_x.py")
-    assert is_test("a-1/conftest.py")
-    assert not is_test("a-1/src/contest.py")
-
-
-def test_the_study_measures_what_the_live_engine_would_show(tmp_path: Path, tiny_gguf: Path) -> None:
-    (file,) = tasks_of(make_sdist(tmp_path), tmp_path, per_project=2, seed=0)
+def test_the_study_measures_what_the_editor_would_show(tmp_path: Path, tiny_gguf: Path) -> None:
+    given = asked(tmp_path, tiny_gguf, tasks=TASKS)
+    made = {one["id"]: one for one in generations(run_study(given))}
+    shown = 0
     with open_model(tiny_gguf, threads=1) as model:
-        records = answer(model, file, Settings())
-    with open_model(tiny_gguf, threads=1) as model:
-        for task, record in zip(file.tasks, records, strict=True):
-            live = complete(model, file.text[: task.gap.start], file.text[task.gap.end :])
-            assert record["text"] == live.text
-            assert record["measures"]["total_logprob"] == pytest.approx(sum(t.logprob for t in live.tokens), abs=2e-3)
+        for place in places_of(given.projects[0], tmp_path / "cache", 6, 0):
+            for task, gap in place.gaps:
+                one, text = made[f"{place.id}:{task}"], place.text[: gap.start] + place.text[gap.end :]
+                live = suggest_at(model, Registry((), ()), text, gap.start, language="python")
+                assert one["inserted"] == (live.text if live else None)
+                if live:
+                    accepted = text[: gap.start] + live.text + text[gap.start :]
+                    lines = [[line.rstrip() for line in file.split("\n")] for file in (accepted, place.text)]
+                    assert one["labels"]["exact_match"] == (lines[0] == lines[1])
+                    assert one["measures"]["total_logprob"] == pytest.approx(live.measures["total_logprob"], abs=2e-3)
+                    shown += 1
+    assert shown
 
 
 def test_a_run_gives_a_samples_file_per_task_with_labels(tmp_path: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = tasks_of(make_sdist(tmp_path / "cache"), tmp_path / "cache", per_project=4, seed=0)
-    run = Run.begin(tmp_path / "run", asked())
-    generate(run, files, ModelChoice(str(tiny_gguf)), Settings(), workers=1, say=lambda _: None)
-    assert eval_report(tmp_path / "run", as_json=True) == 0
+    run = run_study(asked(tmp_path, tiny_gguf, as_json=True))
     summary = json.loads(capsys.readouterr().out)
     found = read_samples([Path(p) for p in summary["samples"]])
-    shown = [r for r in run.records(GENERATIONS) if r["text"].strip()]
-    assert len(found) == len(shown)
-    truth = {r["id"]: r["text"].rstrip() == r["truth"].rstrip() for r in shown}
-    assert {s.id: s.labels["exact_match"] for s in found} == truth
-    assert {s.labels["tests_pass"] for s in found} == {None}
+    shown = {one["id"]: one["labels"]["exact_match"] for one in generations(run) if one["inserted"] is not None}
+    assert {sample.id: sample.labels["exact_match"] for sample in found} == shown
+    assert {sample.labels["tests_pass"] for sample in found} == {None}
 
 
-def test_a_killed_run_goes_on_and_nothing_finished_is_done_twice(tmp_path: Path, tiny_gguf: Path) -> None:
-    cache, folder = tmp_path / "cache", tmp_path / "run"
-    projects = [make_sdist(cache, f"shapes{i}", functions=20) for i in range(6)]
-    script = f"""
-from pathlib import Path
-from assay.inference.completion.settings import Settings
-from assay.inference.opening import ModelChoice
-from assay.offline_eval.line_completion.study import generate, tasks_of
-from assay.offline_eval.line_completion.projects import Project
-from assay.offline_eval.run import Run
-if __name__ == "__main__":
-    projects = {projects!r}
-    files = [f for p in projects for f in tasks_of(p, Path({str(cache)!r}), 20, 0)]
-    run = Run.begin(Path({str(folder)!r}), {asked()!r})
-    generate(run, files, ModelChoice({str(tiny_gguf)!r}), Settings(), 1, print)
-"""
-    program = tmp_path / "program.py"
-    program.write_text(script)
-    child = subprocess.Popen([sys.executable, str(program)], start_new_session=True)
-    generations = folder / GENERATIONS
-    deadline = time.monotonic() + 60
-    while not (generations.exists() and generations.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    with generations.open("ab") as f:
-        f.write(b'{"id": "torn')
-    before = generations.read_bytes()
-    before = before[: before.rfind(b"\n") + 1]
-
-    subprocess.run([sys.executable, str(program)], check=True)
-    after = generations.read_bytes()
-    assert after.startswith(before)
-    ids = [json.loads(line)["id"] for line in after.splitlines()]
-    wanted = [t.id for p in projects for f in tasks_of(p, cache, 20, 0) for t in f.tasks]
-    assert sorted(ids) == sorted(wanted)
-    labelled = [r["id"] for r in Run.opened(folder).records(LABELS)]
-    assert sorted(labelled) == sorted(wanted)
+@pytest.mark.parametrize(("reflective", "alternatives"), [(False, 1), (True, 1), (False, 3)])
+def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(
+    tmp_path: Path, roomy_gguf: Path, reflective: bool, alternatives: int
+) -> None:
+    run = run_study(asked(tmp_path, roomy_gguf, tasks=("line",), reflective=reflective, alternatives=alternatives))
+    answers = run.answers()
+    made = max((one for answer in answers for one in answer["generations"]), key=len)
+    left_out = [
+        f"only with `{option}`" for option, given in (("--reflective", reflective), ("--alternatives", alternatives > 1)) if not given
+    ]
+    text = DOCS.read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in (run.folder / GENERATIONS).read_text().splitlines()]
+    for file, fields in (
+        ("run.toml", run.question().keys()),
+        (ANSWERS, answers[0].keys()),
+        ("generations", made.keys()),
+        (GENERATIONS, max(lines, key=len).keys() - answers[0].keys() | {"labels"} | {"id"}),
+    ):
+        table = text.split(f"| field of `{file if file != GENERATIONS else 'generations'}` |")[1].split("\n\n")[0].splitlines()[2:]
+        rows = [row.split("|") for row in table if not any(words in row for words in left_out)]
+        assert {name for row in rows for name in re.findall(r"`(\w+)`", row[1])} == set(fields)
+    (timings,) = (line for line in text.splitlines() if line.startswith("| `timings` |"))
+    assert set(re.findall(r"`(\w+)`", timings)[1:]) == set(made["timings"]) | {"questions_ms"}
+    assert ("questions_ms" in made["timings"]) == reflective
 
 
-def test_a_generation_whose_label_was_lost_gets_it_on_the_next_run(tmp_path: Path, tiny_gguf: Path) -> None:
-    files = tasks_of(make_sdist(tmp_path / "cache"), tmp_path / "cache", per_project=2, seed=0)
-    run = Run.begin(tmp_path / "run", asked())
-    generate(run, files, ModelChoice(str(tiny_gguf)), Settings(), workers=1, say=lambda _: None)
-    (tmp_path / "run" / LABELS).unlink()
-    generate(run, files, ModelChoice(str(tiny_gguf)), Settings(), workers=1, say=lambda _: None)
-    assert [r["id"] for r in run.records(LABELS)] == [r["id"] for r in run.records(GENERATIONS)]
-
-
-def test_a_folder_with_another_question_is_refused(tmp_path: Path) -> None:
-    Run.begin(tmp_path / "run", asked())
+def test_what_the_model_says_of_its_own_is_in_the_samples_and_asked_once(
+    tmp_path: Path, roomy_gguf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = asked(tmp_path, roomy_gguf, 3, reflective=True)
+    run = run_study(given)
+    before = (run.folder / ANSWERS).read_bytes()
+    # A kill: all but one answer are lost, and only they are made again.
+    first = before[: before.index(b"\n") + 1]
+    (run.folder / ANSWERS).write_bytes(first)
+    capsys.readouterr()
+    run_study(given)
+    after = (run.folder / ANSWERS).read_bytes()
+    assert after.startswith(first)
+    assert len(after.splitlines()) == len(before.splitlines()) == 3
+    questions = dict(question.split() for question in run.question()["questions"])
+    assert questions.keys() == {"ask_true", "ask_true_normalised", "verbalised"}
+    found = read_samples(sorted((run.folder / "samples").iterdir()))
+    stand_ins = sum(bool(sample.fallbacks) for sample in found)
+    said = capsys.readouterr().err
+    assert f"ask_true: {len(found)} of {len(found)} samples have it\n" in said
+    with_stand_ins = f", in {stand_ins} of them a stand-in" if stand_ins else ""
+    assert f"verbalised: {len(found)} of {len(found)} samples have it{with_stand_ins}\n" in said
+    for sample in found:
+        assert sample.asked == questions
+        assert sample.measures.keys() >= questions.keys()
+        assert sample.fallbacks == (("verbalised",) if sample.measures["verbalised"] == 0.5 else ())
     with pytest.raises(RunError, match="asked something else"):
-        Run.begin(tmp_path / "run", {**asked(), "seed": 1})
+        run_study(replace(given, reflective=False))
 
 
-def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(RunError, match="not a run"):
-        Run.begin(tmp_path, asked())
-    with pytest.raises(RunError, match="not a run"):
-        Run.opened(tmp_path)
+def test_asking_a_model_changes_nothing_of_what_it_writes(tmp_path: Path, roomy_gguf: Path) -> None:
+    given = asked(tmp_path, roomy_gguf, 4, tasks=("line_rest",))
+    plain, reflective = (generations(run_study(replace(given, out=tmp_path / f"run{ask}", reflective=ask))) for ask in (False, True))
+    assert [made["text"] for made in plain] == [made["text"] for made in reflective]
+    for one, other in zip(plain, reflective, strict=True):
+        assert {name: other["measures"][name] for name in one["measures"]} == pytest.approx(one["measures"], abs=5e-3)
 
 
-def test_a_damaged_line_is_named(tmp_path: Path) -> None:
-    run = Run.begin(tmp_path / "run", asked())
-    run.append(LABELS, [{"id": "a"}])
-    with (run.folder / LABELS).open("a") as f:
-        f.write("not json\n")
-    with pytest.raises(RunError, match=r"labels\.jsonl:2"):
-        list(run.records(LABELS))
+def test_alternatives_are_recorded_with_their_rank_and_their_agreement(tmp_path: Path, tiny_gguf: Path) -> None:
+    given = asked(tmp_path, tiny_gguf)
+    plain, several = (run_study(replace(given, out=tmp_path / f"run{count}", alternatives=count)) for count in (1, 4))
+    assert (plain.question().get("alternatives"), several.question()["alternatives"]) == (None, 4)
+    first = {made["id"]: made["text"] for made in generations(plain)}
+    every = generations(several)
+    assert {made["id"]: made["text"] for made in every if made["rank"] == 1} == first
+    found = read_samples(sorted((several.folder / "samples").iterdir()))
+    assert {sample.alternatives for sample in found} == {4}
+    by_gap: dict[str, list[Sample]] = {}
+    for sample in found:
+        by_gap.setdefault(sample.id if sample.rank == 1 else sample.id.removesuffix(f":{sample.rank}"), []).append(sample)
+    # A gap whose first choice has no text is one where nothing is shown.
+    assert by_gap.keys() <= {name for name, text in first.items() if text.strip()}
+    assert max(map(len, by_gap.values())) > 1
+    hidden = {made["id"] for made in every if made["inserted"] is None}
+    for gap, samples in by_gap.items():
+        assert len({sample.text_sha256 for sample in samples}) == len(samples)
+        shares = math.fsum(math.exp(sample.measures["agreement"]) for sample in samples if "agreement" in sample.measures)
+        assert shares <= 1 + 1e-9
+        if len(samples) == len([made for made in every if made["id"].startswith(gap)]) and not any(name.startswith(gap) for name in hidden):
+            assert all(sample.measures["agreement"] <= 0 for sample in samples)
 
 
-def test_a_generation_without_text_makes_no_sample(tmp_path: Path) -> None:
-    run = Run.begin(tmp_path / "run", asked())
-    base = {"task": "line", "project": "p", "file": "f.py", "measures": {"total_logprob": -1.0}}
-    run.append(GENERATIONS, [{**base, "id": "a", "text": " ", "truth": "x"}, {**base, "id": "b", "text": "x", "truth": "x"}])
-    run.append(LABELS, [{"id": "a", "exact_match": False}, {"id": "b", "exact_match": True}])
-    assert [s.id for s in samples(run, "0" * 16, "tiny", "0" * 16, 0)["line"]] == ["b"]
+def test_a_run_with_alternatives_is_resumed_where_any_place_is_lost_and_is_not_one_without(tmp_path: Path, tiny_gguf: Path) -> None:
+    given = asked(tmp_path, tiny_gguf, 5, tasks=("line_rest",), alternatives=3)
+    run = run_study(given)
+    made = (run.folder / ANSWERS).read_bytes().splitlines(keepends=True)
+    text_and_id = sorted((one["id"], one["text"]) for one in generations(run))
+    for lost in (0, 2, len(made) - 1):
+        (run.folder / ANSWERS).write_bytes(b"".join(made[:lost] + made[lost + 1 :]))
+        run_study(given)
+        assert sorted((one["id"], one["text"]) for one in generations(run)) == text_and_id
+    with pytest.raises(RunError, match="asked something else"):
+        run_study(replace(given, alternatives=1))
 
 
-def test_an_interrupt_ends_a_study_soon_with_what_is_finished_kept(tmp_path: Path, tiny_gguf: Path) -> None:
-    cache, folder = tmp_path / "cache", tmp_path / "run"
-    projects = [make_sdist(cache, f"shapes{i}", functions=20) for i in range(40)]
-    program = tmp_path / "program.py"
-    program.write_text(f"""
-from pathlib import Path
-from assay.inference.completion.settings import Settings
-from assay.inference.opening import ModelChoice
-from assay.offline_eval.line_completion.study import generate, tasks_of
-from assay.offline_eval.line_completion.projects import Project
-from assay.offline_eval.run import Run
-if __name__ == "__main__":
-    files = [f for p in {projects!r} for f in tasks_of(p, Path({str(cache)!r}), 20, 0)]
-    run = Run.begin(Path({str(folder)!r}), {asked()!r})
-    generate(run, files, ModelChoice({str(tiny_gguf)!r}), Settings(), 2, print)
-""")
-    child = subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    generations = folder / GENERATIONS
-    deadline = time.monotonic() + 60
-    while not (generations.exists() and generations.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.killpg(child.pid, signal.SIGINT)
-    try:
-        said, _ = child.communicate(timeout=60)
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-    assert child.returncode != 0
-    assert "the same command goes on" in said
-    assert list(Run.opened(folder).records(GENERATIONS))
+def test_a_model_that_can_not_be_asked_is_said_to_be_one(tmp_path: Path) -> None:
+    with serving(Speech(kind="openai")) as address, pytest.raises(UsageError, match="leave --reflective out"):
+        run_study(replace(asked(tmp_path, tmp_path), choice=ModelChoice(address), reflective=True))
+    assert not (tmp_path / "run").exists()

@@ -117,7 +117,9 @@ def test_a_dry_run_names_the_runs_folder_and_whether_it_goes_on(project: Path, c
     assert found, said
     Path(found[1]).mkdir(parents=True)
     # the question is that of no run with this seed
-    (Path(found[1]) / "run.toml").write_text('schema = "assay/run/1"\nmodel = "m"\nmodel_name = ""\nprompt = "p"\nseed = 7\n')
+    (Path(found[1]) / "run.toml").write_text(
+        'schema = "assay/run/2"\nstudy = "repository"\nmodel = "m"\nmodel_name = ""\nprompt = "p"\nseed = 7\n'
+    )
     assert main(asked) == 2
     assert "seed: 7 -> 0" in capsys.readouterr().err
 
@@ -125,7 +127,7 @@ def test_a_dry_run_names_the_runs_folder_and_whether_it_goes_on(project: Path, c
 def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.cli.calibrate.repository.Oracle", None)
+    monkeypatch.setattr("assay.offline_eval.repository.study.Oracle", None)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     (tmp_path / "empty").mkdir()

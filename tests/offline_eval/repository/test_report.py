@@ -14,7 +14,8 @@ from synthetic_samples import world
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
 from assay.calibration.fitting.own_project import Own, own_calibrator
-from assay.offline_eval.repository.report import Suite, write_report
+from assay.offline_eval.repository.report import write_report
+from assay.offline_eval.repository.suite import Suite
 
 SUITE = Suite(tests=3, flaky=0, files=2, covered_lines=11, seconds=0.5)
 
@@ -89,13 +90,13 @@ def test_a_gain_that_rounds_to_nothing_has_no_sign_of_a_loss(parent: Calibrator,
 
 
 def place(*answers: dict[str, Any]) -> dict[str, Any]:
-    return {"deletion": "seen", "file": "shop/sums.py", "statement": "return", "answers": list(answers)}
+    return {"deletion": "seen", "file": "shop/sums.py", "statement": "return", "generations": list(answers)}
 
 
 def answered(number: int, text: str, exact: bool, passes: bool | None, way: str) -> dict[str, Any]:
-    timings = {"total_s": 0.25}
+    timings, labels = {"total_ms": 250.0}, {"exact_match": exact, "tests_pass": passes}
     tests = {"tests_run": 0 if way == "none" else 2, "tests_s": 0.5, "way": way}
-    return {"id": f"a{number}", "task": "line", "text": text, "exact_match": exact, "tests_pass": passes, "timings": timings, **tests}
+    return {"id": f"a{number}", "task": "line", "inserted": text or None, "labels": labels, "timings": timings, **tests}
 
 
 def test_every_suggestion_that_was_asked_for_is_accounted_for(tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ def test_every_suggestion_that_was_asked_for_is_accounted_for(tmp_path: Path) ->
     text = written(tmp_path, [], records)
     assert (
         "* 22 suggestions asked for: tests are run of 12 (6 in a warm process, 5 in a process of their own, 1 with the whole suite); "
-        "no tests of 10 (4 that are what is there already, 3 without text, 2 that do not parse, 1 that the tests can't judge)\n"
+        "no tests of 10 (4 that are what is there already, 3 with nothing to insert, 2 that do not parse, 1 that the tests can't judge)\n"
     ) in text
     assert "* a suggestion takes 0.25 s to make and 0.50 s to test, by the median" in text
     found = json.loads((tmp_path / "report.json").read_text())

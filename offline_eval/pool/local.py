@@ -1,8 +1,8 @@
-"""A small supervised pool of processes on one machine: a worker that dies is replaced, and its item is tried again.
+"""A supervised pool of processes on one machine: a worker that dies is replaced, and its item is tried again.
 
-concurrent.futures loses all that was under way when one of its processes is killed, and joblib ends; a study of hours must not. Each worker
-makes its work function once (it holds a model, a sandbox) and then gets one item at a time over a pipe of its own. Workers end with their
-parent, however it ends.
+concurrent.futures loses all work under way when one of its processes is killed, and joblib ends. A study of hours can afford neither. Each
+worker makes its work function once (it holds a model, perhaps a sandbox) and then gets one item at a time over its own pipe. Workers end
+with their parent, however the parent ends.
 """
 
 from __future__ import annotations
@@ -13,42 +13,20 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
+from .interface import MAX_START_S, MAX_TRIES, Answer, Finished, Item, PoolError, Start
 
-Work = Callable[[Item], Answer]
-# Makes the work function, in the worker; travels to it pickled.
-Start = Callable[[], Work[Item, Answer]]
-
-# Of an item whose worker dies: it may be the item's doing (it takes all memory) or not (somebody killed it).
-TRIES = 3
 _PR_SET_PDEATHSIG = 1
 # A worker that was told to end gets this long before it is killed.
 _GRACE_S = 5.0
-# The longest that making a work function may take: it opens a model, and may copy a project.
-BEGIN_S = 900.0
 _LOOK_S = 1.0
-
-
-class PoolError(Exception):
-    """The workers can't be started, and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished(Generic[Item, Answer]):
-    """An item with its answer, or with the reason why there is none: `lost`, for people; empty where there is an answer."""
-
-    item: Item
-    answer: Answer | None
-    lost: str = ""
 
 
 @dataclass(slots=True)
@@ -62,13 +40,21 @@ class _Worker(Generic[Item]):
 
 
 def run(
-    start: Start[Item, Answer], items: Iterable[Item], workers: int, *, most_s: float | None = None, tries: int = TRIES
+    start: Start[Item, Answer], items: Iterable[Item], workers: int, *, max_item_s: float | None = None, tries: int = MAX_TRIES
 ) -> Generator[Finished[Item, Answer], None, None]:
     """Every item with its answer, in the order in which they are finished.
 
-    items are taken one by one, as workers come free, so they may be made as one goes, and their iterator may end when time is up. most_s: a
-    worker that is at one item for longer is killed, as if it had died. An exception of the work function is the item's: it is not tried
-    again. Closing the iterator ends the workers at once. Raises PoolError where the work function can't be made, or workers die before.
+    Closing the iterator ends the workers at once. An exception of the work function loses its item, which is not tried again.
+
+    Parameters
+    ----------
+    items: Taken one by one as workers come free, so they may be made on the way, and their iterator may end when time is up.
+    max_item_s: A worker that takes longer for one item is killed, as if it had died.
+    tries: How often an item is given to a worker that dies of it.
+
+    Raises
+    ------
+    PoolError: The work function can't be made, or workers die before it is.
     """
     source, again = iter(items), deque[tuple[Item, int]]()
     staff = [_hired(start) for _ in range(workers)]
@@ -86,7 +72,7 @@ def run(
                 return
             heard = wait([worker.pipe for worker in staff], timeout=_LOOK_S)
             for number, worker in enumerate(staff):
-                bound = (most_s if worker.given else None) if worker.ready else BEGIN_S
+                bound = (max_item_s if worker.given else None) if worker.ready else MAX_START_S
                 late = bound is not None and time.monotonic() - worker.since > bound
                 if worker.pipe not in heard and not late:
                     continue
@@ -102,9 +88,12 @@ def run(
                     yield Finished(item, value) if kind == "answer" else Finished(item, None, value)
                     continue
                 stillborn += not worker.ready
-                if stillborn > TRIES:
+                if stillborn > MAX_TRIES:
                     raise PoolError(f"{stillborn} workers died before they could begin ({_how_it_ended(worker.process)})")
-                given, how = worker.given, f"no answer in {most_s:.0f} s" if late else f"its worker died: {_how_it_ended(worker.process)}"
+                given, how = (
+                    worker.given,
+                    f"no answer in {max_item_s:.0f} s" if late else f"its worker died: {_how_it_ended(worker.process)}",
+                )
                 _end(worker)
                 staff[number] = _hired(start)
                 if given and given[1] < tries:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.worker_model import opened_on_one_thread
+from assay.offline_eval.model import opened_on_one_thread
 
 
 def test_a_workers_transformers_model_is_run_by_one_thread(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_a_workers_transformers_model_is_run_by_one_thread(tmp_path: Path) -> No
 
 def test_a_workers_gguf_is_opened_without_torch(tiny_gguf: Path) -> None:
     program = (
-        "import sys; from assay.inference.opening import ModelChoice; from assay.offline_eval.worker_model import opened_on_one_thread\n"
+        "import sys; from assay.inference.opening import ModelChoice; from assay.offline_eval.model import opened_on_one_thread\n"
         f"with opened_on_one_thread(ModelChoice({str(tiny_gguf)!r})): print('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == "False"

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from pool_work import CannotStart, DiesAtStart, Lingers, Squares, Starts
 
-from assay.offline_eval.pool import PoolError, run
+from assay.offline_eval.pool.interface import PoolError
+from assay.offline_eval.pool.local import run
 
 
 def workers_of(folder: Path) -> list[int]:
@@ -65,7 +66,7 @@ def test_an_exception_is_the_items_and_names_its_place(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_hangs_is_killed_and_its_item_tried_again(tmp_path: Path) -> None:
-    found = {each.item: each.answer for each in run(Squares(tmp_path, hangs_once=frozenset({1})), range(4), 2, most_s=2)}
+    found = {each.item: each.answer for each in run(Squares(tmp_path, hangs_once=frozenset({1})), range(4), 2, max_item_s=2)}
     assert found == {n: n * n for n in range(4)}
     assert all_end(workers_of(tmp_path))
 
@@ -114,11 +115,11 @@ def test_who_presses_ctrl_c_again_leaves_no_worker_alive(tmp_path: Path) -> None
 def parent_of_two(folder: Path, start: Squares) -> Iterator[subprocess.Popen[bytes]]:
     """A process with two workers that are at work."""
     program = (
-        f"from pathlib import Path, PosixPath; from pool_work import *; from assay.offline_eval.pool import run\n"
+        f"from pathlib import Path, PosixPath; from pool_work import *; from assay.offline_eval.pool.local import run\n"
         f"if __name__ == '__main__': list(run({start!r}, range(4), 2))\n"
     )
     (folder / "parent.py").write_text(program)
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / ".typing")])
+    paths = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parents[3] / ".typing")])
     command = [sys.executable, str(folder / "parent.py")]
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, stderr=subprocess.DEVNULL) as parent:
         until = time.monotonic() + 60

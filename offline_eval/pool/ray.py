@@ -1,7 +1,7 @@
-"""The pool of `pool.py` on the machines of a Ray cluster: actors that hold the work function, replaced by Ray when they die.
+"""The pool on the machines of a Ray cluster: actors hold the work function, and Ray replaces those that die.
 
-Assay must be installed on those machines, in the same version, and what a work function names (a model's file, an interpreter) must be
-there under the same path. What is finished comes to the driver at once, which alone writes: one that is killed loses what was under way.
+The same version of Assay must be installed on those machines, and the files that a work function names (a model, an interpreter) must be
+there under the same path.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from .pool import BEGIN_S, TRIES, Answer, Finished, Item, PoolError, Start
+from .interface import MAX_START_S, MAX_TRIES, Answer, Finished, Item, PoolError, Start
 
 # Ray hangs when actors hold every CPU: one is left for its own tasks.
 _SPARE_CPUS = 1
@@ -31,10 +31,10 @@ def run(
     address: str,
     *,
     workers: int | None = None,
-    most_s: float | None = None,
-    tries: int = TRIES,
+    max_item_s: float | None = None,
+    tries: int = MAX_TRIES,
 ) -> Generator[Finished[Item, Answer], None, None]:
-    """As `pool.run`, on the cluster at an address ("auto": the one on this machine).
+    """As `local.run`, on the cluster at an address ("auto": the one on this machine).
 
     workers: how many actors, by default one for each CPU but one. Raises PoolError where Ray is not installed or not reached, and where the
     work function can't be made.
@@ -44,7 +44,7 @@ def run(
     import ray
     from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-    reachable(address)
+    check_reachable(address)
     given: Any = {"address": address, "log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     try:
         ray.init(**given)
@@ -57,17 +57,17 @@ def run(
         actor = cluster.remote(num_cpus=1, max_restarts=-1, max_task_retries=tries - 1)(_Actor)
         staff = [actor.remote(start) for _ in range(count)]
         try:
-            reasons = cluster.get([each.why_not.remote() for each in staff], timeout=BEGIN_S)
+            reasons = cluster.get([each.why_not.remote() for each in staff], timeout=MAX_START_S)
         except GetTimeoutError:
             raise PoolError(
-                f"{count} workers of one CPU each did not begin in {BEGIN_S:.0f} s: the cluster has fewer CPUs free (name fewer with "
+                f"{count} workers of one CPU each did not begin in {MAX_START_S:.0f} s: the cluster has fewer CPUs free (name fewer with "
                 "--workers), or they take longer to open the model and copy the project"
             ) from None
         except RayError as error:
             raise PoolError(f"a worker can't start: {_cause(error)}") from None
         if why := next(filter(None, reasons), ""):
             raise PoolError(f"a worker can't start: {why}")
-        yield from _all(cluster, (RayTaskError, RayError), staff, lambda: actor.remote(start), iter(items), most_s, tries)
+        yield from _all(cluster, (RayTaskError, RayError), staff, lambda: actor.remote(start), iter(items), max_item_s, tries)
         cluster.wait([each.close.remote() for each in staff], num_returns=len(staff), timeout=_LOOK_S)
     finally:
         ray.shutdown()
@@ -109,7 +109,7 @@ def _all(
     staff: list[Any],
     hire: Callable[[], Any],
     source: Iterator[Item],
-    most_s: float | None,
+    max_item_s: float | None,
     tries: int,
 ) -> Generator[Finished[Item, Answer], None, None]:
     """Every item with its answer; an actor gets one more when it has answered, so what is under way is worked on."""
@@ -121,7 +121,7 @@ def _all(
             under_way[actor.answer.remote(given[0])] = actor, *given, time.monotonic()
         if not under_way:
             return
-        done, _ = ray.wait(list(under_way), num_returns=1, timeout=None if most_s is None else _LOOK_S)
+        done, _ = ray.wait(list(under_way), num_returns=1, timeout=None if max_item_s is None else _LOOK_S)
         for future in done:
             actor, item, _, _ = under_way.pop(future)
             staff.append(actor)
@@ -134,17 +134,17 @@ def _all(
                 answer, why = None, f"its worker died ({tries} times): {_cause(problem)}"
             yield Finished(item, answer, why)
         for future, (actor, item, tried, since) in list(under_way.items()):
-            if most_s is not None and time.monotonic() - since > most_s:
+            if max_item_s is not None and time.monotonic() - since > max_item_s:
                 del under_way[future]
                 ray.kill(actor)
                 staff.append(hire())
                 if tried < tries:
                     again.append((item, tried + 1))
                 else:
-                    yield Finished(item, None, f"no answer in {most_s:.0f} s ({tries} times)")
+                    yield Finished(item, None, f"no answer in {max_item_s:.0f} s ({tries} times)")
 
 
-def reachable(address: str) -> None:
+def check_reachable(address: str) -> None:
     """Raises PoolError where nothing listens at an address, which Ray would try for minutes to reach."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not (colon and port.isdigit()):

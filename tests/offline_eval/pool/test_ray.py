@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from pool_work import CannotStart, Squares
 
-from assay.offline_eval.pool import PoolError
-from assay.offline_eval.ray_pool import run
+from assay.offline_eval.pool.interface import PoolError
+from assay.offline_eval.pool.ray import run
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("ray", reason="Ray is not installed")
 
 RAY = Path(sys.executable).with_name("ray")
-PATHS = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / ".typing")])
+PATHS = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parents[3] / ".typing")])
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +67,15 @@ def test_an_item_that_kills_every_actor_is_lost_and_an_exception_is_the_items(cl
 
 
 def test_an_actor_that_hangs_is_replaced(cluster: str, tmp_path: Path) -> None:
-    found = {each.item: each.answer for each in run(Squares(tmp_path, hangs_once=frozenset({1})), range(4), cluster, workers=2, most_s=6)}
+    found = {
+        each.item: each.answer for each in run(Squares(tmp_path, hangs_once=frozenset({1})), range(4), cluster, workers=2, max_item_s=6)
+    }
     assert found == {n: n * n for n in range(4)}
 
 
 def test_a_driver_that_is_killed_leaves_the_cluster_to_the_next(cluster: str, tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from pool_work import Squares; from assay.offline_eval.ray_pool import run\n"
+        "import sys; from pathlib import Path; from pool_work import Squares; from assay.offline_eval.pool.ray import run\n"
         f"start = Squares(Path({str(tmp_path)!r}), pause_s=0.2)\n"
         f"for each in run(start, range(1000), {cluster!r}, workers=2): print(each.item, flush=True)\n"
     )
@@ -98,7 +100,7 @@ def test_a_driver_that_is_killed_leaves_the_cluster_to_the_next(cluster: str, tm
 def test_workers_that_do_not_begin_in_time_end_the_run_with_both_reasons(
     cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.offline_eval.ray_pool.BEGIN_S", 8.0)
+    monkeypatch.setattr("assay.offline_eval.pool.ray.MAX_START_S", 8.0)
     with pytest.raises(PoolError, match=r"4 workers .* did not begin in 8 s: the cluster has fewer CPUs free .* or they take longer"):
         list(run(Squares(tmp_path), range(2), cluster, workers=4))
 

@@ -1,0 +1,61 @@
+"""A study on the command line, and how the values of its options are read. Light: every `assay --help` imports it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..inference.opening import ModelChoice
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`assay GROUP NAME`. summary, details: of its help.
+
+    add_arguments: declares its own options. The command line adds those that every study has: --workers, --ray, --json and the model's.
+    run: does the work, with what was parsed. It raises what went wrong; the command line turns that into an exit code.
+    """
+
+    group: str
+    name: str
+    summary: str
+    details: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, ModelChoice], None]
+
+
+def names(text: str) -> list[str]:
+    """Names with commas between. Raises ArgumentTypeError, as all below."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names with commas between")
+    return names
+
+
+def one_of(known: Sequence[str], text: str, what: str) -> list[str]:
+    """Known names, in their own order, from a text with commas between."""
+    given = names(text)
+    if unknown := set(given) - set(known):
+        raise argparse.ArgumentTypeError(f"no such {what}: {', '.join(sorted(unknown))} (there are {', '.join(known)})")
+    return [name for name in known if name in given]
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def minutes(text: str) -> float:
+    """Minutes above 0."""
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes above 0")
+    return minutes

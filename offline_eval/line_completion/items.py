@@ -1,0 +1,67 @@
+"""The places that the study of line completion asks about: lines taken out of real functions, drawn by a seed.
+
+Of each project, from files that are not tests, a random set of functions; of each function one random line (`analysis.python.lines`), in up
+to three ways:
+
+    line          the whole line; the cursor stands where its code begins
+    line_rest     from a random place inside the line to its end
+    line_middle   from a random place inside a bracket pair up to the closing bracket, which stays
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...analysis.python.lines import Gap, Line, UnreadableSource, middle, rest, sample_lines, whole
+from ...inference.completion.task import Task
+from .projects import Project, SourceFile, is_test, sources
+
+TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, with the gap to fill for each task. line is its number, from 1; text is the whole file."""
+
+    project: str
+    path: str
+    text: str
+    function: str
+    line: int
+    gaps: tuple[tuple[Task, Gap], ...]
+
+    @property
+    def id(self) -> str:
+        """PROJECT:FILE:LINE."""
+        return f"{self.project}:{self.path}:{self.line}"
+
+
+def places_of(project: Project, cache: Path, per_project: int, seed: int, tasks: Sequence[Task] = TASKS) -> list[Place]:
+    """The places of one project: at most `per_project` functions, the same for the same seed. Raises ProjectError."""
+    found: list[tuple[SourceFile, Line]] = []
+    for file in sources(project, cache):
+        if is_test(file.path):
+            continue
+        try:
+            found += [(file, line) for line in sample_lines(file.text, f"{seed}:{file.path}")]
+        except UnreadableSource:
+            continue  # a template, or code for another Python
+    rng = random.Random(f"{seed}:{project.name}")
+    drawn = sorted(rng.sample(found, min(per_project, len(found))), key=lambda pair: (pair[0].path, pair[1].start))
+    places = (_place(project.name, file, line, seed, tasks) for file, line in drawn)
+    return [place for place in places if place.gaps]
+
+
+def _place(project: str, file: SourceFile, line: Line, seed: int, tasks: Sequence[Task]) -> Place:
+    gaps: dict[Task, Gap | None] = {
+        "line": whole(file.text, line),
+        "line_rest": rest(file.text, line, str(seed)),
+        "line_middle": middle(file.text, line, str(seed)),
+    }
+    number = file.text.count("\n", 0, line.start) + 1
+    return Place(
+        project, file.path, file.text, line.function, number, tuple((task, gap) for task in tasks if (gap := gaps[task]) is not None)
+    )

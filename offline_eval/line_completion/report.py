@@ -1,0 +1,76 @@
+"""What a run of line completion says at its end: how often suggestions are right, and how many there were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...calibration.fitting.folds import MIN_GROUPS
+from ...calibration.metrics.bins import wilson
+from ...calibration.metrics.intervals import tail
+from ...calibration.samples import Sample
+from ..progress import to_stderr
+from ..run import Run
+from ..study import Results
+from .answers import EVENT
+
+RESAMPLES = 2000
+
+
+def write_report(run: Run, results: Results, *, as_json: bool) -> None:
+    """Rates by task on stderr; on stdout the paths of the samples files, or one JSON document."""
+    rates = {task: rate(found) for task, found in sorted(results.samples.items())}
+    for task, row in rates.items():
+        to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {row['projects']} projects, exact match {_rate_text(row)}")
+    made = [one for answer in results.answers for one in answer["generations"]]
+    blank = sum(not one["text"].strip() for one in made)
+    hidden = sum(one["inserted"] is None for one in made) - blank
+    to_stderr(f"{blank} of {len(made)} generations had no text, and {hidden} would be hidden by the editor; they make no sample")
+    samples = [sample for found in results.samples.values() for sample in found]
+    if unknown := sum(sample.labels[EVENT] is None for sample in samples):
+        to_stderr(f"{unknown} have no label")
+    for line in _reflective(samples):
+        to_stderr(line)
+    if as_json:
+        print(json.dumps({"run": str(run.folder), "samples": [str(path) for path in results.paths], "exact_match": rates}))
+    else:
+        for path in results.paths:
+            print(path)
+
+
+def _reflective(samples: Sequence[Sample]) -> Iterator[str]:
+    """For each reflective measure, how often the model could be asked and how often a value only stands in."""
+    for measure in sorted({name for sample in samples for name in sample.asked}):
+        asked = sum(measure in sample.asked for sample in samples)
+        stand_ins = sum(measure in sample.fallbacks for sample in samples)
+        yield f"{measure}: {asked} of {len(samples)} samples have it" + (f", in {stand_ins} of them a stand-in" if stand_ins else "")
+
+
+def rate(samples: Sequence[Sample]) -> dict[str, Any]:
+    """The share of exact matches among the samples with a known label, with its 95 % interval.
+
+    The interval is a percentile bootstrap of whole projects. Where all labels are equal, or fewer than five projects are there, it is
+    Wilson's, which takes samples as independent. value, low and high are None without labelled samples.
+    """
+    known = [sample for sample in samples if sample.labels[EVENT] is not None]
+    names, groups = np.unique([sample.project for sample in known], return_inverse=True)
+    right = np.array([sample.labels[EVENT] for sample in known], dtype=np.float64)
+    row = {"n": len(known), "projects": len(names), "value": float(right.mean()) if known else None, "low": None, "high": None}
+    if known and (right.min() == right.max() or len(names) < MIN_GROUPS):
+        # Resampling equal labels, or two projects, would claim that the rate can't be any other.
+        row["low"], row["high"] = wilson(int(right.sum()), len(known))
+    elif known:
+        n, k = np.bincount(groups), np.bincount(groups, right)
+        drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
+        share = tail(len(names))
+        row["low"], row["high"] = map(float, np.quantile(k[drawn].sum(1) / n[drawn].sum(1), [share, 1 - share]))
+    return row
+
+
+def _rate_text(row: dict[str, Any]) -> str:
+    if row["value"] is None:
+        return "not known"
+    return f"{row['value']:.1%}" + ("" if row["low"] is None else f" ({row['low']:.1%} to {row['high']:.1%})")

@@ -1,0 +1,85 @@
+"""The model that a run is about: checked and fingerprinted by the driver, opened again by each worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from .. import __version__
+from ..calibration.measures.reflective import Question, questions_for
+from ..inference.backends import TRANSFORMERS
+from ..inference.completion.settings import Settings
+from ..inference.completion.task import Task, kind_of
+from ..inference.model import Model
+from ..inference.opening import ModelChoice
+from .errors import StudyError, UsageError
+from .run import SCHEMA
+
+
+class Changed(StudyError):
+    """Project, model or Assay are not those that the run began with; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyModel:
+    """A model as the driver found it; travels to the workers.
+
+    id, name: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
+    generations, by reflective measure. version: the driver's Assay.
+    """
+
+    choice: ModelChoice
+    settings: Settings
+    id: str
+    name: str
+    prompts: Mapping[Task, str]
+    questions: Mapping[str, Question]
+    version: str = __version__
+
+    def question(self, study: str) -> dict[str, str | int | Sequence[str]]:
+        """The first part of a run's question: schema, study, model and prompt."""
+        return {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, "prompt": self.prompts["line"]}
+
+    def open_in_worker(self) -> Model:
+        """The same model, in a worker. Raises Changed where it is not the same, and what `ModelChoice.open` raises."""
+        if self.version != __version__:
+            raise Changed(f"the worker has Assay {__version__}, the driver {self.version}: install the same on both")
+        model = opened_on_one_thread(self.choice)
+        if model.fingerprint.id != self.id:
+            model.close()
+            raise Changed(
+                f"{self.choice.where or 'the embedded model'} is the model {model.fingerprint.id} for the worker, and was {self.id} "
+                "when the run began: have the same one in its place, everywhere"
+            )
+        return model
+
+
+def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = False) -> StudyModel:
+    """Open a model to see what it is. Raises UsageError where no calibrator can be fitted to it, and what `ModelChoice.open` raises."""
+    if choice.options.get("shift_tokens"):
+        raise UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
+    settings = Settings()
+    with choice.open() as model:
+        if not model.capabilities.logprobs:
+            raise UsageError(f"{choice.where} gives no log-probabilities, so there is nothing to calibrate with")
+        prompts = {task: settings.fingerprint(model.layout, model.context_length, kind_of(task)) for task in tasks}
+        found = StudyModel(
+            choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions_for(model) if reflective else {}
+        )
+    if reflective and not found.questions:
+        raise UsageError(f"{choice.where} takes texts instead of tokens, so it can't be asked about what it wrote: leave --reflective out")
+    return found
+
+
+def opened_on_one_thread(choice: ModelChoice) -> Model:
+    """The model, run by one thread of this process, which shares the machine with other workers; a server's has its own threads.
+
+    Raises what `ModelChoice.open` raises.
+    """
+    if choice.backend is TRANSFORMERS:
+        with suppress(ImportError):  # opening says what to install
+            import torch
+
+            torch.set_num_threads(1)
+    return choice.on_one_thread().open()

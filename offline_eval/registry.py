@@ -1,0 +1,42 @@
+"""The studies. A new one is a folder here and a line in `STUDIES`; its folder has
+
+command.py   COMMAND: its place on the command line and its options (light: imported at every `assay --help`)
+study.py     STUDY: what the driver is given (`study.Study`); imported when it runs or is reported on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .command import Command
+
+if TYPE_CHECKING:
+    from .run import Run
+    from .study import Study
+
+# Its name in run.toml: its folder.
+STUDIES = {
+    "calibration": "line_completion",
+    "repository": "repository",
+}
+
+
+def commands(group: str) -> Iterator[Command]:
+    """The studies' commands `assay GROUP …`."""
+    for folder in STUDIES.values():
+        command: Command = import_module(f".{folder}.command", __package__).COMMAND
+        if command.group == group:
+            yield command
+
+
+def study_of(run: Run) -> Study:
+    """The study that a run is one of. Raises RunError where no study has that name."""
+    from .run import RunError
+
+    name = run.question()["study"]
+    if name not in STUDIES:
+        raise RunError(f"{run.folder / 'run.toml'}: no such study: {name!r} (there are {', '.join(STUDIES)})")
+    study: Study = import_module(f".{STUDIES[name]}.study", __package__).STUDY
+    return study

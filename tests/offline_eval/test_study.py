@@ -1,0 +1,197 @@
+"""The driver of every study, with real worker processes that answer some items and not others."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pool_work import Places
+
+from assay.calibration.samples import read_samples
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.run import ANSWERS, GENERATIONS, LABELS, SCHEMA, Answer, Run
+from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Unanswered, Work, answer_all, conduct, finish
+
+QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
+
+
+@dataclass(frozen=True)
+class Place:
+    id: str
+
+
+class Study:
+    """Counts every answer and reports nothing."""
+
+    name = "calibration"
+    answer = Answer
+
+    def counts(self, answer: Any) -> bool:
+        return bool(answer["id"])
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
+        (run.folder / "reported").write_text(f"{len(results.answers)} {as_json}")
+
+
+def asked(folder: Path, count: int, fails: set[str], wanted: int | None = 50) -> list[str]:
+    """Ask them of one worker that has no answer for some; the places in the order in which they were asked."""
+    log = folder / "asked"
+    log.write_text("")
+    run = Run.begin(folder / "run", QUESTION)
+    items = [Place(f"p{i:02}") for i in range(count)]
+    try:
+        failure = answer_all(Study(), run, Work(items, Places(log, frozenset(fails)), wanted), Pool())
+        if failure:
+            raise failure
+    finally:
+        order = log.read_text().split()
+    return order
+
+
+def answered(folder: Path) -> list[str]:
+    return [answer["id"] for answer in Run(folder / "run").answers()]
+
+
+def test_a_run_that_lost_every_place_fails_and_does_not_say_that_there_are_no_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(Unanswered, match="no place has an answer"):
+        asked(tmp_path, 3, {"p00", "p01", "p02"})
+    said = capsys.readouterr().err
+    assert "3 places without an answer" in said
+    assert "no more than" not in said
+
+
+def test_that_there_are_no_more_places_is_said_only_where_none_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked(tmp_path, 3, {"p01"})
+    assert "no more than" not in capsys.readouterr().err
+    asked(tmp_path, 3, set())
+    assert "there are no more than 3 places" in capsys.readouterr().err
+
+
+def test_places_that_were_lost_are_asked_last_by_the_next_run_and_do_not_end_it(tmp_path: Path) -> None:
+    cursed = {f"p{i:02}" for i in range(MAX_LOST_IN_A_ROW)}
+    with pytest.raises(Unanswered, match="10 places in a row"):
+        asked(tmp_path, 14, cursed)
+    order = asked(tmp_path, 14, cursed)
+    assert order == [*(f"p{i:02}" for i in range(MAX_LOST_IN_A_ROW, 14)), *sorted(cursed)]
+    assert answered(tmp_path) == ["p10", "p11", "p12", "p13"]
+    assert Run(tmp_path / "run").lost() == cursed
+    # once the machine is mended they are answered, in their order
+    assert asked(tmp_path, 14, set()) == sorted(cursed)
+    assert len(answered(tmp_path)) == 14
+    assert Run(tmp_path / "run").lost() == set()
+
+
+@pytest.mark.parametrize("damaged", ["", "[", "{}", "7", '[["p00"]]', "\x00"])
+def test_a_damaged_list_of_lost_places_leaves_them_in_their_order(tmp_path: Path, damaged: str) -> None:
+    Run.begin(tmp_path / "run", QUESTION)
+    (tmp_path / "run" / "lost.json").write_text(damaged)
+    assert asked(tmp_path, 3, {"p01"}) == ["p00", "p01", "p02"]
+    assert asked(tmp_path, 4, {"p01"}) == ["p03", "p01"]
+
+
+def test_a_resumed_run_says_how_many_places_are_done_and_counts_from_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked(tmp_path, 3, set(), wanted=3)
+    assert "done already" not in capsys.readouterr().err
+    asked(tmp_path, 9, set(), wanted=5)
+    said = capsys.readouterr().err
+    assert "3 of 5 places are done already" in said
+    assert "5/5 places" in said
+    assert asked(tmp_path, 9, set(), wanted=5) == []
+    assert "5 places done already" in capsys.readouterr().err
+
+
+def test_only_what_a_kill_or_the_disk_damaged_is_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked(tmp_path, 4, set())
+    path = tmp_path / "run" / ANSWERS
+    first, second, third, fourth = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + b"\x00" * 20 + b"\n" + third + fourth[:-9])
+    capsys.readouterr()
+    assert asked(tmp_path, 4, set()) == ["p01", "p03"]
+    assert f"note: line 2 of {path} was damaged; its item is asked again" in capsys.readouterr().err
+    assert sorted(path.read_bytes().splitlines(keepends=True)) == [first, second, third, fourth]
+
+
+def test_a_report_is_made_of_what_there_is_where_the_work_ends_early(tmp_path: Path) -> None:
+    cursed = frozenset(f"p{i:02}" for i in range(1, MAX_LOST_IN_A_ROW + 1))
+    run = Run.begin(tmp_path / "run", QUESTION)
+    work = Work([Place(f"p{i:02}") for i in range(20)], Places(tmp_path / "asked", cursed), 20)
+    with pytest.raises(Unanswered, match="10 places in a row"):
+        conduct(Study(), run, work, Pool(), as_json=True)
+    assert (run.folder / "reported").read_text() == "1 True"
+
+
+def generation(number: int, **changed: Any) -> dict[str, Any]:
+    base = {
+        "task": "line",
+        "text": "x ",
+        "inserted": "x",
+        "truth": "x",
+        "measures": {"total_logprob": -1.0},
+        "labels": {"exact_match": True},
+    }
+    return {"id": f"p:{number}", **base, "stopped_by": "line", "timings": {}, **changed}
+
+
+def test_samples_are_of_what_the_editor_inserts_and_labels_have_a_file_of_their_own(tmp_path: Path) -> None:
+    run = Run.begin(tmp_path / "run", QUESTION)
+    made = [generation(1), generation(2, inserted=None, labels={"exact_match": False}), generation(3, task="line_rest", labels={})]
+    run.keep({"id": "p", "project": "q", "file": "f.py", "function": "f", "line": 3, "generations": made})
+    finish(Study(), run, as_json=False)
+    (line,) = read_samples(run.folder / "samples" / "line.jsonl")
+    assert (line.id, line.project, line.file, line.labels) == ("p:1", "q", "f.py", {"exact_match": True, "tests_pass": None, "kept": None})
+    (unlabelled,) = read_samples(run.folder / "samples" / "line_rest.jsonl")
+    assert set(unlabelled.labels.values()) == {None}
+    lines = {name: [json.loads(text) for text in (run.folder / name).read_text().splitlines()] for name in (GENERATIONS, LABELS)}
+    assert [one["id"] for one in lines[GENERATIONS]] == ["p:1", "p:2", "p:3"]
+    assert all(one["project"] == "q" and one["line"] == 3 and "labels" not in one for one in lines[GENERATIONS])
+    assert lines[LABELS] == [{"id": "p:1", "exact_match": True}, {"id": "p:2", "exact_match": False}, {"id": "p:3"}]
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_from_outside_is_resumed_and_nothing_finished_is_done_twice(tmp_path: Path, kill: signal.Signals) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(f"""
+import sys
+sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
+from pathlib import Path
+from pool_work import Places
+from test_study import Place, QUESTION, Study
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.run import Run
+from assay.offline_eval.study import Work, conduct
+if __name__ == "__main__":
+    start = Places(Path({str(tmp_path / "asked")!r}), frozenset(), pause_s=0.05)
+    work = Work([Place(f"p{{i:03}}") for i in range(60)], start, 60)
+    conduct(Study(), Run.begin(Path({str(tmp_path / "run")!r}), QUESTION), work, Pool(2), as_json=False)
+""")
+    path = tmp_path / "run" / ANSWERS
+    child = subprocess.Popen([sys.executable, str(program)], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    until = time.monotonic() + 120
+    while not (path.exists() and path.stat().st_size) and child.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(child.pid, kill)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode != 0
+    if kill is signal.SIGINT:
+        assert "what is finished is kept in" in said
+        assert "The same command goes on" in said
+    else:
+        with path.open("ab") as f:
+            f.write(b'{"id": "torn')
+    before = path.read_bytes()
+    before = before[: before.rfind(b"\n") + 1]
+    assert before
+    subprocess.run([sys.executable, str(program)], check=True, capture_output=True)
+    after = path.read_bytes()
+    assert after.startswith(before)
+    assert sorted(json.loads(line)["id"] for line in after.splitlines()) == [f"p{i:03}" for i in range(60)]
