@@ -51,7 +51,7 @@ from assay.inference.llamacpp.cores import physical_cores  # noqa: E402
 from assay.inference.llamacpp.distribution import distribution  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.model import Prompt, StopReason, Token  # noqa: E402
-from assay.inference.stopping.stops import NONE  # noqa: E402
+from assay.inference.stopping.stop import NONE  # noqa: E402
 
 PROMPT, CHANGED, GENERATED = 800, 5, 48
 DRAWN = 32  # tokens of an alternative

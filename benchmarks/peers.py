@@ -24,7 +24,7 @@ from llama_server import built_folder  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.llamacpp.session import CHUNK, runtime  # noqa: E402
 from assay.inference.model import Model, Prompt  # noqa: E402
-from assay.inference.stopping.stops import NONE  # noqa: E402
+from assay.inference.stopping.stop import NONE  # noqa: E402
 
 N_CTX = 1024
 

@@ -31,7 +31,7 @@ from assay.inference.llamacpp.cores import physical_cores  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.model import Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
-from assay.inference.stopping.stops import LINE  # noqa: E402
+from assay.inference.stopping.stop import LINE  # noqa: E402
 from assay.suggestion.complete import complete  # noqa: E402
 
 EVERY = 50

@@ -31,7 +31,7 @@ from assay.inference.llamacpp.cores import physical_cores  # noqa: E402
 from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
 from assay.inference.model import Generation, Layout, Prompt  # noqa: E402
 from assay.inference.opening import EMBEDDED  # noqa: E402
-from assay.inference.stopping.stops import NONE  # noqa: E402
+from assay.inference.stopping.stop import NONE  # noqa: E402
 
 SHIFT = 32
 LAYOUTS: tuple[Layout, ...] = ("spm", "psm")

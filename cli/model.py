@@ -106,7 +106,7 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
 def speed(model: Model, rounds: int = _ROUNDS) -> Speed:
     """The model's speed on example code, as it is opened."""
     from ..inference.model import Prompt
-    from ..inference.stopping.stops import NONE
+    from ..inference.stopping.stop import NONE
 
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(_EXAMPLES.glob("*.py")))
     tokens = model.tokenize(text)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
-from .stopping.stops import Stop
+from .stopping.stop import Stop
 
 Layout = Literal["psm", "spm", "infill", "left_to_right"]
 # Number formats of llama.cpp's cache.

@@ -1,9 +1,8 @@
-"""How much is suggested at a place: the rest of a line, a block or a function, by where the cursor stands.
+"""How much is suggested at a cursor: the rest of a line, a block or a function.
 
-It takes the lines before the cursor and the indentation behind it, and no parser: what matters is whether the last code before the cursor
-opens a block in which nothing stands yet, and just that place is an error to a parser (libcst's and Python's own give up where a header has
-no body), which would read the whole file at each keystroke besides. What the lines alone do not tell is whether they are code; for that
-`zone_at` is asked, where they look like a header.
+The lines before the cursor decide, and the indentation behind it. No parser is used. What matters is whether the last code before the
+cursor opens a block that is still empty. A parser gives up at just that place, and would read the whole file at each keystroke. The lines
+alone do not tell whether they are code: where they look like a header, `zone_at` is asked.
 """
 
 from __future__ import annotations
@@ -13,18 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..inference.completion.task import rest_of_line
-from ..inference.stopping.stops import indentation
+from ..inference.completion.task import Kind, rest_of_line
+from ..inference.stopping.dedent import indentation
 from .positions import bare_lines
 from .zones import zone_at
 
-Kind = Literal["line", "block", "function"]
 Opened = Literal["block", "function"]
 
 # No header is longer, and in broken code a bracket may have no partner. The characters are those of all its lines.
-_MOST_LINES = 60
-_MOST_CHARACTERS = 2000
-_DEEPEST = 10
+_MAX_LINES = 60
+_MAX_CHARACTERS = 2000
+_MAX_DEPTH = 10
 
 _PARENTHESES = re.compile(r"\([^()]+\)")
 # What closes a block, however far it is indented.
@@ -58,11 +56,12 @@ class _Family:
 
 
 def kind_at(prefix: str, suffix: str, language: str, *, cut: bool = False) -> Kind:
-    """What to suggest between prefix and suffix, the text before and behind the cursor, as much of both as there is.
+    """What kind of text to suggest between prefix and suffix, the text before and behind the cursor.
 
-    "function" behind a function's header, or its docstring, and "block" behind whatever else opens a block, where nothing stands in the
-    block yet: right behind the header's last character, or on a blank line below it. Else "line": so wherever text stands behind the cursor
-    on its line, behind a header and a space (`if x: `), in comments and strings, and in a language that is not known. cut: as `zone_at`.
+    "function" follows a function's header or its docstring, "block" whatever else opens a block. In both cases the block is empty yet: the
+    cursor stands right behind the header's last character, or on a blank line below it. Everywhere else it is "line": where text stands
+    behind the cursor on its line, behind a header and a space (`if x: `), in comments and strings, and in a language that is not known.
+    cut: as `zone_at`.
     """
     family = _FAMILIES.get(language)
     if family is None or rest_of_line(suffix).strip():
@@ -110,9 +109,9 @@ def _statement(lines: Sequence[str], family: _Family) -> _Statement | None:
     A brace on a line of its own belongs to the line above. None where a bracket was never opened, or far away.
     """
     parts: list[str] = []
-    room = _MOST_CHARACTERS
+    room = _MAX_CHARACTERS
     closed = dict.fromkeys(family.brackets, 0)
-    for number in range(len(lines) - 1, max(-1, len(lines) - 1 - _MOST_LINES), -1):
+    for number in range(len(lines) - 1, max(-1, len(lines) - 1 - _MAX_LINES), -1):
         room -= len(lines[number])
         if room < 0:
             return None
@@ -123,7 +122,7 @@ def _statement(lines: Sequence[str], family: _Family) -> _Statement | None:
         goes_on = number > 0 and (lines[number - 1].endswith("\\") or " ".join(parts).strip() in ("{", ""))
         if max(closed.values(), default=0) <= 0 and not goes_on:
             text = " ".join(reversed(parts)).strip()
-            for _ in range(_DEEPEST):
+            for _ in range(_MAX_DEPTH):
                 text, found = _PARENTHESES.subn("()", text)
                 if not found:
                     break

@@ -1,4 +1,4 @@
-"""What is left of a generation when the beginning of its text already stands in the document, because the user typed along. Pure."""
+"""The rest of a generation whose beginning the user has typed. Pure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from ..inference.model import Generation, Token
 # Atomic: the two characters of one newline never count as two newlines.
 NEWLINE = re.compile(r"(?>\r\n|\r|\n)")
 _HELD_BACK = (" ", "\t")
-# Of the other tokens' probability, the part that begins as a token does is multiplied by this for each byte: 0.48 (0.26 to 0.75; 1,431
-# beginnings of the embedded model's tokens in 155 files of CPython's library, benchmarks/typed_tokens.py). With it 74 % are promised where
-# the first byte stands there, and 79 % come true; without it 64 %.
+# Each typed byte of a token leaves this share of the other tokens' probability to those that begin with it: 0.48 (0.26 to 0.75; 1,431
+# beginnings of the embedded model's tokens in 155 files of CPython's library, benchmarks/typed_tokens.py). Where one byte is typed, the
+# rest is promised at 74 % with it and at 64 % without; 79 % come true.
 _AGREES = 0.48
 
 
 def remainder(generation: Generation, typed: str) -> Generation | None:
-    r"""The generation without the beginning `typed` of its text; None where its text does not begin so, or only white space is left.
+    r"""The generation without `typed`, the beginning of its text; None where its text does not begin so, or only white space is left.
 
-    Newlines of every kind are alike. The tokens are those that remain, what ended the text included, so that `measures_of` gives the
-    measures of exactly what is left, `typed` being given as it would have been to the model.
-
-    A token that typed ends inside of loses the bytes that were typed, and has the numbers of what is left of it (`_rest`). The bytes of
-    U+FFFD in the text are not known: from the first of these on all tokens stay, as they do where they do not spell the text. So the total
-    log-probability never falls as more is typed.
+    Newlines of every kind are alike. The tokens are those that remain, with the one that ended the text, so that `measures_of` measures
+    exactly what is left. A token that was typed in part loses the typed bytes and has the numbers of its rest (`_rest`). The total
+    log-probability therefore never falls as more is typed. The bytes of U+FFFD in the text are not known: from the first of these on all
+    tokens stay, as they do where the tokens do not spell the text.
     """
     if not typed:
         return generation
@@ -36,7 +34,7 @@ def remainder(generation: Generation, typed: str) -> Generation | None:
 
 
 def end_of(text: str, typed: str) -> int | None:
-    """Where the rest of a text begins that begins with `typed`, newlines of every kind being alike; None where it does not begin so."""
+    """The offset behind `typed`, with which the text begins; None where it does not. Newlines of every kind are alike."""
     if "\r" not in text and "\r" not in typed:
         return len(typed) if text.startswith(typed) else None
     match = re.match(NEWLINE.pattern.join(map(re.escape, NEWLINE.split(typed))), text)
@@ -55,7 +53,7 @@ def _bytes_before(generation: Generation, end: int) -> int:
 
 
 def _behind(tokens: tuple[Token, ...], size: int) -> tuple[Token, ...]:
-    """The tokens behind so many bytes; of one that these end inside of, its rest."""
+    """The tokens behind so many bytes; a token that is only typed in part gives its rest."""
     for index, token in enumerate(tokens):
         if size == 0:
             return tokens[index:]

@@ -6,7 +6,8 @@ import re
 
 from ..inference.completion.prompt import held_back
 from ..inference.completion.task import next_lines, start_of_line
-from ..inference.stopping.stops import LINE, Stop, indentation
+from ..inference.stopping.dedent import indentation
+from ..inference.stopping.stop import LINE, Stop
 from .cursor import Cursor
 
 _LINE_END = re.compile(r"[\r\n]")

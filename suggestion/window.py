@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from ..inference.completion.context import cut_step
 from ..inference.completion.settings import Settings
 
-# Characters behind the cursor that decide whether and what to suggest, whatever of them the model is shown.
+# Whether and what to suggest depends on so many characters behind the cursor, however few of them the model is shown.
 _MIN_AFTER = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How much of a text around the cursor is looked at, in characters.
+    """How many characters around the cursor are looked at.
 
-    before: at least so many, where there are; the start moves by `step` at once, so that it stays in place while text is typed and a model
-    that saw it before need not read it again. after: at most so many.
+    before: at least so many, if the text has them. step: the start moves by so many at once, so that it stays in place while text is typed,
+    and the model need not read again what it has read. after: at most so many.
     """
 
     before: int
@@ -24,14 +24,14 @@ class Window:
     step: int
 
     def start(self, offset: int) -> int:
-        """Where the text before an offset begins to be shown."""
+        """Where the window of an offset begins."""
         return max(0, offset - self.before) // self.step * self.step
 
 
 def window(settings: Settings) -> Window:
-    """What can matter to `complete`: it looks at no more than 16 characters per token of its budgets.
+    """The window that `complete` needs: it looks at no more than 16 characters per token of its budgets.
 
-    The start moves as its cuts do, so that it cuts the same text in the same place, whether it is given the whole document or this.
+    The start moves in the same steps as the cuts of `complete`, which therefore sees the same in the window as in the whole document.
     """
     return Window(
         before=settings.prefix_tokens * 32, after=max(settings.suffix_tokens * 32, _MIN_AFTER), step=cut_step(settings.prefix_tokens)

@@ -30,7 +30,7 @@ from assay.analysis.python.lines import UnreadableSource, sample_lines, whole
 from assay.inference.errors import ModelError
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
-from assay.inference.stopping.stops import NONE
+from assay.inference.stopping.stop import NONE
 from assay.offline_eval.line_completion.projects import ProjectError, SourceFile, is_test
 from assay.suggestion.complete import complete
 

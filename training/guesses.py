@@ -24,7 +24,7 @@ from assay.inference.completion.context import excerpt_of
 from assay.inference.completion.task import rest_of_line, task_of
 from assay.inference.errors import ModelError
 from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.stopping.stops import LINE
+from assay.inference.stopping.stop import LINE
 from assay.suggestion.cut.overlap import without_overlap
 
 from .paths import CACHE, there

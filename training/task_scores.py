@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from assay.inference.completion.settings import Settings
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
-from assay.inference.stopping.stops import LINE, NONE
+from assay.inference.stopping.stop import LINE, NONE
 from assay.offline_eval.line_completion.projects import SourceFile
 
 from .data import CONTROL

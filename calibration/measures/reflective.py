@@ -20,7 +20,7 @@ from typing import Protocol, runtime_checkable
 
 from ...inference.errors import ContextTooLong, Unavailable
 from ...inference.model import Generation, Model, Prompt
-from ...inference.stopping.stops import LINE
+from ...inference.stopping.stop import LINE
 from .verbalised import probability_in
 
 # Part of every question's fingerprint: raised whenever a question is put, or its answer read, in another way.

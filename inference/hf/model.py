@@ -25,8 +25,8 @@ from ..model import (
     check_sampling,
 )
 from ..stopping.continuation import Continuation
+from ..stopping.stop import Stop
 from ..stopping.stop_check import StopCheck, make_stop_check, never_stop
-from ..stopping.stops import Stop
 from .folder import context_for, read_folder
 
 try:

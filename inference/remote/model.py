@@ -27,8 +27,8 @@ from ..model import (
     check_sampling,
 )
 from ..stopping.continuation import Continuation
+from ..stopping.stop import Stop
 from ..stopping.stop_check import StopCheck, make_stop_check
-from ..stopping.stops import Stop
 from .address import find_key
 from .formats import Candidate, Sampling
 from .http import Connection, Interrupted, Timeouts

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 
 from ..model import Generation, OnToken, StopReason, Timings, Token
-from .stops import Stop, StopPoint, find_stop, text_before_stop
+from .rules import find_stop, text_before_stop
+from .stop import Stop, StopPoint
 
 
 class _IncrementalText:

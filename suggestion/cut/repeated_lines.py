@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...inference.completion.task import next_lines, start_of_line
-from ...inference.stopping.stops import is_common
+from ...inference.stopping.following_lines import is_common
 from ..cursor import Cursor
 from ..positions import bare_lines
 

@@ -19,7 +19,7 @@ from assay.inference.hf.tokenizer import TextTokenizer
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.remote.model import RemoteModel
-from assay.inference.stopping.stops import LINE
+from assay.inference.stopping.stop import LINE
 from assay.suggestion.complete import complete
 from assay.suggestion.context_report import context_json, context_text
 

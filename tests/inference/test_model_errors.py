@@ -25,7 +25,7 @@ from assay.inference.errors import (
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED, open_model
-from assay.inference.stopping.stops import NONE
+from assay.inference.stopping.stop import NONE
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_loading_and_failing_write_nothing_to_the_terminal(tiny_gguf: Path, tmp_
 import sys
 from assay.inference.opening import open_model
 from assay.inference.errors import ModelError
-from assay.inference.stopping.stops import NONE
+from assay.inference.stopping.stop import NONE
 with open_model(sys.argv[1], threads=1) as model:
     model.generate(model.fim("x", ""), stop=NONE, max_tokens=2)
 try:

@@ -26,7 +26,7 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt
 from assay.inference.opening import EMBEDDED
 from assay.inference.remote.model import RemoteModel
-from assay.inference.stopping.stops import LINE
+from assay.inference.stopping.stop import LINE
 from assay.suggestion.complete import complete
 
 from ...inference.completion_server import Speech, serving

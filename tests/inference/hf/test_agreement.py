@@ -16,7 +16,7 @@ from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Model, Prompt
 from assay.inference.opening import EMBEDDED
-from assay.inference.stopping.stops import LINE, NONE
+from assay.inference.stopping.stop import LINE, NONE
 from training.export import write_gguf, write_transformers
 from training.model import Llama, Shape
 from training.shipped import read

@@ -42,7 +42,7 @@ from assay.inference.hf.folder import read_folder
 from assay.inference.hf.model import HFModel
 from assay.inference.model import Prompt
 from assay.inference.opening import open_model
-from assay.inference.stopping.stops import NONE
+from assay.inference.stopping.stop import NONE
 
 from ..nonsense import with_one_part_changed
 

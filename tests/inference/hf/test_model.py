@@ -23,7 +23,7 @@ from assay.inference.hf.distributions import sample, token_statistics
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.distribution import distribution
 from assay.inference.model import Generation, Prompt, StopReason
-from assay.inference.stopping.stops import LINE, NONE, Stop
+from assay.inference.stopping.stop import LINE, NONE, Stop
 
 Open = Callable[..., HFModel]
 CODE = "def area(width, height):\n    return width * height\n\n\nclass Point:\n    pass\n\n\nresult = "
@@ -406,7 +406,7 @@ def test_nothing_is_written_to_standard_error_and_nothing_of_torch_is_imported_b
     script = (
         "import sys\nimport assay.inference.opening, assay.inference.hf.folder, assay.inference.completion.fim_families\n"
         "assert not {'torch', 'transformers', 'tokenizers'} & set(sys.modules)\n"
-        "from assay.inference.hf.model import HFModel\nfrom assay.inference.stopping.stops import NONE\n"
+        "from assay.inference.hf.model import HFModel\nfrom assay.inference.stopping.stop import NONE\n"
         "with HFModel(sys.argv[1]) as m: m.alternatives(m.fim('x', ''), 2, stop=NONE, max_tokens=3); m.score(m.fim('x', ''), [1])\n"
     )
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=False, timeout=120)

@@ -16,7 +16,7 @@ from assay.inference.errors import DamagedModel
 from assay.inference.hf.folder import read_folder
 from assay.inference.hf.model import HFModel
 from assay.inference.hf.tokenizer import TextTokenizer
-from assay.inference.stopping.stops import NONE
+from assay.inference.stopping.stop import NONE
 
 NAMES = [family.name for family in FAMILIES]
 TEXT = "def area(width):\n    '''é 𝕏 ☺'''\n    return\twidth"

@@ -11,7 +11,7 @@ from tiny_architectures import write_tiny_gemma3, write_tiny_mamba
 from assay.inference.errors import ShiftNotPossible
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
-from assay.inference.stopping.stops import NONE
+from assay.inference.stopping.stop import NONE
 
 from .test_property import FAST, LONG, TOLERANCE, Requests, run
 

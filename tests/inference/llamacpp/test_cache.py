@@ -13,7 +13,7 @@ from tiny_models import open_exact
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.llamacpp.session import CHUNK
 from assay.inference.model import Prompt, StopReason
-from assay.inference.stopping.stops import NONE
+from assay.inference.stopping.stop import NONE
 
 TOLERANCE = 2e-3
 # Few different beginnings, so that prompts share some of their tokens.

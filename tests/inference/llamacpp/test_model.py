@@ -35,7 +35,7 @@ from assay.inference.errors import UnknownLayout
 from assay.inference.llamacpp.cores import physical_cores
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Fingerprint, KVType, Prompt, StopReason
-from assay.inference.stopping.stops import LINE, NONE, Stop
+from assay.inference.stopping.stop import LINE, NONE, Stop
 
 TOLERANCE = 2e-3
 CODE = "def area(width, height):\n    return width * "

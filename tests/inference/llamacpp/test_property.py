@@ -20,7 +20,7 @@ from tiny_gguf import TinyModel, write_tiny_gguf
 from assay.inference.llamacpp.cache import LIVE
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt, Token
-from assay.inference.stopping.stops import LINE, NONE
+from assay.inference.stopping.stop import LINE, NONE
 
 TOLERANCE = 1e-3
 CONTEXT = 256

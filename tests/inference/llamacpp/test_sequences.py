@@ -15,7 +15,7 @@ from assay.inference.errors import CacheNotPossible
 from assay.inference.llamacpp.cache import MIN_PARKED_TOKENS, RECOMPUTED_TOKENS, common_prefix, eviction_index, moved_runs
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt, StopReason, Token
-from assay.inference.stopping.stops import LINE, NONE
+from assay.inference.stopping.stop import LINE, NONE
 
 TOLERANCE = 1e-3
 TOKENS = st.lists(st.integers(0, 3), max_size=40)

@@ -22,7 +22,7 @@ from assay.inference.remote.formats import MALFORMED, llama_token, llama_tokens,
 from assay.inference.remote.http import Connection, Timeouts
 from assay.inference.remote.model import RemoteModel
 from assay.inference.remote.server_sent_events import EventStream
-from assay.inference.stopping.stops import LINE, NONE
+from assay.inference.stopping.stop import LINE, NONE
 
 from ..completion_server import MID, Speech, logprobs, serving
 from ..nonsense import with_one_part_changed

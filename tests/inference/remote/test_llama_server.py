@@ -19,7 +19,7 @@ from assay.inference.model import Capabilities, Generation, Model, Prompt, StopR
 from assay.inference.opening import EMBEDDED, open_model
 from assay.inference.remote.http import Timeouts
 from assay.inference.remote.model import RemoteModel
-from assay.inference.stopping.stops import LINE, NONE
+from assay.inference.stopping.stop import LINE, NONE
 from assay.suggestion.complete import complete
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not is_built(), reason=HOW_TO_BUILD)]

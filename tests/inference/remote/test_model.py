@@ -36,7 +36,7 @@ from assay.inference.remote.address import find_key, is_loopback, server_address
 from assay.inference.remote.http import Connection, Timeouts
 from assay.inference.remote.model import RemoteModel
 from assay.inference.remote.tokenizer import estimated_tokens, spelled_control
-from assay.inference.stopping.stops import LINE, NONE
+from assay.inference.stopping.stop import LINE, NONE
 from assay.suggestion.complete import complete
 
 from ..completion_server import END, MID, NAME, PRE, SUF, Speech, encode, logprobs, serving
