@@ -1,4 +1,8 @@
-"""Where a text is that was put into a document, or would have been: followed through edits, a formatter's of the whole file too."""
+"""Anchors: ranges of a document that are tracked through edits.
+
+An anchor marks where the text of a suggestion stands, or would stand. It survives a formatter that replaces the whole file: what was
+replaced is compared with its replacement, by lines and tokens.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +13,22 @@ from itertools import accumulate
 
 from ..documents.documents import Splice
 
-# A longer replacement is not compared with what it replaces: what it covers is lost. Nor are more characters than the second compared by
-# their tokens for one edit. So a formatter that changes every line costs 4 to 6 ms with one place in it (60,000 characters are 1,600
-# lines), 9 with 50, 11 with 600, the most that are watched. Half of both would cost half, and lose 4 places of 10 in a file of 300 lines.
+# Anchors in a replacement of more than MAX_REPLACED characters are lost. For one edit, at most MAX_COMPARED characters are compared by
+# tokens. With these limits a formatter that changes every one of 1,600 lines (60,000 characters) costs 4 to 6 ms with one anchor, 9 ms with
+# 50 and 11 ms with 600. Half of both limits would cost half, but lose 4 anchors of 10 in a file of 300 lines.
 MAX_REPLACED, MAX_COMPARED = 60_000, 10_000
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
-# So many elements are the same in both, from the one index on in the one and from the other in the other.
+# Index in the old sequence, index in the new one, and how many elements from there on are equal.
 _Run = tuple[int, int, int]
 
 
 class Anchor:
-    """From `start` to `end` stands what was put in; from there to `reach` what came right behind it since. Offsets in characters.
+    """A range from `start` to `end`, and up to `reach` what was inserted right after it since. Offsets in characters.
 
-    Of a text that was not put in, `start` and `end` are one, and up to `reach` stands what came in its place. What is put in right before
-    a text shifts it. Of a text that is taken away its place is left.
+    If the text was never inserted, `start` equals `end`, and what the user wrote in its place stands up to `reach`. An insertion right
+    before the range shifts it. If the text is deleted, an empty range remains.
     """
 
     __slots__ = ("end", "reach", "start")
@@ -34,8 +38,8 @@ class Anchor:
         self.end = end
         self.reach = end if reach is None else reach
 
-    def take(self, splice: Splice) -> None:
-        """Follow an edit. What it puts in place of a text and of something around it belongs to neither, and stays within reach."""
+    def move(self, splice: Splice) -> None:
+        """Move with an edit. If the text is replaced together with its surroundings, the replacement is only within `reach`."""
         start, end, added = splice.start, splice.end, len(splice.added)
         if start > self.reach:
             return
@@ -53,8 +57,8 @@ class Anchor:
             self.end = self.end + shift if end <= self.end else start
         self.reach = max(self.end, start + added + max(0, self.reach - end))
 
-    def crossed(self, splice: Splice) -> bool:
-        """Whether an edit replaces all of its text, or text on both sides of one of its ends."""
+    def is_crossed_by(self, splice: Splice) -> bool:
+        """Whether an edit replaces the whole range, or crosses one of its ends."""
         start, end = splice.start, splice.end
         apart = end <= self.start or start > self.reach
         part = self.start <= start and end <= self.end and (start, end) != (self.start, self.end)
@@ -62,18 +66,18 @@ class Anchor:
 
 
 def move_anchors(anchors: Iterable[Anchor], splice: Splice) -> list[Anchor]:
-    """Follow an edit. Given back are those that it loses: nothing around them is as it was, or there is too much of it to look."""
+    """Move anchors with an edit. Returns the lost ones: nothing around them is left unchanged, or the edit is too large to compare."""
     if splice.removed and splice.added:
-        return _follow_replacement(list(anchors), splice)
+        return _move_by_replacement(list(anchors), splice)
     start = splice.start
     for anchor in anchors:
         if start <= anchor.reach:
-            anchor.take(splice)
+            anchor.move(splice)
     return []
 
 
 def trimmed(splice: Splice) -> Splice:
-    """The same edit without what begins or ends both texts."""
+    """The same edit without the common beginning and end of its two texts."""
     removed, added = splice.removed, splice.added
     before = common_start(removed, added)
     removed, added = removed[before:], added[before:]
@@ -82,7 +86,7 @@ def trimmed(splice: Splice) -> Splice:
 
 
 def common_start(one: str, other: str) -> int:
-    """How many characters begin both. Comparing slices is a hundred times as fast as comparing characters."""
+    """The length of the common beginning. (Comparing slices is a hundred times as fast as comparing characters.)"""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -93,35 +97,35 @@ def common_start(one: str, other: str) -> int:
     return low
 
 
-def _follow_replacement(anchors: list[Anchor], splice: Splice) -> list[Anchor]:
+def _move_by_replacement(anchors: list[Anchor], splice: Splice) -> list[Anchor]:
     splice = trimmed(splice)
-    compared: _Compared | None = None
+    compared: _Replacement | None = None
     lost = []
     for anchor in anchors:
-        if not (splice.removed and splice.added and anchor.crossed(splice)):
-            anchor.take(splice)
+        if not (splice.removed and splice.added and anchor.is_crossed_by(splice)):
+            anchor.move(splice)
         elif max(len(splice.removed), len(splice.added)) > MAX_REPLACED:
             lost.append(anchor)
         else:
-            compared = compared or _Compared(splice)
+            compared = compared or _Replacement(splice)
             if not compared.move(anchor):
                 lost.append(anchor)
     return lost
 
 
-class _Compared:
-    """A replacement, and what is the same in both of its texts: by lines where they are long, by tokens around each anchor."""
+class _Replacement:
+    """A replacement, with what is equal in its two texts: by lines if they are long, and by tokens around each anchor."""
 
     def __init__(self, splice: Splice) -> None:
         old, new = splice.removed, splice.added
-        short = max(len(old), len(new)) <= MAX_COMPARED  # then lines that are alike are a worse guide than tokens
+        short = max(len(old), len(new)) <= MAX_COMPARED  # equal lines are then a worse guide than tokens
         self._splice = splice
-        self._lines = _Matched([], [], (len(old), len(new))) if short else _Matched(_lines(old), _lines(new), (len(old), len(new)))
-        self._tokens: dict[tuple[int, int], _Matched] = {}
+        self._lines = _Matches([], [], (len(old), len(new))) if short else _Matches(_lines(old), _lines(new), (len(old), len(new)))
+        self._tokens: dict[tuple[int, int], _Matches] = {}
         self._left = MAX_COMPARED
 
     def move(self, anchor: Anchor) -> bool:
-        """Bring a anchor to where its text is now: between what the same tokens as before stand around. False where it is lost."""
+        """Move an anchor to where its text is now: between the tokens that surrounded it before. False if it is lost."""
         splice = self._splice
         (old_start, new_start), (old_end, new_end) = self._lines.around(anchor.start - splice.start, anchor.reach - splice.start)
         tokens = self._tokens.get((old_start, old_end))
@@ -130,10 +134,10 @@ class _Compared:
             if self._left < 0:
                 return False
             old, new = splice.removed[old_start:old_end], splice.added[new_start:new_end]
-            tokens = self._tokens[old_start, old_end] = _Matched(_tokens(old), _tokens(new), (len(old), len(new)))
+            tokens = self._tokens[old_start, old_end] = _Matches(_tokens(old), _tokens(new), (len(old), len(new)))
         if not tokens.runs:
             around = splice.start < anchor.start and splice.end > anchor.reach
-            anchor.take(splice)
+            anchor.move(splice)
             return not around
 
         def moved(position: int, find: Callable[[int], int]) -> int:
@@ -150,11 +154,11 @@ class _Compared:
         return True
 
 
-class _Matched:
-    """Two texts in pieces, and which runs of them are the same."""
+class _Matches:
+    """Two texts as sequences of pieces (lines or tokens), and which runs of pieces are equal."""
 
     def __init__(self, old: Sequence[tuple[int, int, str]], new: Sequence[tuple[int, int, str]], sizes: tuple[int, int]) -> None:
-        """old, new: pieces with their starts and ends; sizes: of the texts."""
+        """old, new: pieces as (start, end, text). sizes: the lengths of the two texts."""
         self.runs = _runs([piece for _, _, piece in old], [piece for _, _, piece in new])
         pairs = [(old[i + k][:2], new[j + k][:2]) for i, j, size in self.runs for k in range(size)]
         self._old_starts = [old[0] for old, _ in pairs]
@@ -163,12 +167,12 @@ class _Matched:
         self._sizes = sizes
 
     def start(self, position: int) -> int:
-        """Where in the new text begins what begins at a position in the old: with its piece, or behind the piece before it."""
+        """The new position of what starts at an old position: inside its own piece, or after the previous equal piece."""
         inside = self._inside(position)
         return self.before(position) if inside is None else inside
 
     def end(self, position: int) -> int:
-        """Where in the new text ends what ends at a position in the old: with its piece, or before the piece behind it."""
+        """The new position of what ends at an old position: inside its own piece, or before the next equal piece."""
         inside = self._inside(position - 1)
         if inside is not None:
             return inside + 1
@@ -176,20 +180,23 @@ class _Matched:
         return self._new[index][0] if index < len(self._new) else self._sizes[1]
 
     def _inside(self, position: int) -> int | None:
-        """Where a character is that belongs to a piece of both texts."""
+        """The new position of a character in an equal piece. None if its piece is not equal."""
         index = bisect_right(self._old_starts, position) - 1
         if index < 0 or position >= self._old_ends[index]:
             return None
         return self._new[index][0] + position - self._old_starts[index]
 
     def before(self, position: int) -> int:
-        """In the new text, the end of the last piece of both that ends in the old at or before a position."""
+        """The new end of the last equal piece that ends at or before an old position."""
         index = bisect_right(self._old_ends, position) - 1
         return self._new[index][1] if index >= 0 else 0
 
     def around(self, first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """In both texts, the start of the last piece in both that begins before the first position, and the end of the first that ends
-        behind the last; their starts and ends where there is none."""
+        """The nearest equal pieces around two old positions.
+
+        Returns (old, new) of the start of the last equal piece before `first`, and (old, new) of the end of the first equal piece after
+        `last`. Without such a piece it is the start or the end of the texts.
+        """
         before = bisect_left(self._old_starts, first) - 1
         behind = bisect_right(self._old_ends, last)
         start = (self._old_starts[before], self._new[before][0]) if before >= 0 else (0, 0)
@@ -197,7 +204,7 @@ class _Matched:
 
 
 def _lines(text: str) -> list[tuple[int, int, str]]:
-    """The lines, without the white space at their ends, that a formatter changes."""
+    """The lines, without the white space around them, which a formatter changes."""
     lines = text.split("\n")
     starts = accumulate((len(line) + 1 for line in lines), initial=0)
     return [(start, start + len(line), line.strip()) for start, line in zip(starts, lines, strict=False)]
@@ -208,16 +215,18 @@ def _tokens(text: str) -> list[tuple[int, int, str]]:
 
 
 def _runs(old: list[str], new: list[str]) -> list[_Run]:
-    """Runs of pieces that are the same in both, in their order: around each piece that is in both once, as patience diff has it (B. Cohen),
-    as far as the pieces before and behind it are the same too; and at both ends."""
+    """Runs of equal pieces, in order, as in B. Cohen's patience diff.
+
+    A run grows around each piece that occurs exactly once in both texts, and from both ends, as far as its neighbours are equal too.
+    """
     at_end = 0
     while at_end < min(len(old), len(new)) and old[-1 - at_end] == new[-1 - at_end]:
         at_end += 1
     in_new = _once(new)
-    anchors = _increasing([(i, in_new[piece]) for piece, i in _once(old).items() if piece in in_new])
+    unique = _increasing([(i, in_new[piece]) for piece, i in _once(old).items() if piece in in_new])
     runs: list[_Run] = []
     old_done = new_done = 0
-    for i, j in [(0, 0), *anchors, (len(old) - at_end, len(new) - at_end)]:
+    for i, j in [(0, 0), *unique, (len(old) - at_end, len(new) - at_end)]:
         if i < old_done or j < new_done:
             continue
         start, size = 0, 0
@@ -232,7 +241,7 @@ def _runs(old: list[str], new: list[str]) -> list[_Run]:
 
 
 def _once(pieces: list[str]) -> dict[str, int]:
-    """The pieces that are there once, with their index."""
+    """The pieces that occur once, with their index."""
     places: dict[str, int] = {}
     for index, piece in enumerate(pieces):
         places[piece] = -1 if piece in places else index
@@ -240,7 +249,7 @@ def _once(pieces: list[str]) -> dict[str, int]:
 
 
 def _increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Of pairs in the order of their first, the most whose second increases as well."""
+    """The longest subsequence of the pairs, which are sorted by the first number, in which the second number increases too."""
     ends: list[int] = []  # of the subsequence of each length, the smallest second that it can end with
     at: list[int] = []  # and the index of that pair
     before: list[int] = []

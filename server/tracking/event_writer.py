@@ -1,4 +1,4 @@
-"""Events on their way to the log: a queue, and a thread of its own that writes them, so that nobody who adds one waits for a disk."""
+"""Writes events to the log in a thread of its own, so that nothing waits for the disk."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from threading import Condition, Thread
 from ...calibration.log.event_log import DAYS, MEGABYTES, EventLog, EventLogError, New, default_path
 from ...calibration.log.events import Event, EventsDropped, TextLogged
 
-# Events that wait to be written: minutes of fast typing. A disk that is slower than that loses events, not keystrokes.
+# Events in the queue: minutes of fast typing. On a slower disk events are dropped, and typing is not held up.
 _MAX_WAITING = 10_000
-# How long events are collected before they are committed together: what a process that is killed loses at most.
+# Events of this time are committed together. A process that is killed loses no more than these.
 _COLLECT_S = 0.25
-# How long a log that could not be written is left alone.
+# The wait before a log that could not be written is tried again.
 _RETRY_S = 2.0
 _PRUNE_S = 3600.0
 _CLOSE_S = 2.0
@@ -25,10 +25,11 @@ _CLOSE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LogTarget:
-    """Where events go, and which.
+    """Where events are logged, and which.
 
-    path: of the log, None for the user's own, whose folder is made; the folder of any other has to be there. text: whether code is logged.
-    days, megabytes: what the log is kept to.
+    path: the log's file, in a folder that exists. None: the user's own log, whose folder is made if needed.
+    text: whether code is logged.
+    days, megabytes: the age and the size to which the log is pruned.
     """
 
     path: Path | None = None
@@ -38,13 +39,15 @@ class LogTarget:
 
 
 class EventWriter:
-    """Writes events to a log. `add` may be called from any thread and never waits for the disk; without a target it does nothing."""
+    """Writes events to a log. `add` may be called from any thread and never waits for the disk. Without a target it does nothing."""
 
     def __init__(
         self, target: LogTarget | None = None, *, server: str | None = None, on_trouble: Callable[[str], None] = lambda _: None
     ) -> None:
-        """target: see `use`. server: 12 hex digits that stand in each row, new ones by default. on_trouble: told once for each target, by
-        the writer's own thread, that and why events can't be written; it goes on trying.
+        """target: see `use`. server: 12 hex digits that each row has, new ones by default.
+
+        on_trouble: called by the writer's thread, once for each target, with the reason why events can't be written. The writer goes on
+        trying.
         """
         self.server = server or uuid.uuid4().hex[:12]
         self._on_trouble = on_trouble
@@ -53,11 +56,11 @@ class EventWriter:
         self._waiting: list[New] = []
         self._told = False
         self._dropped = 0
-        self._untold = 0
+        self._drops_to_log = 0
         self._trouble: str | None = None
         self._closed = False
         self._thread: Thread | None = None
-        # of the thread alone
+        # Used only by the thread.
         self._taken: list[New] = []
         self._log: EventLog | None = None
         self._open: LogTarget | None = None
@@ -72,16 +75,16 @@ class EventWriter:
 
     @property
     def dropped(self) -> int:
-        """How many events were not written since the start, because too many waited."""
+        """How many events were dropped since the start because the queue was full."""
         return self._dropped
 
     @property
     def trouble(self) -> str | None:
-        """Why events can't be written now, for people; None while they can."""
+        """Why events can't be written now, for people. None while they can."""
         return self._trouble
 
     def use(self, target: LogTarget | None) -> None:
-        """Go on with another log, to which what still waits goes, too; or with none: then that is let go."""
+        """Write to another log from now on, also what is in the queue. With None the queue is discarded."""
         with self._news:
             if target is None:
                 self._waiting.clear()
@@ -94,21 +97,21 @@ class EventWriter:
             self._news.notify()
 
     def add(self, event: Event, showing: str | None = None) -> None:
-        """Note that something happened just now. showing: the id of the one it is about."""
+        """Log an event with the time that it is now. showing: the id of the showing that it is about."""
         now_ms = time.time_ns() // 1_000_000
         with self._news:
             if self._target is None or (isinstance(event, TextLogged) and not self._target.text):
                 return
             if self._closed or len(self._waiting) >= _MAX_WAITING:
                 self._dropped += 1
-                self._untold += 1
+                self._drops_to_log += 1
                 return
             self._waiting.append(New(now_ms, self.server, showing, event))
             if len(self._waiting) == 1:
                 self._news.notify()
 
     def close(self, timeout_s: float = _CLOSE_S) -> None:
-        """Write what waits, and end the thread; waits so long at most. What is added later is lost. Calling it again does nothing."""
+        """Write what is in the queue and end the thread, within this time. Later events are dropped. Calling it again does nothing."""
         with self._news:
             self._closed = True
             self._news.notify()
@@ -150,25 +153,25 @@ class EventWriter:
             self._write(target)
 
     def _write(self, target: LogTarget) -> EventLog:
-        """Write what waits to the log that has the target's name now, which this gives."""
+        """Write the queue to the log that is at the target's path now, and return that log."""
         self._log = self._log or _opened(target)
         with self._news:
             if not self._taken:
                 self._taken, self._waiting = self._waiting, []
             if self._target is not None and not self._target.text:
-                # also what came while code was still wanted, and had to wait
+                # also what was queued while code was still to be logged
                 self._taken = [new for new in self._taken if not isinstance(new.event, TextLogged)]
-            untold = self._untold
-        # asked only now: what was added after the log had been removed must not go where nobody reads it
+            drops = self._drops_to_log
+        # Asked only now: what was added after the log was removed must not be written to a file without a name.
         if not self._log.in_place:
             self._release()
         log = self._log = self._log or _opened(target)
-        dropped = [New(time.time_ns() // 1_000_000, self.server, None, EventsDropped(count=untold))] if untold else []
+        dropped = [New(time.time_ns() // 1_000_000, self.server, None, EventsDropped(count=drops))] if drops else []
         if self._taken or dropped:
             log.append([*self._taken, *dropped])
             self._taken = []
             with self._news:
-                self._untold -= untold
+                self._drops_to_log -= drops
         return log
 
     def _release(self) -> None:
@@ -180,14 +183,14 @@ class EventWriter:
         self._trouble = message
         if not self._told:
             self._told = True
-            with suppress(RuntimeError):  # an event loop that is closed can't be told
+            with suppress(RuntimeError):  # the event loop is closed
                 self._on_trouble(message)
 
 
 def _opened(target: LogTarget) -> EventLog:
     if target.path is None:
         path = default_path()
-        with suppress(OSError):  # opening says what is wrong
+        with suppress(OSError):  # opening reports what is wrong
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return EventLog(path, create=True)
     return EventLog(target.path, create=True)

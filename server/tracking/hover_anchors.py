@@ -1,4 +1,4 @@
-"""Where the suggestions are that were accepted: followed through edits, so that a hover can say what was known of them."""
+"""Where accepted suggestions stand now, so that a hover over one can explain its confidence."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..confidence.explanation import Explanation
 from ..documents.documents import Document, Splice
 from .anchors import Anchor, move_anchors
 
-# What a person may still want to ask about; beyond it the oldest are forgotten.
+# The oldest are forgotten first.
 MAX_ANCHORS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Accepted:
     uri: str
     anchor: Anchor
     text: str
@@ -25,37 +25,37 @@ class _Place:
 
 
 class HoverAnchors:
-    """The latest accepted suggestions of all documents, the newest last."""
+    """Anchors of the latest accepted suggestions of all documents."""
 
-    def __init__(self, kept: int = MAX_ANCHORS) -> None:
-        """kept: how many are remembered."""
-        self._places: deque[_Place] = deque(maxlen=kept)
+    def __init__(self, maximum: int = MAX_ANCHORS) -> None:
+        """maximum: how many are remembered."""
+        self._accepted: deque[_Accepted] = deque(maxlen=maximum)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._accepted)
 
     def add(self, uri: str, start: int, text: str, explanation: Explanation) -> None:
-        """A suggestion was accepted, whose text stands from an offset on."""
+        """Remember an accepted suggestion. start: the offset of its text."""
         if text:
-            self._places.append(_Place(uri, Anchor(start, start + len(text)), text, explanation))
+            self._accepted.append(_Accepted(uri, Anchor(start, start + len(text)), text, explanation))
 
     def change(self, uri: str, splices: Sequence[Splice]) -> None:
-        """A document was edited. Costs nothing but a look where it has no accepted suggestion."""
-        anchors = [place.anchor for place in self._places if place.uri == uri]
+        """Move the anchors of a document with its edits."""
+        anchors = [place.anchor for place in self._accepted if place.uri == uri]
         if not anchors:
             return
         lost = [anchor for splice in splices for anchor in move_anchors(anchors, splice)]
         if lost or any(anchor.start == anchor.end for anchor in anchors):
             gone = {id(anchor) for anchor in [*lost, *(anchor for anchor in anchors if anchor.start == anchor.end)]}
-            self._places = deque((place for place in self._places if id(place.anchor) not in gone), maxlen=self._places.maxlen)
+            self._accepted = deque((place for place in self._accepted if id(place.anchor) not in gone), maxlen=self._accepted.maxlen)
 
     def at(self, document: Document, line: int) -> Explanation | None:
-        """Of the suggestion that stands on a line, the one accepted last where there are several; None where there is none.
+        """The explanation of the suggestion on a line: of the one that was accepted last, if there are several.
 
-        One of which less is left than what counts as kept is none any more: what was known was of another text.
+        A suggestion that was changed so much that it no longer counts as kept is left out, because the explanation is about another text.
         """
         start, end = document.offset(Position(line, 0)), document.offset(Position(line + 1, 0))
-        for place in reversed(self._places):
+        for place in reversed(self._accepted):
             anchor = place.anchor
             there = place.uri == document.uri and anchor.start < end and anchor.end > start
             if there and retained_share(place.text, document.between(anchor.start, anchor.end)) >= MIN_KEPT_SHARE:
@@ -63,5 +63,5 @@ class HoverAnchors:
         return None
 
     def forget(self, uri: str) -> None:
-        """A document was closed."""
-        self._places = deque((place for place in self._places if place.uri != uri), maxlen=self._places.maxlen)
+        """Forget a document that was closed."""
+        self._accepted = deque((place for place in self._accepted if place.uri != uri), maxlen=self._accepted.maxlen)

@@ -1,4 +1,4 @@
-"""A suggestion on the screen, and what stands of it in the document while its user types along."""
+"""The suggestion on the screen, and how much of its text is in the document while the user types along it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,32 @@ from ...calibration.log.events import By
 from ...suggestion.remainder import NEWLINE
 from ..documents.documents import Splice
 
-# Characters behind the cursor that an edit may repeat. (Where a text is put in before one that begins alike, an editor that compares lines
-# says that it was put in behind that beginning.)
-_MAX_ALIKE = 64
-# Characters that an editor closes at once.
-_MAX_CLOSED = 64
-# What editors close by themselves, and what they put before it.
+# If a text is inserted before an equal one, an editor that compares lines may report it as inserted after that one. So far after the cursor
+# such a report is corrected.
+_MAX_SHIFT = 64
+# How many characters an editor may insert at once after the cursor to close brackets and quotes.
+_MAX_AUTO_CLOSED = 64
+# What editors insert by themselves to close something, and the white space before it.
 _CLOSING = ")]}>\"'` \t\n"
 
 
 @dataclass(slots=True)
 class LiveShowing:
-    """A showing that goes on. stood: of its text, what stands in the document up to the cursor; done: how many of its characters that is.
+    """A showing that has not ended yet.
 
-    given: so many of them stood there when it began; closed: what the editor put behind the cursor; parts: which characters the editor put
-    in; last: the latest that came at once, and when; others: alternatives that the user may go on to; aside: showings that the user went
-    on from and may come back to, which end with this one; seen_s: how long it was there before it was put aside.
+    start: the offset where its text begins.
+    in_document: what stands there up to the cursor. progress: how many characters of `text` that is.
+    progress_at_start: the progress when the showing began.
+    auto_closed: what the editor closed after the cursor.
+    unchanged_since_s: the time of the last edit.
+    inserted_parts: which characters of `text` the editor inserted, as (start, end).
+    last_step: what came with the last edit, as (start, end, time).
+    alternatives: texts by id that the user may switch to.
+    by: who reported `inserted_parts`.
+    part_reported: the client reported a partial acceptance whose edit has not come yet.
+    accept_reported_s: when the client reported the acceptance, while its edit has not come yet.
+    set_aside: showings that the user switched away from and may switch back to. They end with this one.
+    visible_before_s: how long it was visible before it was set aside.
     """
 
     id: str
@@ -32,63 +42,66 @@ class LiveShowing:
     start: int
     text: str
     began_s: float
-    stood: str = ""
-    done: int = 0
-    given: int = 0
-    closed: str = ""
+    in_document: str = ""
+    progress: int = 0
+    progress_at_start: int = 0
+    auto_closed: str = ""
     seen: bool = False
-    since_s: float = 0.0
-    parts: list[tuple[int, int]] = field(default_factory=list)
-    last: tuple[int, int, float] | None = None
-    others: dict[str, str] = field(default_factory=dict)
+    unchanged_since_s: float = 0.0
+    inserted_parts: list[tuple[int, int]] = field(default_factory=list)
+    last_step: tuple[int, int, float] | None = None
+    alternatives: dict[str, str] = field(default_factory=dict)
     by: By = "inferred"
-    part_told: bool = False
-    accepting_s: float | None = None
-    aside: dict[str, LiveShowing] = field(default_factory=dict)
-    seen_s: float = 0.0
+    part_reported: bool = False
+    accept_reported_s: float | None = None
+    set_aside: dict[str, LiveShowing] = field(default_factory=dict)
+    visible_before_s: float = 0.0
 
     @property
     def cursor(self) -> int:
-        """Where it is to be seen."""
-        return self.start + len(self.stood)
+        """The offset of the cursor, where the rest of the text is shown."""
+        return self.start + len(self.in_document)
 
     @property
     def accepted(self) -> int:
-        """How many of its characters the editor put in."""
-        return sum(end - start for start, end in self.parts)
+        """How many of its characters the editor inserted."""
+        return sum(end - start for start, end in self.inserted_parts)
 
     @property
-    def left(self) -> str:
-        """What is not there yet, without what the editor has closed and without white space around it."""
-        return self.text[self.done :].rstrip().removesuffix(self.closed.rstrip()).strip()
+    def remaining(self) -> str:
+        """The text that is not in the document yet, without what the editor has closed, and stripped."""
+        return self.text[self.progress :].rstrip().removesuffix(self.auto_closed.rstrip()).strip()
 
     def passes(self, cursor: int, between: Callable[[int, int], str]) -> bool:
-        """Whether the cursor is at its place, perhaps behind what the editor had closed: typing that over changes no text."""
+        """Whether the cursor is where the showing is.
+
+        Typing over a bracket that the editor had closed moves the cursor but changes no text. Such a step is taken into `in_document`.
+        """
         over = cursor - self.cursor
         if over == 0:
             return True
-        if not 0 < over <= len(self.closed):
+        if not 0 < over <= len(self.auto_closed):
             return False
-        there = self.closed[:over]
-        if not self.text.startswith(there, self.done) or between(self.cursor, cursor) != there:
+        there = self.auto_closed[:over]
+        if not self.text.startswith(there, self.progress) or between(self.cursor, cursor) != there:
             return False
-        self.stood, self.closed = self.stood + there, self.closed[over:]
-        self.done += over
+        self.in_document, self.auto_closed = self.in_document + there, self.auto_closed[over:]
+        self.progress += over
         return True
 
     def is_at(self, start: int, end: int) -> bool:
-        """Whether an edit from one offset to another is one right before the cursor."""
-        return self.start <= start <= self.cursor <= end <= self.cursor + len(self.closed)
+        """Whether an edit of this range is one right before the cursor."""
+        return self.start <= start <= self.cursor <= end <= self.cursor + len(self.auto_closed)
 
 
-def along(text: str, stood: str) -> int | None:
-    r"""How many characters of a text stand there; None where what stands does not begin the text. (Lines of both end with \n.)
+def matched_length(text: str, in_document: str) -> int | None:
+    r"""How many characters of a text are in the document, where `in_document` stands. None if that is not a beginning of the text.
 
-    White space at a line's start and end may differ, for editors have their own ideas of it.
+    Lines of both end with \n. White space at the start and end of a line may differ, because editors change it.
     """
-    if text.startswith(stood):
-        return len(stood)
-    lines, (*whole, last) = text.split("\n"), stood.split("\n")
+    if text.startswith(in_document):
+        return len(in_document)
+    lines, (*whole, last) = text.split("\n"), in_document.split("\n")
     if not whole or len(whole) >= len(lines) or lines[0].rstrip() != whole[0].rstrip():
         return None
     if any(line.strip() != there.strip() for line, there in zip(lines[1:], whole[1:], strict=False)):
@@ -101,33 +114,37 @@ def along(text: str, stood: str) -> int | None:
     return start + (indent + len(there) if there else min(indent, len(last)))
 
 
-def is_at_once(text: str) -> bool:
-    """Whether no single key puts in a text: a key may indent, and a line break may indent the next line."""
+def is_more_than_a_key(text: str) -> bool:
+    """Whether a text is more than one key can insert. (One key may indent, and a line break may indent the next line.)"""
     return len(text.strip() if "\n" in text else text) > 1 and not text.isspace()
 
 
-def plain(text: str) -> str:
+def with_line_feeds(text: str) -> str:
     r"""The text with lines that end with \n."""
     return NEWLINE.sub("\n", text) if "\r" in text else text
 
 
-def is_same(left: str, text: str) -> bool:
-    """Whether what is left of a text is another, what editors close by themselves aside."""
-    return left.rstrip(_CLOSING) == text.strip().rstrip(_CLOSING)
+def is_same(remaining: str, text: str) -> bool:
+    """Whether the rest of a suggestion equals a text, except for what editors close by themselves."""
+    return remaining.rstrip(_CLOSING) == text.strip().rstrip(_CLOSING)
 
 
 def at_cursor(live: LiveShowing, splice: Splice, between: Callable[[int, int], str]) -> Splice:
-    """The same edit as one at the cursor, where it is one of several that give the same text, or comes behind what is typed over."""
+    """The same edit, reported at the cursor.
+
+    Several reports of an insertion can give the same text, such as "a" inserted before or after another "a". An edit may also come after
+    what was typed over.
+    """
     start, cursor = splice.start, live.cursor
     if splice.removed and splice.added:
         return splice
-    if splice.added and cursor < start <= cursor + _MAX_ALIKE:
+    if splice.added and cursor < start <= cursor + _MAX_SHIFT:
         if live.passes(start, between):
             return splice
         same = between(cursor, start)
         whole = same + splice.added
         return Splice(cursor, "", whole[: len(splice.added)]) if whole.endswith(same) else splice
-    if splice.removed and cursor < splice.end <= min(cursor + _MAX_ALIKE, cursor + len(splice.removed)) and not live.closed:
+    if splice.removed and cursor < splice.end <= min(cursor + _MAX_SHIFT, cursor + len(splice.removed)) and not live.auto_closed:
         size = splice.end - cursor
         same = between(start - size, start) if start >= size else ""
         whole = same + splice.removed
@@ -135,21 +152,20 @@ def at_cursor(live: LiveShowing, splice: Splice, between: Callable[[int, int], s
     return splice
 
 
-def grown(live: LiveShowing, text: str, splice: Splice) -> tuple[str, int, str] | None:
-    """What stands of a text up to the cursor after an edit there, how much that is, and what is closed behind it; None where it is not
-    along the text."""
-    before, added = live.stood[: splice.start - live.start], splice.added
-    if len(added) > len(text) + _MAX_CLOSED:
+def after_edit(live: LiveShowing, text: str, splice: Splice) -> tuple[str, int, str] | None:
+    """How a text goes on after an edit at the cursor: (in_document, progress, auto_closed). None if the edit does not follow the text."""
+    before, added = live.in_document[: splice.start - live.start], splice.added
+    if len(added) > len(text) + _MAX_AUTO_CLOSED:
         return None
-    closed = live.closed[splice.end - live.cursor :]
-    stood = before + added
-    if (done := along(text, plain(stood))) is not None:
-        return stood, done, closed
-    # An editor that closes what is opened puts in both at once.
-    for end in range(len(added) - 1, max(0, len(added) - _MAX_CLOSED), -1):
+    auto_closed = live.auto_closed[splice.end - live.cursor :]
+    in_document = before + added
+    if (progress := matched_length(text, with_line_feeds(in_document))) is not None:
+        return in_document, progress, auto_closed
+    # An editor that closes a bracket inserts both at once.
+    for end in range(len(added) - 1, max(0, len(added) - _MAX_AUTO_CLOSED), -1):
         if added[end] not in _CLOSING and added[end] != "\r":
             return None
-        done = along(text, plain(before + added[:end]))
-        if done is not None and done > live.done:
-            return before + added[:end], done, added[end:] + closed
+        progress = matched_length(text, with_line_feeds(before + added[:end]))
+        if progress is not None and progress > live.progress:
+            return before + added[:end], progress, added[end:] + auto_closed
     return None

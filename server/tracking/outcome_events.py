@@ -1,12 +1,14 @@
-"""What is on the screen, and what becomes of it: a state that is told what happened and when, and says which events follow.
+"""Which events are logged of a suggestion: seen, accepted, partly accepted, typed through, rejected, ignored, superseded.
 
-One showing is on the screen at a time, for only the editor with the cursor shows a suggestion. It begins when a suggestion is given to the
-editor, goes on while the user types along it or takes some of that back, and ends in exactly one `ShowingEnding`. Two suggestions are one
-showing where the user sees the same: the text that is left of the one, closing brackets aside, is the text of the other.
+A state machine. It is told what happened and when, and returns the events that follow.
 
-Most editors tell nothing but edits and requests, so the rest is concluded from these. An edit that puts in more than one character of the
-suggestion at once is the editor's doing: a word, a line, all of it. (A paste or a menu's item that is the same can't be told apart.) One
-character at a time is typed. What is said by a client goes before, also when it says so a moment later.
+There is one showing on the screen at a time, because only the editor with the cursor shows a suggestion. It begins when a suggestion is
+given to the editor. It goes on while the user types along it or deletes some of it again. It ends in exactly one `ShowingEnding`. Two
+suggestions belong to one showing if the user sees the same: the rest of the first is the text of the second, except for closing brackets.
+
+Most editors report only edits and requests, so everything else is inferred. If one edit inserts more than one character of the suggestion,
+the editor inserted it: a word, a line or all of it. (A paste, or an item of the menu, with the same text looks the same.) Single characters
+were typed. What a client reports takes precedence, also if the report comes a moment later.
 """
 
 from __future__ import annotations
@@ -18,20 +20,20 @@ from dataclasses import dataclass, replace
 from ...calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from ..documents.documents import Splice
 from .anchors import Anchor, trimmed
-from .live_showing import LiveShowing, along, at_cursor, grown, is_at_once, is_same, plain
+from .live_showing import LiveShowing, after_edit, at_cursor, is_more_than_a_key, is_same, matched_length, with_line_feeds
 
-# What stood for so long could be read: the eye rests on a word of a text for 225 to 250 ms (Rayner, Psychological Bulletin 124, 1998).
+# After this time a suggestion counts as seen: readers fixate a word for 225 to 250 ms (Rayner, Psychological Bulletin 124, 1998).
 SEEN_S = 0.25
-# A client that tells what its user did does so right behind the edit, so that for so long an ending may still be told otherwise.
+# For this time after a showing ended, a report of the client may still correct how. Clients report right before or after the edit.
 SETTLE_S = 1.0
-# Suggestions that a client may still tell something of.
+# How many suggestions are remembered for later reports of the client.
 MAX_KNOWN = 200
 _Item = tuple[str, str]  # a suggestion's id and its text
 
 
 @dataclass(frozen=True, slots=True)
 class ShowingEvent:
-    """An event of a showing."""
+    """An event to be logged, and the id of its showing."""
 
     showing: str
     event: ShowingSeen | ShowingEnded
@@ -39,22 +41,27 @@ class ShowingEvent:
 
 @dataclass(frozen=True, slots=True)
 class EndedShowing:
-    """A showing that was seen has ended; its text stands, or would, in `anchor`, the last `put_in` characters of it by the editor."""
+    """A showing that was seen has ended.
+
+    anchor: where its text stands, or would stand. inserted: how many characters at the end of it the editor inserted.
+    """
 
     showing: str
     uri: str
     anchor: Anchor
     text: str
-    put_in: int = 0
+    inserted: int = 0
 
 
 Fact = ShowingEvent | EndedShowing
 
 
 @dataclass(frozen=True, slots=True)
-class _Over:
-    """A showing that ended, until nobody can say otherwise. last: characters that came last, and may have been accepted; whole: whether
-    nothing of it was left then."""
+class _JustEnded:
+    """A showing that ended, while reports of the client may still correct it.
+
+    last: how many characters came with the last edit and may have been accepted. whole: whether all of its text is in the document.
+    """
 
     id: str
     ended: ShowingEnded
@@ -64,71 +71,76 @@ class _Over:
 
 
 class OutcomeEvents:
-    """The showing on the screen, and those that have just ended. Times are in seconds of one clock, and never go back."""
+    """The showing on the screen, and those that have just ended. Times are seconds of one monotonic clock."""
 
     def __init__(self) -> None:
         self._live: LiveShowing | None = None
-        self._over: list[_Over] = []
+        self._just_ended: list[_JustEnded] = []
         self._showing_of: OrderedDict[str, str] = OrderedDict()
-        self._client_tells_shown = False
+        self._client_reports_shown = False
 
     @property
     def settles_s(self) -> float | None:
-        """When `tick` has something to say; None where it has nothing to say."""
-        since = [over.at_s for over in self._over[:1]]
-        if self._live is not None and self._live.accepting_s is not None:
-            since.append(self._live.accepting_s)
+        """When `tick` will have something to return. None if there is nothing to wait for."""
+        since = [over.at_s for over in self._just_ended[:1]]
+        if self._live is not None and self._live.accept_reported_s is not None:
+            since.append(self._live.accept_reported_s)
         return min(since) + SETTLE_S if since else None
 
     def offered(
-        self, uri: str, start: int, stood: str, items: Sequence[_Item], now: float, *, invoked: bool = False
+        self, uri: str, start: int, in_document: str, items: Sequence[_Item], now: float, *, invoked: bool = False
     ) -> tuple[str | None, list[Fact]]:
-        """Suggestions are given to the editor, the first of which it will show.
+        """Suggestions are given to the editor, which will show the first one.
 
-        start: where they begin; stood: what stands from there to the cursor; invoked: the user asked for them, so that an editor that shows
-        something goes on showing it, and they are what the user may go on to. Gives the showing that the first belongs to, or will when it
-        is gone on to; None where that is none, because a text does not begin as what it would replace, and no editor shows such.
+        Parameters
+            start: the offset where they begin. in_document: what stands from there to the cursor. items: their ids and texts.
+            invoked: the user asked for them. An editor that shows something then goes on showing it, and the user may switch to these.
+
+        Returns the id of the showing that the first one belongs to, or will begin when the user switches to it. It is None if the first one
+        does not begin with `in_document`: no editor shows such a suggestion.
         """
         facts = self.tick(now)
         name, text = items[0]
-        text = plain(text)
+        text = with_line_feeds(text)
         live = self._live
-        done = along(text, plain(stood))
-        if live is not None and live.uri == uri and live.cursor == start + len(stood):
-            if done is not None and (is_same(live.left, text[done:]) or invoked):
-                fresh = {other: plain(text) for other, text in items}
-                same = next((other for other, text in fresh.items() if is_same(live.left, text[done:])), None)
+        progress = matched_length(text, with_line_feeds(in_document))
+        if live is not None and live.uri == uri and live.cursor == start + len(in_document):
+            if progress is not None and (is_same(live.remaining, text[progress:]) or invoked):
+                fresh = {other: with_line_feeds(text) for other, text in items}
+                same = next((other for other, text in fresh.items() if is_same(live.remaining, text[progress:])), None)
                 if same is not None:
                     fresh.pop(same)
-                    self._know(same, live.id)
-                live.others = fresh or live.others
+                    self._remember(same, live.id)
+                live.alternatives = fresh or live.alternatives
                 return live.id if same == name else name, facts
             facts += self._end(ShowingEnding.SUPERSEDED, now)
         else:
             facts += self._end(ShowingEnding.IGNORED, now)
-        if done is None:
+        if progress is None:
             return None, facts
-        others = {other: plain(text) for other, text in items[1:]}
-        self._live = LiveShowing(name, uri, start, text, now, stood, done, done, since_s=now, others=others)
-        self._know(name, name)
+        alternatives = {other: with_line_feeds(text) for other, text in items[1:]}
+        self._live = LiveShowing(
+            name, uri, start, text, now, in_document, progress, progress, unchanged_since_s=now, alternatives=alternatives
+        )
+        self._remember(name, name)
         return name, facts
 
     def asked(self, uri: str, cursor: int, between: Callable[[int, int], str], now: float) -> list[Fact]:
-        """The editor asks for suggestions at a cursor: what it shows elsewhere is gone. between: the document's text between offsets."""
+        """The editor asks for suggestions at a cursor, so a showing elsewhere has ended. between: gives the text between two offsets."""
         facts, live = self.tick(now), self._live
         if live is not None and not (live.uri == uri and live.passes(cursor, between)):
             facts += self._end(ShowingEnding.IGNORED, now)
         return facts
 
     def nothing(self, uri: str, cursor: int, now: float) -> list[Fact]:
-        """There is nothing to show at a cursor: an editor takes away what it shows there."""
+        """The answer at a cursor is empty, so the editor removes what it shows there."""
         facts, live = self.tick(now), self._live
         if live is not None and live.uri == uri and live.cursor == cursor:
             facts += self._end(ShowingEnding.SUPERSEDED, now)
         return facts
 
     def edited(self, uri: str, splice: Splice, between: Callable[[int, int], str], now: float) -> list[Fact]:
-        """A document was edited. between: its text between offsets, as it is now."""
+        """A document was edited. between: gives its text between two offsets, after the edit."""
         facts, live = self.tick(now), self._live
         if live is None or live.uri != uri:
             return facts
@@ -137,23 +149,23 @@ class OutcomeEvents:
             return facts
         self._see(live, now, facts)
         splice = at_cursor(live, splice, between)
-        live.since_s = now
+        live.unchanged_since_s = now
         if not live.is_at(splice.start, splice.end):
             return facts + self._end(ShowingEnding.IGNORED, now, splice)
-        if (done := grown(live, live.text, splice)) is None:
+        if (step := after_edit(live, live.text, splice)) is None:
             switched = self._accepted_other(live, splice, now)
             if switched is None:
                 return facts + self._end(ShowingEnding.IGNORED, now, splice)
             facts += switched
             assert self._live is not None
             live = self._live
-            done = grown(live, live.text, splice)
-            assert done is not None
-        return facts + self._went_along(live, *done, now)
+            step = after_edit(live, live.text, splice)
+            assert step is not None
+        return facts + self._go_on(live, *step, now)
 
     def reported_shown(self, name: str, now: float) -> list[Fact]:
-        """A client says that it shows a suggestion."""
-        self._client_tells_shown = True
+        """The client reports that it shows a suggestion."""
+        self._client_reports_shown = True
         facts = self.tick(now) + self._switch(name, now)
         live = self._live
         if live is not None and not live.seen and self._showing_of.get(name) == live.id:
@@ -162,11 +174,11 @@ class OutcomeEvents:
         return facts
 
     def reported_accepted(self, name: str, now: float) -> list[Fact]:
-        """A client says that it put in a suggestion; its edit may come before or after."""
+        """The client reports that it inserted a suggestion. The edit may come before or after."""
         facts = self.tick(now) + self._switch(name, now)
         live, showing = self._live, self._showing_of.get(name)
         if live is not None and live.id == showing:
-            live.accepting_s = now
+            live.accept_reported_s = now
             return facts
         self._correct(
             showing,
@@ -176,17 +188,17 @@ class OutcomeEvents:
         return facts
 
     def reported_accepted_part(self, name: str, now: float) -> list[Fact]:
-        """A client says that it put in a part of a suggestion; its edit may come before or after."""
+        """The client reports that it inserted a part of a suggestion. The edit may come before or after."""
         facts = self.tick(now) + self._switch(name, now)
         live, showing = self._live, self._showing_of.get(name)
         if live is not None and live.id == showing:
             live.by = "client"
-            if live.last is None or now - live.last[2] > SETTLE_S:
-                live.part_told = True
-            elif (part := live.last[:2]) not in live.parts:
-                live.parts.append(part)
+            if live.last_step is None or now - live.last_step[2] > SETTLE_S:
+                live.part_reported = True
+            elif (part := live.last_step[:2]) not in live.inserted_parts:
+                live.inserted_parts.append(part)
             return facts
-        over = next((over for over in self._over if over.id == showing), None)
+        over = next((over for over in self._just_ended if over.id == showing), None)
         if over is not None and over.whole:
             self._correct(
                 showing, ShowingEnding.ACCEPTED, (ShowingEnding.ACCEPTED, ShowingEnding.TYPED_THROUGH, ShowingEnding.PARTLY_ACCEPTED)
@@ -196,7 +208,7 @@ class OutcomeEvents:
         return facts
 
     def reported_rejected(self, name: str, now: float) -> list[Fact]:
-        """A client says that the user dismissed a suggestion."""
+        """The client reports that the user dismissed a suggestion."""
         facts = self.tick(now) + self._switch(name, now)
         live, showing = self._live, self._showing_of.get(name)
         if live is not None and live.id == showing:
@@ -205,142 +217,154 @@ class OutcomeEvents:
         return facts
 
     def closed(self, uri: str, now: float) -> list[Fact]:
-        """A document is closed, or can't be followed any more."""
+        """A document is closed, or its edits can no longer be followed."""
         facts = self.tick(now)
         return facts + self._end(ShowingEnding.SUPERSEDED, now) if self._live is not None and self._live.uri == uri else facts
 
     def shut(self, now: float) -> list[Fact]:
-        """The server ends: so does what is on the screen."""
+        """The server ends, and with it the showing on the screen."""
         facts = self.tick(now) + self._end(ShowingEnding.SUPERSEDED, now)
-        facts += [ShowingEvent(over.id, over.ended) for over in self._over]
-        self._over = []
+        facts += [ShowingEvent(over.id, over.ended) for over in self._just_ended]
+        self._just_ended = []
         return facts
 
     def tick(self, now: float) -> list[Fact]:
-        """What is certain by now."""
+        """What can no longer be corrected by the client."""
         facts: list[Fact] = []
         live = self._live
-        if live is not None and live.accepting_s is not None and now - live.accepting_s >= SETTLE_S:
+        if live is not None and live.accept_reported_s is not None and now - live.accept_reported_s >= SETTLE_S:
             facts += self._finish(live, now)
-        while self._over and now - self._over[0].at_s >= SETTLE_S:
-            over = self._over.pop(0)
+        while self._just_ended and now - self._just_ended[0].at_s >= SETTLE_S:
+            over = self._just_ended.pop(0)
             facts.append(ShowingEvent(over.id, over.ended))
         return facts
 
-    def _went_along(self, live: LiveShowing, stood: str, done: int, closed: str, now: float) -> list[Fact]:
-        added = stood[len(live.stood) :] if stood.startswith(live.stood) else live.text[live.done : done]
-        before, live.stood, live.done, live.closed = live.done, stood, done, closed
-        if done <= before:  # some of it was taken back
-            live.parts = [(start, min(end, done)) for start, end in live.parts if start < done]
-            live.last = None
-            return [] if done >= live.given else self._end(ShowingEnding.IGNORED, now)
-        live.last = before, done, now
-        if live.part_told or is_at_once(added):
-            live.parts.append((before, done))
-            live.part_told = False
-        if live.left:
+    def _go_on(self, live: LiveShowing, in_document: str, progress: int, auto_closed: str, now: float) -> list[Fact]:
+        """The text in the document grew along the suggestion, or shrank."""
+        added = in_document[len(live.in_document) :] if in_document.startswith(live.in_document) else live.text[live.progress : progress]
+        before, live.in_document, live.progress, live.auto_closed = live.progress, in_document, progress, auto_closed
+        if progress <= before:  # the user deleted some of it
+            live.inserted_parts = [(start, min(end, progress)) for start, end in live.inserted_parts if start < progress]
+            live.last_step = None
+            return [] if progress >= live.progress_at_start else self._end(ShowingEnding.IGNORED, now)
+        live.last_step = before, progress, now
+        if live.part_reported or is_more_than_a_key(added):
+            live.inserted_parts.append((before, progress))
+            live.part_reported = False
+        if live.remaining:
             return []
-        if live.accepting_s is not None:
+        if live.accept_reported_s is not None:
             return self._finish(live, now)
-        if live.parts and live.parts[-1] == (before, done):
+        if live.inserted_parts and live.inserted_parts[-1] == (before, progress):
             return self._end(ShowingEnding.ACCEPTED, now, by=live.by)
         return self._end(ShowingEnding.TYPED_THROUGH, now)
 
     def _finish(self, live: LiveShowing, now: float, splice: Splice | None = None) -> list[Fact]:
-        """End what a client said it put in, also where its edit did not come or was another one."""
-        if live.last is not None and live.last[:2] not in live.parts and not live.left:
-            live.parts.append(live.last[:2])
-        if live.left:
-            live.parts.append((live.done, len(live.text)))
+        """End a showing that the client reported as accepted, even if the edit did not come or was a different one."""
+        if live.last_step is not None and live.last_step[:2] not in live.inserted_parts and not live.remaining:
+            live.inserted_parts.append(live.last_step[:2])
+        if live.remaining:
+            live.inserted_parts.append((live.progress, len(live.text)))
         return self._end(ShowingEnding.ACCEPTED, now, splice, by="client")
 
     def _accepted_other(self, live: LiveShowing, splice: Splice, now: float) -> list[Fact] | None:
-        """Go on with the alternative that an edit puts in, or a part of it; None where it puts in none."""
-        for name, text in live.others.items():
-            further = grown(live, text, splice)
-            if further is not None and is_at_once(text[live.done : further[1]]):
+        """Switch to the alternative that an edit inserts, whole or in part. None if it inserts none."""
+        for name, text in live.alternatives.items():
+            further = after_edit(live, text, splice)
+            if further is not None and is_more_than_a_key(text[live.progress : further[1]]):
                 return self._switch(name, now)
         return None
 
     def _switch(self, name: str, now: float) -> list[Fact]:
-        """Go on with another alternative, where that is what a suggestion is. The one before is put aside: the user may come back to it."""
+        """Switch to a suggestion, if it is an alternative of the one on the screen.
+
+        The one before is set aside, because the user may switch back. If something of it was inserted, it ends.
+        """
         live = self._live
-        text = None if live is None else live.others.get(name)
+        text = None if live is None else live.alternatives.get(name)
         if live is None or text is None:
             return []
-        done = along(text, plain(live.stood))
-        if done is None:
+        progress = matched_length(text, with_line_feeds(live.in_document))
+        if progress is None:
             return []
         facts: list[Fact] = []
-        aside, before = {other: each for other, each in live.aside.items() if other != name}, live.aside.get(name)
-        others = {other: text for other, text in live.others.items() if other != name}
-        if live.parts or live.accepting_s is not None:
-            live.aside = {}
+        set_aside = {other: each for other, each in live.set_aside.items() if other != name}
+        switched_to = live.set_aside.get(name)
+        alternatives = {other: text for other, text in live.alternatives.items() if other != name}
+        if live.inserted_parts or live.accept_reported_s is not None:
+            live.set_aside = {}
             facts += self._end(ShowingEnding.SUPERSEDED, now)
         else:
             self._see(live, now, facts)
-            aside[live.id] = replace(live, seen_s=live.seen_s + now - live.began_s, aside={}, others={})
-            others[live.id] = live.text
-        if before is None:
-            before = replace(
-                live, id=name, text=text, given=done, seen=False, parts=[], by="inferred", part_told=False, accepting_s=None, seen_s=0.0
-            )
+            visible_s = live.visible_before_s + now - live.began_s
+            set_aside[live.id] = replace(live, visible_before_s=visible_s, set_aside={}, alternatives={})
+            alternatives[live.id] = live.text
+        if switched_to is None:
+            switched_to = LiveShowing(name, live.uri, live.start, text, now, progress_at_start=progress)
         self._live = replace(
-            before, stood=live.stood, done=done, closed=live.closed, began_s=now, since_s=now, last=None, others=others, aside=aside
+            switched_to,
+            in_document=live.in_document,
+            progress=progress,
+            auto_closed=live.auto_closed,
+            began_s=now,
+            unchanged_since_s=now,
+            last_step=None,
+            alternatives=alternatives,
+            set_aside=set_aside,
         )
-        self._know(name, name)
+        self._remember(name, name)
         return facts
 
     def _see(self, live: LiveShowing, now: float, facts: list[Fact]) -> None:
-        if not live.seen and not self._client_tells_shown and now - live.since_s >= SEEN_S:
+        if not live.seen and not self._client_reports_shown and now - live.unchanged_since_s >= SEEN_S:
             live.seen = True
             facts.append(ShowingEvent(live.id, ShowingSeen(by="inferred")))
 
     def _end(self, ending: ShowingEnding, now: float, splice: Splice | None = None, *, by: By = "inferred") -> list[Fact]:
-        """End what is on the screen, by an edit perhaps that is not along it."""
+        """End the showing on the screen. splice: the edit that ended it, if it was an edit."""
         live, self._live = self._live, None
         if live is None:
             return []
         facts: list[Fact] = []
-        if live.accepting_s is not None and ending is not ShowingEnding.ACCEPTED:
+        if live.accept_reported_s is not None and ending is not ShowingEnding.ACCEPTED:
             self._live = live
             return self._finish(live, now, splice)
-        if live.parts and ending is not ShowingEnding.ACCEPTED:
+        if live.inserted_parts and ending is not ShowingEnding.ACCEPTED:
             ending, by = ShowingEnding.PARTLY_ACCEPTED, live.by
-        for each in live.aside.values():
-            place = Anchor(live.start, live.start + min(len(each.stood), len(live.stood)), live.cursor)
+        for each in live.set_aside.values():
+            place = Anchor(live.start, live.start + min(len(each.in_document), len(live.in_document)), live.cursor)
             facts += self._close(replace(each, began_s=now), place, ShowingEnding.SUPERSEDED, "inferred", now, splice)
         self._see(live, now, facts)
-        if live.parts and not live.seen:
+        if live.inserted_parts and not live.seen:
             live.seen = True
             facts.append(ShowingEvent(live.id, ShowingSeen(by="inferred")))
         return facts + self._close(live, Anchor(live.start, live.cursor), ending, by, now, splice)
 
     def _close(self, live: LiveShowing, anchor: Anchor, ending: ShowingEnding, by: By, now: float, splice: Splice | None) -> list[Fact]:
-        """What is said of a showing that has ended. anchor: where its text stands, or would, before the edit that ended it."""
+        """Note that a showing has ended. anchor: where its text stands, or would stand, before the edit that ended it."""
         facts: list[Fact] = []
         if live.seen:
             if splice is not None:
-                anchor.take(splice)
-            # Up to the cursor, an editor's parts and what was typed between them are as long in the document as in the text, but for the
-            # white space at lines' ends.
-            put_in = min(live.done - live.parts[0][0], len(live.stood)) if live.parts else 0
-            facts.append(EndedShowing(live.id, live.uri, anchor, live.text, put_in))
+                anchor.move(splice)
+            # Up to the cursor, inserted parts and what was typed between them are as long in the document as in the text, except for white
+            # space at the ends of lines.
+            inserted = min(live.progress - live.inserted_parts[0][0], len(live.in_document)) if live.inserted_parts else 0
+            facts.append(EndedShowing(live.id, live.uri, anchor, live.text, inserted))
         ended = ShowingEnded(
             ending=ending,
             by=by,
             characters=len(live.text),
             accepted=live.accepted,
-            typed=max(0, live.done - live.given - live.accepted),
-            visible_ms=(live.seen_s + now - live.began_s) * 1e3,
+            typed=max(0, live.progress - live.progress_at_start - live.accepted),
+            visible_ms=(live.visible_before_s + now - live.began_s) * 1e3,
         )
-        last = 0 if live.last is None or live.last[:2] in live.parts else live.last[1] - live.last[0]
-        self._over.append(_Over(live.id, ended, now, last, not live.left))
+        last = 0 if live.last_step is None or live.last_step[:2] in live.inserted_parts else live.last_step[1] - live.last_step[0]
+        self._just_ended.append(_JustEnded(live.id, ended, now, last, not live.remaining))
         return facts
 
     def _correct(self, showing: str | None, ending: ShowingEnding, of: tuple[ShowingEnding, ...]) -> None:
-        """A client says how a showing ended that has just ended."""
-        for index, over in enumerate(self._over):
+        """The client reports how a showing ended. It counts if the showing has just ended, in one of the ways `of`."""
+        for index, over in enumerate(self._just_ended):
             if over.id == showing and over.ended.ending in of:
                 ended, last = over.ended, over.last
                 accepted, typed = ended.accepted, ended.typed
@@ -351,9 +375,9 @@ class OutcomeEvents:
                 told = ShowingEnded(
                     ending=ending, by="client", characters=ended.characters, accepted=accepted, typed=typed, visible_ms=ended.visible_ms
                 )
-                self._over[index] = replace(over, ended=told, last=0)
+                self._just_ended[index] = replace(over, ended=told, last=0)
 
-    def _know(self, name: str, showing: str) -> None:
+    def _remember(self, name: str, showing: str) -> None:
         self._showing_of[name] = showing
         while len(self._showing_of) > MAX_KNOWN:
             self._showing_of.popitem(last=False)

@@ -37,7 +37,7 @@ def test_a_region_followed_through_edits_is_that_of_the_marked_text(data: st.Dat
     for _ in range(data.draw(st.integers(1, 6))):
         start, end = two_offsets()
         new = data.draw(TEXTS)
-        anchor.take(Splice(start, text[start:end], new))
+        anchor.move(Splice(start, text[start:end], new))
         text = text[:start] + new + text[end:]
         marks = marks_after(marks, start, end, len(new))
         assert 0 <= anchor.start <= anchor.end <= anchor.reach <= len(text)
@@ -58,15 +58,15 @@ def test_what_comes_where_a_text_would_have_stood_is_within_reach_and_what_comes
         if data.draw(st.booleans()):
             start = data.draw(st.integers(0, len(there)))
             end = data.draw(st.integers(start, len(there)))
-            anchor.take(Splice(len(before) + start, there[start:end], new))
+            anchor.move(Splice(len(before) + start, there[start:end], new))
             there = there[:start] + new + there[end:]
         elif before and data.draw(st.booleans()):
             start = data.draw(st.integers(0, len(before) - 1))
-            anchor.take(Splice(start, "", new))
+            anchor.move(Splice(start, "", new))
             before = before[:start] + new + before[start:]
         elif behind:
             start = data.draw(st.integers(0, len(behind) - 1)) + 1
-            anchor.take(Splice(len(before + there) + start, "", new))
+            anchor.move(Splice(len(before + there) + start, "", new))
             behind = behind[:start] + new + behind[start:]
         assert (before + there + behind)[anchor.start : anchor.reach] == there
 
@@ -141,7 +141,7 @@ def test_the_place_of_what_was_dismissed_survives_a_formatter() -> None:
     start = BEFORE.index(" a+b")
     text = BEFORE.replace(" a+b", "")
     anchor = Anchor(start, start)
-    anchor.take(Splice(start, "", " a+b"))
+    anchor.move(Splice(start, "", " a+b"))
     assert text[:start] + " a+b" + text[start:] == BEFORE
     assert move_anchors([anchor], Splice(0, BEFORE, AFTER)) == []
     assert tokens_of(AFTER[anchor.start : anchor.reach]) == ["a", "+", "b"]

@@ -76,7 +76,7 @@ def test_of_several_on_a_line_the_last_accepted_is_found() -> None:
 
 
 def test_a_closed_document_is_forgotten_and_so_are_the_oldest() -> None:
-    accepted, document, other = HoverAnchors(kept=3), document_of("a\n" * 6), document_of("a", "file:///b.py")
+    accepted, document, other = HoverAnchors(maximum=3), document_of("a\n" * 6), document_of("a", "file:///b.py")
     for line in range(5):
         accepted.add(URI, line * 2, "a", told(line))
     edit(accepted, document, Change("\n", span(0, 0, 0, 0)))

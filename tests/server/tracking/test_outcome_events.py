@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from assay.server.documents.documents import Splice
-from assay.server.tracking.live_showing import along
+from assay.server.tracking.live_showing import matched_length
 from assay.server.tracking.outcome_events import SEEN_S, SETTLE_S, EndedShowing, Fact, OutcomeEvents, ShowingEvent
 
 URI, OTHER = "file:///a.py", "file:///b.py"
@@ -412,7 +412,7 @@ def test_a_menu_in_which_something_is_selected_counts_what_it_replaces_as_there(
     ],
 )
 def test_what_stands_of_a_text(text: str, stood: str, expected: int | None) -> None:
-    assert along(text, stood) == expected
+    assert matched_length(text, stood) == expected
 
 
 ACTIONS = st.one_of(

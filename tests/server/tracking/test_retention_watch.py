@@ -11,7 +11,7 @@ from assay.server.documents.documents import Change, Document
 from assay.server.tracking import retention_watch
 from assay.server.tracking.anchors import Anchor
 from assay.server.tracking.outcome_events import EndedShowing
-from assay.server.tracking.retention_watch import MAX_WATCHED, REOPEN_S, Look, RetentionWatch
+from assay.server.tracking.retention_watch import MAX_WATCHED, REOPEN_S, CheckResult, RetentionWatch
 from assay.suggestion.positions import Range
 
 URI, OTHER = "file:///src/a.py", "file:///src/b.py"
@@ -27,7 +27,7 @@ class Desk:
     documents: dict[str, Document] = field(default_factory=dict)
     now: float = 50.0
     slept: float = 0.0
-    looks: list[Look] = field(default_factory=list)
+    checks: list[CheckResult] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.watch = RetentionWatch(self.documents.get)
@@ -38,7 +38,7 @@ class Desk:
 
     def open(self, text: str = CODE, uri: str = URI) -> None:
         self.documents[uri] = Document(uri, "python", 1, text, "utf-16")
-        self.looks += self.watch.opened(uri, text)
+        self.checks += self.watch.opened(uri, text)
 
     def close(self, uri: str = URI) -> None:
         self.watch.closed(uri, self.documents.pop(uri).text, self.now)
@@ -46,26 +46,26 @@ class Desk:
     def edit(self, start: int, removed: int, text: str, uri: str = URI) -> None:
         document = self.documents[uri]
         where = Range(document.position(start), document.position(start + removed))
-        self.looks += self.watch.edited(uri, document.apply(Change(text, where)))
+        self.checks += self.watch.edited(uri, document.apply(Change(text, where)))
 
     def accept(self, text: str = TEXT, at: int = AT, uri: str = URI, showing: str = "s") -> None:
         self.edit(at, 0, text, uri)
         left = EndedShowing(showing, uri, Anchor(at, at + len(text)), text, len(text))
-        self.looks += self.watch.follow(left, self.now, self.wall)
+        self.checks += self.watch.follow(left, self.now, self.wall)
 
     def dismiss(self, text: str = TEXT, at: int = AT, showing: str = "s") -> None:
-        self.looks += self.watch.follow(EndedShowing(showing, URI, Anchor(at, at), text), self.now, self.wall)
+        self.checks += self.watch.follow(EndedShowing(showing, URI, Anchor(at, at), text), self.now, self.wall)
 
     def go_on(self, seconds: float) -> None:
-        """Let time pass, with a look whenever one is due."""
+        """Let time pass, with a check whenever one is due."""
         end = self.now + seconds
         while (due := self.watch.next_s) is not None and due <= end:
             self.now = max(self.now, due)
-            self.looks += self.watch.look(self.now, self.wall)
+            self.checks += self.watch.check(self.now, self.wall)
         self.now = end
 
     def said(self) -> list[tuple[int | None, float | None, str]]:
-        return [(look.kept.after_s, look.kept.share, look.kept.why) for look in self.looks]
+        return [(check.event.after_s, check.event.share, check.event.why) for check in self.checks]
 
 
 def desk() -> Desk:
@@ -74,7 +74,7 @@ def desk() -> Desk:
     return made
 
 
-def test_what_is_accepted_is_looked_at_five_times_and_then_forgotten() -> None:
+def test_what_is_accepted_is_checked_five_times_and_then_forgotten() -> None:
     made = desk()
     made.accept()
     made.go_on(200)
@@ -82,7 +82,7 @@ def test_what_is_accepted_is_looked_at_five_times_and_then_forgotten() -> None:
     made.go_on(1_000)
     # of total = a + b there are left total = a among total = g(a)
     assert made.said() == [(15, 1.0, ""), (30, 1.0, ""), (120, 1.0, ""), (300, 3 / 5, ""), (600, 3 / 5, "")]
-    assert made.looks[0].found == TEXT
+    assert made.checks[0].found == TEXT
     assert len(made.watch) == 0
     assert made.watch.next_s is None
 
@@ -147,7 +147,7 @@ def test_to_delete_it_later_or_in_part_is_no_undo() -> None:
     assert part.said() == [(15, 2 / 5, "")]
 
 
-def test_a_save_is_a_look_where_something_has_changed() -> None:
+def test_a_save_is_a_check_where_something_has_changed() -> None:
     made = desk()
     made.accept()
     for _ in range(3):
@@ -201,7 +201,7 @@ def test_of_two_closed_files_with_one_text_each_is_opened_again_as_itself() -> N
     made.open(text, OTHER)
     made.edit(AT, 13, "", "file:///c.py")
     made.go_on(16)
-    assert {look.showing: look.kept.share for look in made.looks if look.kept.after_s} == {"a": 0.0, "b": 1.0}
+    assert {check.showing: check.event.share for check in made.checks if check.event.after_s} == {"a": 0.0, "b": 1.0}
 
 
 def test_a_file_that_is_opened_with_another_text_is_not_the_one_that_was_closed() -> None:
@@ -227,14 +227,14 @@ def test_while_the_machine_sleeps_nobody_keeps_anything() -> None:
 def test_what_is_lost_is_said_to_be_lost() -> None:
     document, replaced, long, end = desk(), desk(), desk(), desk()
     document.accept()
-    document.looks += document.watch.lost(URI)
+    document.checks += document.watch.lost(URI)
     replaced.accept()
     replaced.edit(0, len(replaced.documents[URI].text), "?")
     long.accept()
     long.edit(AT + 5, 0, "x" * (retention_watch.MAX_CHARACTERS + 1))
     long.go_on(20)
     end.accept()
-    end.looks += end.watch.shut()
+    end.checks += end.watch.shut()
     assert document.said() == replaced.said() == long.said() == [(15, None, "lost")]
     assert end.said() == [(15, None, "closed")]
     assert all(len(made.watch) == 0 for made in (document, replaced, long, end))
@@ -244,10 +244,10 @@ def test_of_too_many_the_oldest_is_let_go() -> None:
     made = desk()
     for number in range(MAX_WATCHED + 1):
         made.accept("x", showing=f"s{number}")
-    assert [(look.showing, look.kept.why) for look in made.looks] == [("s0", "lost")]
+    assert [(check.showing, check.event.why) for check in made.checks] == [("s0", "lost")]
     assert len(made.watch) == MAX_WATCHED
     made.go_on(16)
-    assert len(made.looks) == MAX_WATCHED + 1
+    assert len(made.checks) == MAX_WATCHED + 1
 
 
 @given(st.data())
@@ -282,12 +282,12 @@ def test_whatever_happens_each_is_said_in_order_and_nothing_is_held_in_the_end(d
             case "sleep":
                 made.slept += 100.0
             case "lost":
-                made.looks += made.watch.lost(URI)
+                made.checks += made.watch.lost(URI)
     made.go_on(RETENTION_CHECKED_AFTER_S[-1] + REOPEN_S)
     assert len(made.watch) == 0
     assert made.watch.next_s is None
     for number in range(1, count + 1):
-        said = [look.kept for look in made.looks if look.showing == f"s{number}"]
+        said = [check.event for check in made.checks if check.showing == f"s{number}"]
         timed = [kept.after_s for kept in said if kept.after_s is not None]
         assert timed == list(RETENTION_CHECKED_AFTER_S[: len(timed)])
         assert {kept.why for kept in said[:-1]} <= {"", "undone"}
