@@ -1,10 +1,10 @@
-"""What calibrators of first choices say of the other alternatives, and what agreement adds: the tables of docs/calibration.md.
+"""What calibrators of first choices predict for the other alternatives, and what agreement adds: the tables of docs/calibration.md.
 
     python benchmarks/alternatives.py FILE …
 
-FILE: samples of `assay eval calibration --alternatives N`, one task each; they are not part of the repository. Probabilities are held out
-by project in 5 folds, but for the shipped calibrator's: it was fitted on first choices at the same places. Intervals: 95 %, only projects
-taken as independent.
+FILE: samples of `assay eval calibration --alternatives N`, one task each, which are not part of the repository. Probabilities are held out
+by project in 5 folds, except those of the shipped calibrator, which was fitted on first choices at the same places. Intervals are 95 %,
+with projects resampled.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def mean_by_group(values: Floats, groups: NDArray[np.intp]) -> Interval:
 
 
 def shipped_on(calibrator: Calibrator, samples: Sequence[Sample]) -> tuple[Floats, Rows]:
-    """The probabilities (m,) of those that get a number, and which do (n,)."""
+    """The probabilities (m,) of the samples that get a number, and which those are (n,)."""
     said = [confidence(calibrator, sample.measures, {"language": sample.language}).probability for sample in samples]
     has = np.array([p is not None for p in said])
     return np.array([p for p in said if p is not None]), has

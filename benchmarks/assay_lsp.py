@@ -1,8 +1,9 @@
-"""Assay's language server with an editor in front of it that does what VS Code does: each key is a didChange, a $/cancelRequest for the
-request before, and a request for an inline completion, with no delay of the editor's own.
+"""Assay's language server as a contender of benchmarks/live.py, with an editor in front of it that does what VS Code does.
 
-One thing that VS Code does is left out: it goes on showing a suggestion that what is typed agrees with, whatever the server says. Here a
-key takes the suggestion from the screen until the server has answered for the text as it is, so the times are the server's.
+Each key is a didChange, a $/cancelRequest for the request before, and a request for an inline completion, without a delay of the editor.
+
+One thing that VS Code does is left out: it continues to show a suggestion that agrees with what is typed, whatever the server says. Here a
+key removes the suggestion from the screen until the server has answered for the new text, so the times are the server's.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from client import Client, RpcError, span
 from processes import cpu_seconds
-from replay import Buffer, Edit, Shown, Work, utf16
+from replay import Buffer, Edit, GhostText, Work, utf16
 
 AUTOMATIC, INVOKED = 2, 1
 # As soon as nothing has changed for so long, the server is at rest.
@@ -28,7 +29,7 @@ CANCELLED = (-32800, -32801, -32802)
 
 
 class UnknownOptions(Exception):
-    """The server does not know an option that this contender is about."""
+    """The server does not know an option that this contender tests."""
 
 
 class AssayServer:
@@ -36,7 +37,7 @@ class AssayServer:
 
     def __init__(self, name: str, client: Client) -> None:
         self.name = name
-        self.shown: Shown | None = None
+        self.shown: GhostText | None = None
         self.news = asyncio.Event()
         self._client = client
         self._buffer = Buffer("")
@@ -61,7 +62,7 @@ class AssayServer:
         self._ask(AUTOMATIC)
 
     def moved(self) -> None:
-        """Moving the cursor hides a suggestion, and asks for none."""
+        """Moving the cursor hides a suggestion and asks for none."""
         self._cancel()
         self.shown = None
 
@@ -121,7 +122,7 @@ class AssayServer:
             self.shown = shown
             self.news.set()
 
-    def _shown(self, item: dict[str, Any]) -> Shown | None:
+    def _shown(self, item: dict[str, Any]) -> GhostText | None:
         """What an editor shows of an item: nothing where the text does not begin with what it replaces."""
         before, text = self._buffer.before, str(item["insertText"])
         start = item["range"]["start"]["character"] if item.get("range") else utf16(before)
@@ -131,10 +132,10 @@ class AssayServer:
             return None
         suggestion = ((item.get("command") or {}).get("arguments") or [{}])[0]
         probability = (suggestion.get("confidence") or {}).get("probability")
-        return Shown(seen, before + seen, time.perf_counter(), probability)
+        return GhostText(seen, before + seen, time.perf_counter(), probability)
 
     async def _quiet(self) -> None:
-        """Wait until the server's processes do nothing."""
+        """Wait until the server's processes are idle."""
         deadline = time.monotonic() + MAX_QUIET_S
         used, since = self.cpu_seconds(), time.monotonic()
         while time.monotonic() < min(since + QUIET_S, deadline):
@@ -143,7 +144,7 @@ class AssayServer:
                 used, since = now, time.monotonic()
 
     async def _told(self) -> dict[str, int]:
-        """What the server says of its work so far: {prompt_tokens, decoded_tokens}; nothing where it does not."""
+        """What the server reports of its work so far: {prompt_tokens, decoded_tokens}, or nothing."""
         work: dict[str, int] = (await self._client.request("assay/status")).get("work") or {}
         return work
 
@@ -162,7 +163,7 @@ class AssayServer:
 
 @asynccontextmanager
 async def assay_server(name: str, model: Path, root: Path, options: dict[str, Any]) -> AsyncIterator[AssayServer]:
-    """`assay serve` in a process of its own, its model loaded. Raises UnknownOptions where the server tells that it has no such option."""
+    """`assay serve` in its own process, with its model loaded. Raises UnknownOptions where the server says that it lacks an option."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "assay", "serve", "--model", str(model), stdin=pipe, stdout=pipe)
     client = Client(process)

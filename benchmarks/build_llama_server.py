@@ -2,9 +2,9 @@
 
     python benchmarks/build_llama_server.py [--jobs N] [--sdist llama_cpp_python-….tar.gz] [--again]
 
-pip fetches the source distribution (from its cache where it has it; --sdist needs no network at all), llama.cpp is in it. The two programs
-go into the user's cache, where tests/llama_server.py finds them; nothing is done where they are there. About 20 minutes of one CPU core.
-CMAKE_ARGS of the environment is passed on as pip does, e.g. CMAKE_ARGS=-DGGML_CUDA=ON; give --again to build with others.
+pip fetches the source distribution, which has llama.cpp in it, from its cache where possible; --sdist needs no network. The two programs go
+into the user's cache, where tests/llama_server.py finds them. Nothing is done where they exist. It takes about 20 minutes of one CPU core.
+CMAKE_ARGS of the environment is passed on as pip does, e.g. CMAKE_ARGS=-DGGML_CUDA=ON; --again builds with other arguments.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OPTIONS = (
 
 
 def fetch(folder: Path) -> Path:
-    """The source distribution, by pip."""
+    """The source distribution, fetched by pip."""
     name = f"llama-cpp-python=={version('llama-cpp-python')}"
     command = ["download", "--quiet", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(folder), name]
     subprocess.run([sys.executable, "-m", "pip", *command], check=True)
@@ -64,7 +64,7 @@ def build(sdist: Path, work: Path, jobs: int) -> None:
 
 
 def place(binaries: Path) -> None:
-    """All of a sudden, so that an interrupted build leaves nothing that looks finished."""
+    """Move the programs into place at once, so that an interrupted build leaves nothing that looks finished."""
     folder = built_folder()
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as beside:

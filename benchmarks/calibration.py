@@ -1,10 +1,11 @@
-"""Maps against those of scikit-learn, uqlm and netcal: how near to the truth at each n, and how fast at a million samples.
+"""Compare our maps with those of scikit-learn, uqlm and netcal: how near they are to the truth at each n, and their speed.
 
     python benchmarks/calibration.py [--worlds 200] [--seed 0]
 
-Every library is fitted to the same samples of the same worlds and judged where the truth is known: the expected skill score on new samples,
-and the mean |q - p| between the true and the said probability. netcal is left out where it is not installed (pip install netcal); what uqlm
-fits is one line of scikit-learn, and is taken as that line (its package needs an LLM framework to be imported).
+Every library is fitted to the same samples of the same worlds and judged against the known truth: by the expected skill score on new
+samples, and by the mean |q - p| between the true and the predicted probability. Speed is measured at a million samples. netcal is left out
+where it is not installed (pip install netcal). uqlm's fit is one line of scikit-learn and is run as that line, because its package needs an
+LLM framework.
 """
 
 from __future__ import annotations

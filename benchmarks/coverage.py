@@ -3,8 +3,8 @@
     python benchmarks/coverage.py [--worlds N] [--seed S] [--json]
 
 Prints tables in Markdown, which docs/intervals.md explains: the coverage of every interval of `assay.calibration.metrics.intervals`, of its
-paired differences, and of other intervals of the same worlds; the size of the tests of `null_tests`; and how wide the intervals are. Every
-percentage has its own 95 % interval (Wilson) in brackets. It is bold where all of that is more than two points from the nominal value.
+paired differences, and of other intervals of the same worlds; the size of the tests of `null_tests`; and the width of the intervals. Every
+percentage has its own 95 % interval (Wilson) in brackets. It is bold where that lies entirely more than two points from the nominal value.
 """
 
 from __future__ import annotations

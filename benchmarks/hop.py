@@ -1,10 +1,10 @@
-"""What the model's own process costs: the same completions in this process and through a process of the model's, in turn.
+"""What the model's own process costs: the same completions in this process and through a model process, in turn.
 
     python benchmarks/hop.py [--model FILE.gguf] [--completions 120]
 
-Of each completion what the model itself took (its prompt's and its tokens' time) is taken off, so that what is left is the way there and
-back, the cutting of the context, and what each token costs on its way. *Hop* is that through the process less that in this one, as a line
-in the number of tokens (Theil and Sen's, whose slope is the median of those between all pairs). Prints a Markdown table.
+The model's own time for prompt and tokens is subtracted from each completion. What remains is the way there and back, the cutting of the
+context, and the cost of sending each token. *Hop* is that time through the process minus that in this process, as a line in the number of
+tokens (Theil-Sen: the slope is the median of those between all pairs). Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ PAUSE_S = 0.02
 
 
 def beyond_model(began: float, made: tuple[Generation, ...]) -> float:
-    """Milliseconds since `began` that the model did not work."""
+    """Milliseconds since `began` in which the model did not work."""
     timings = made[0].timings
     return (time.perf_counter() - began) * 1e3 - timings.prompt_ms - timings.generate_ms
 
 
 async def compare(file: Path, text: str, completions: int) -> tuple[list[int], list[float], list[float]]:
-    """Of each completion its tokens, and the milliseconds beyond the model's: in this process and through the other."""
+    """The tokens of each completion, and the milliseconds beyond the model's own: in this process and through the other."""
     process = ModelProcess(ModelChoice(str(file)))
     await process.start()
     await process.loaded()

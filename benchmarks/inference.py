@@ -110,7 +110,7 @@ def alternatives(model: LlamaModel, prompt: Prompt, number: int) -> tuple[float,
 
 
 def question(model: LlamaModel, prompt: Prompt) -> tuple[float, float]:
-    """Milliseconds of a question behind a generation, and of the same question with nothing in the cache."""
+    """Milliseconds of a question behind a generation, and of the same question with an empty cache."""
     made = model.generate(prompt, stop=NONE, max_tokens=DRAWN)
     tokens = (*prompt.tokens, *(t.id for t in made.tokens), *model.tokenize(QUESTION))
     asked = Prompt(tokens, "left_to_right")
@@ -120,7 +120,7 @@ def question(model: LlamaModel, prompt: Prompt) -> tuple[float, float]:
 
 
 def cancel_latency(model: LlamaModel, text: list[int], random: np.random.Generator, during: str) -> float | None:
-    """Milliseconds from a flag that another thread sets to the return; None where the call was done before."""
+    """Milliseconds from a flag that another thread sets to the return; None where the call had already ended."""
     prompt = Prompt(tuple(text[:PROMPT]), "left_to_right")
     if during == "prompt":
         model.forget()
@@ -157,13 +157,13 @@ def logprob_costs_us(vocabulary: int) -> list[float]:
 
 
 def middle(values: list[float], form: str = ".3g") -> str:
-    """Median and middle half."""
+    """The median and the middle half."""
     low, mid, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else (values[0],) * 3
     return f"{mid:{form}} ({low:{form}}-{high:{form}})"
 
 
 def opened(name: str, threads: int, slow_peers: bool, stack: ExitStack) -> dict[str, Peer]:
-    """Every peer that this machine has, closed with the stack."""
+    """All peers that this machine has, closed with the stack."""
     file, folder = make(name, user_cache_path("assay") / "benchmarks")
     peers: dict[str, Peer] = {"Assay": Assay(on_llama(file, threads)), REFERENCE: Bare(file, threads)}
     peers["create_completion"] = HighLevel(file, threads, logprobs=False)
@@ -223,7 +223,7 @@ def table(took: dict[str, list[dict[str, float]]], benched: dict[str, float]) ->
 
 
 def more(model: LlamaModel, text: list[int], rounds: int) -> list[list[str]]:
-    """What only Assay's loop has: log-probabilities' cost, alternatives, questions, cancels."""
+    """What only Assay's loop has: the cost of log-probabilities, alternatives, questions, cancels."""
     prompts = [Prompt(tuple(text[41 * i : 41 * i + PROMPT]), "left_to_right") for i in range(2 * rounds)]
     drawn = [took for i, prompt in enumerate(prompts) if (took := alternatives(model, prompt, i))]
     asked = [question(model, prompt) for prompt in prompts]

@@ -1,8 +1,8 @@
-"""What a jail costs per start, beside a plain process: the table of docs/sandbox.md.
+"""What starting a jail costs, compared with a plain process: the table of docs/sandbox.md.
 
     python benchmarks/jail_start.py [--rounds N]
 
-The ways take turns, so that other load meets all alike; CPU time (ours and the children's) depends on it less than time on the clock.
+The ways take turns, so that other load affects all alike. CPU time (ours and the children's) depends on it less than time on the clock.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from assay.analysis.morphisms.morphism import Morphism
 
 
 def row(jvm: Runner, one: Morphism, items: list[tuple[str, str]], most: int) -> str:
-    """Sites, rewrites, and of those that were run (at most so many, drawn): how many compile, and how many keep the tests' result."""
+    """Sites, rewrites, and of the rewrites that were run (at most so many, drawn) how many compile and how many keep the tests' result."""
     sites = sum(len(one.sites(program)) for program, _ in items)
     made = [(i, after) for i, (program, _) in enumerate(items) for _, _, after in applied(program, [one])]
     some = made if one.EQUIVALENT else random.Random(1).sample(made, min(most, len(made)))

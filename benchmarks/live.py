@@ -56,7 +56,7 @@ Results = dict[SpeedName, dict[str, list[Played]]]
 
 
 async def contenders(stack: AsyncExitStack, model: Path, threads: int, root: Path) -> list[Contender]:
-    """All, started and ready. One that the server has no option for is left out, and this is said."""
+    """All contenders, started and ready. One whose options the server does not know is left out with a message."""
     options: dict[str, Any] = {"modelOptions": {"threads": threads}}
     address, process = stack.enter_context(llama_server(model, threads))
     prompts = stack.enter_context(own_order(model))
@@ -70,7 +70,7 @@ async def contenders(stack: AsyncExitStack, model: Path, threads: int, root: Pat
 
 
 async def compare(found: Sequence[Segment], speeds: Sequence[SpeedName], model: Path, threads: int, seed: int) -> Results:
-    """What came of each segment at each speed with each contender."""
+    """The result of each segment at each speed with each contender."""
     results: Results = {}
     with tempfile.TemporaryDirectory(prefix="assay-live-") as folder:
         root = Path(folder)

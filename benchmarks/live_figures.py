@@ -1,4 +1,4 @@
-"""The figures of benchmarks/live.py from what was recorded, as Markdown tables. Pure."""
+"""The figures of benchmarks/live.py as Markdown tables, made from its records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Segments = Sequence[Played]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number of one contender; of may be None: there is none. ratio: whether it is compared with the first contender's."""
+    """A number of one contender. `of` may be None where it has none. ratio: whether it is compared with the first contender's."""
 
     name: str
     of: Callable[[Segments], float | None]
@@ -97,7 +97,7 @@ FIGURES = (
 
 
 def table(of: Mapping[str, Segments], against: str) -> str:
-    """Figures of every contender, and what they are of those of `against`, with a 95 % interval over resampled segments."""
+    """Figures of every contender, and their ratios to those of `against`, with a 95 % interval over resampled segments."""
     others = [name for name in of if name != against]
     heads = [*of, *(f"{name} / {against}" for name in others)]
     rows = [f"| | {' | '.join(heads)} |", "|:--|" + "--:|" * len(heads)]
@@ -113,7 +113,7 @@ def table(of: Mapping[str, Segments], against: str) -> str:
 
 
 def dial_table(played: Segments) -> str:
-    """What the calibrator promised beside what was right, of suggestions shown at P ≥ dial."""
+    """What the calibrator predicted beside what was right, for suggestions shown at P ≥ dial."""
     rows = ["| shown at P ≥ | n | promised, mean | right | 95 % (Wilson) |", "|--:|--:|--:|--:|:--|"]
     shown = _shown(played)
     with_number = [(key.probability, key.exact) for key in shown if key.probability is not None]
@@ -129,7 +129,7 @@ def dial_table(played: Segments) -> str:
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share, k of n (Wilson 1927)."""
+    """The 95 % interval of a share, k of n (Wilson 1927)."""
     p, z2 = k / n, _Z**2
     centre, half = (p + z2 / (2 * n)) / (1 + z2 / n), _Z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
     return centre - half, centre + half

@@ -31,7 +31,7 @@ from urllib.parse import urlsplit
 
 from llama_server import built_folder, free_port, wait_until_healthy
 from processes import cpu_seconds
-from replay import Buffer, Edit, Shown, Work
+from replay import Buffer, Edit, GhostText, Work
 
 from assay.inference.llamacpp.gguf_header import read_header
 from assay.inference.llamacpp.session import runtime
@@ -67,7 +67,7 @@ class _Context:
 
 
 def batch_of(model: Path) -> int:
-    """Tokens of a batch, which a prompt is cut to."""
+    """The tokens of a batch, to which a prompt is cut."""
     return min(BATCH, (read_header(model).context_length or 4 * BATCH) * 3 // 4)
 
 
@@ -96,7 +96,7 @@ class SuffixFirst:
 
 @contextmanager
 def own_order(model: Path) -> Iterator[SuffixFirst | None]:
-    """How prompts are made for this model; None: by /infill."""
+    """How prompts are made for this model, or None where /infill makes them."""
     if read_header(model).metadata.get("assay.fim.layout") != "spm":
         yield None
         return
@@ -126,7 +126,7 @@ class LlamaVim:
 
     def __init__(self, name: str, address: str, process: int, prompts: SuffixFirst | None) -> None:
         self.name = name
-        self.shown: Shown | None = None
+        self.shown: GhostText | None = None
         self.news = asyncio.Event()
         self._address = urlsplit(address)
         self._process = process
@@ -193,7 +193,7 @@ class LlamaVim:
         return _Context("\n".join(before) + "\n", middle, line_suffix + "\n" + "\n".join(behind) + "\n", indent, line_suffix)
 
     def _ask(self, place: tuple[int, int] | None, previous: list[str], *, automatic: bool, cached: bool) -> None:
-        """Ask the server; place None: where the cursor is, when it comes to that."""
+        """Ask the server. place: None for the cursor at the time of asking."""
         if self._job is not None:
             if self._timer is not None:
                 self._timer.cancel()
@@ -292,7 +292,7 @@ class LlamaVim:
         seen = [*lines[:-1], lines[-1].removesuffix(behind)]
         if any(line.strip() for line in seen):
             answer.shown = True
-            self.shown = Shown("\n".join(seen), before + "\n".join(seen), time.perf_counter())
+            self.shown = GhostText("\n".join(seen), before + "\n".join(seen), time.perf_counter())
             self.news.set()
 
     def _hide(self) -> None:
@@ -315,7 +315,7 @@ def _hash(before: str, suffix: str) -> str:
 
 
 def _hashes(context: _Context) -> list[str]:
-    """Of this place, and of the same with up to three lines less at the top, as it is when the window has moved on."""
+    """The hashes of this place, and of the same with up to three lines less at the top, as when the window has moved."""
     prefix, found = context.prefix, []
     for _ in range(4):
         found.append(_hash(prefix + context.middle, context.suffix))
@@ -326,7 +326,7 @@ def _hashes(context: _Context) -> list[str]:
 
 
 def _repeats(lines: list[str], before: str, behind: str, following: list[str]) -> bool:
-    """Whether a suggestion says what is there already: the rest of the line, or the next lines."""
+    """Whether a suggestion repeats what is there already: the rest of the line, or the next lines."""
     first, rest = lines[0], lines[1:]
     if not first and rest and rest == following[: len(rest)]:
         return True

@@ -1,4 +1,4 @@
-"""What a benchmark ran on and with, to stand above its figures, and a folder that keeps what it logs away from the user's log."""
+"""What a benchmark ran on, to be printed above its figures, and a data folder of its own, so that it does not touch the user's log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def described(*packages: str) -> str:
 
 @contextmanager
 def own_data_folder() -> Iterator[Path]:
-    """Meanwhile servers that are started log to a folder of its own, and the user's own calibrators are not there."""
+    """In this context servers log to a temporary folder and do not see the user's calibrators."""
     before = os.environ.get("ASSAY_DATA_HOME")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ASSAY_DATA_HOME"] = folder
@@ -46,7 +46,7 @@ def _processor() -> str:
 
 
 def _gpus() -> list[str]:
-    """Where torch is loaded, the GPU that it takes."""
+    """The GPU that torch uses, where torch is loaded."""
     torch = sys.modules.get("torch")
     return [torch.cuda.get_device_name()] if torch is not None and torch.cuda.is_available() else []
 

@@ -38,7 +38,7 @@ def chosen(bugs: bool) -> list[Morphism]:
 
 
 def checked(programs: Sequence[Program], most: int | None, bugs: bool) -> tuple[Counts, list[str]]:
-    """Counts by morphism, and the counterexamples, of some programs."""
+    """Counts by morphism, and counterexamples, of some programs."""
     counts: Counts = {one.NAME: Counter() for one in chosen(bugs)}
     wrong: list[str] = []
     with Runner() as runner:

@@ -1,9 +1,10 @@
-"""A project's tests as an oracle: what each way of running them costs, and whether they agree.
+"""A project's tests as an oracle: what each way of running them costs, and whether the ways agree.
 
     python benchmarks/oracle.py [--mutants N] [--seed S] [--environments FOLDER] [--cache FOLDER] [--sandbox LEVEL] PROJECT …
 
-PROJECT: a project's folder, or its source distribution. Its tests are run by the Python of its own virtual environment, or by the one that
-runs; with --environments, by that of an environment made for it there, once (needs a network, and runs the project's build code).
+PROJECT: a project's folder or source distribution. Its tests are run by the Python of its own virtual environment, else by the one that
+runs this; with --environments by that of an environment that is made for it there, once (needs a network, and runs the project's build
+code).
 
 Mutants are small changes of one expression or statement on random covered lines that do not run at import. Each is judged three times: by
 the tests that touch it in a warm process, by those in a fresh one, and by the whole suite in a fresh one. Seconds are medians, each until
@@ -42,7 +43,7 @@ COMPARED = {ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">", ast.Eq: "!="
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A file's text with one place changed, and the lines (from 1) of that place in the present text."""
+    """A file's text with one place changed, and the lines (from 1) of that place in the original."""
 
     file: str
     text: str
@@ -50,7 +51,7 @@ class Mutant:
 
 
 def mutants_of(file: str, source: str, lines: set[int]) -> Iterator[Mutant]:
-    """Every mutant of a file that changes one line, which is among `lines`."""
+    """All mutants of a file that change one of the given lines."""
     data = source.encode()
     starts = [0]
     for line in data.split(b"\n"):
@@ -64,7 +65,7 @@ def mutants_of(file: str, source: str, lines: set[int]) -> Iterator[Mutant]:
 
 
 def changed(node: ast.AST, text: str) -> str | None:
-    """What stands in the place of a node in its mutant; None for a node that has none."""
+    """What replaces a node in its mutant; None for a node that has no mutant."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and (other := COMPARED.get(type(node.ops[0]))):
         return f"({ast.unparse(node.left)} {other} {ast.unparse(node.comparators[0])})"
     if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -135,7 +136,7 @@ def agreement(some: list[Verdict], whole: list[Verdict]) -> str:
 
 
 def unpacked(project: Path, folder: Path) -> Path:
-    """The project's folder: an archive is unpacked into `folder`."""
+    """The project's folder. An archive is unpacked into `folder`."""
     if project.is_dir():
         return project
     with tarfile.open(project) as archive:

@@ -151,7 +151,7 @@ def report(style: Style, editor: Editor, log: Path) -> None:
 
 
 def by_chance(rng: random.Random, lines: int = 20_000) -> None:
-    """How often a line, dismissed at its place, would count as kept because of what stands at another place of the same file."""
+    """How often a dismissed line would count as kept because of what stands at another place of the same file."""
     files = [
         path.read_text(encoding="utf-8", errors="replace").split("\n") for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
     ]

@@ -95,7 +95,7 @@ class Editor:
             self.tell("shown", name)
 
     def over(self, how: str) -> None:
-        """What is on the screen is gone, and this is what became of it."""
+        """Remove what is on the screen, and record what became of it."""
         if self.screen is not None:
             self.truth[self.screen.id] = "partly_accepted" if self.screen.part and how != "accepted" else how
         self.screen = None
@@ -125,7 +125,7 @@ class Editor:
         self._client.notify("textDocument/didClose", {"textDocument": {"uri": self._uri}})
 
     async def key(self, character: str) -> None:
-        """One key, and what the editor makes of it; then the next question, which another key may overtake."""
+        """Press one key, with what the editor does then, and ask the next question, which another key may overtake."""
         screen = self.screen
         if screen is not None:
             along = screen.rest.lstrip(" \t") if character == "\n" else screen.rest

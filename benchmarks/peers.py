@@ -1,7 +1,7 @@
-"""Who benchmarks/inference.py compares: each takes a prompt of token ids and generates greedily, with the same file, threads and context.
+"""The programs that benchmarks/inference.py compares. Each generates greedily behind token ids, with the same file, threads and context.
 
-All have flash attention where llama.cpp chooses it, and all layers on a GPU where there is one. What a peer's own default is stays so: the
-tokens that it decodes at once (llama.cpp's own loop and llama-bench have Assay's), and how it keeps prompts.
+All use flash attention where llama.cpp chooses it, and put all layers on a GPU where there is one. Each keeps its own default for the
+tokens that it decodes at once (llama.cpp's own loop and llama-bench have Assay's) and for how it keeps prompts.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Peer(Protocol):
     """One way of running a model."""
 
     def ask(self, tokens: list[int], count: int) -> int:
-        """Generate `count` tokens behind a prompt; how many it generated."""
+        """Generate `count` tokens behind a prompt. Returns how many it generated."""
         ...
 
     def close(self) -> None:
-        """Give its memory back."""
+        """Free its memory."""
         ...
 
 
@@ -194,7 +194,7 @@ def transformers_model(folder: Path, device: str) -> Any:
 
 
 def llama_bench(file: Path, threads: int, prompt: int, generated: int, repeats: int) -> dict[str, float]:
-    """llama-bench: tokens a second of a prompt, and of generation behind one of that length; means over its repeats."""
+    """llama-bench: tokens a second of a prompt, and of generation behind a prompt of that length; means over its repeats."""
     options = ["-t", threads, "-p", prompt, "-n", generated, "-d", f"0,{prompt}", "-r", repeats, "-ub", CHUNK, "-o", "json"]
     command = [built_folder() / "llama-bench", "-m", file, *options]
     rows = json.loads(subprocess.run([*map(str, command)], capture_output=True, check=True, text=True).stdout)

@@ -1,4 +1,4 @@
-"""Processor time of a process and all that it has started, and of the whole machine, from /proc: Linux only."""
+"""CPU time of a process with its descendants, and of the whole machine, from /proc (Linux only)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ _PARENT, _TIMES = 1, slice(11, 15)
 
 
 def busy_seconds() -> float:
-    """Seconds that all processors together have worked since the machine was started."""
+    """CPU seconds that the machine has worked since its start, all processors together."""
     names = ("user", "nice", "system", "idle", "iowait", "irq", "softirq")
     spent = dict(zip(names, map(int, Path("/proc/stat").read_text(encoding="ascii").split()[1:8]), strict=True))
     return (sum(spent.values()) - spent["idle"] - spent["iowait"]) / _TICKS
 
 
 def cpu_seconds(root: int) -> float:
-    """Seconds, in steps of a tick (10 ms), of a process, its living descendants, and those that ended. Raises FileNotFoundError where there
-    is no /proc."""
+    """CPU seconds of a process, its living descendants, and those that ended, in steps of a tick (10 ms).
+
+    Raises FileNotFoundError where there is no /proc.
+    """
     ticks: dict[int, int] = {}
     children: dict[int, list[int]] = defaultdict(list)
     for folder in Path("/proc").iterdir():

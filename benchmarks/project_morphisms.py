@@ -64,7 +64,7 @@ def places(oracle: Oracle, seed: str) -> Iterator[Place]:
 
 
 def check(oracle: Oracle, name: str, most: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]:
-    """Counts by morphism, and what was not kept."""
+    """Counts by morphism, and what did not keep the outcome."""
     counts: dict[str, Counter[str]] = {}
     wrong = []
     for place in places(oracle, f"{name}:{seed}"):

@@ -1,6 +1,6 @@
-"""Models of a wanted size with random weights, made on the spot: speed does not depend on what a model has learned.
+"""Models of a wanted size with random weights, made when needed: speed does not depend on what a model has learned.
 
-A GGUF (q8_0) and, from the same shape, a folder for transformers (float32). The tokenizer is the embedded model's, filled up to the wanted
+A GGUF (q8_0) and a transformers folder (float32) of the same shape. The tokenizer is the embedded model's, filled up to the wanted
 vocabulary with tokens that no text yields.
 """
 
@@ -60,7 +60,7 @@ def weights_of(shape: Shape, seed: int = 0) -> dict[str, NDArray[np.float32]]:
 
 
 def make(name: str, folder: Path) -> tuple[Path, Path]:
-    """The GGUF and the transformers folder of "embedded" or one of SHAPES, made in `folder` where they are not there yet."""
+    """The GGUF and the transformers folder of "embedded" or one of SHAPES, made in `folder` where they are missing."""
     # A folder made of an embedded model that has since been replaced is another model.
     embedded = f"embedded-{file_sha256(EMBEDDED)[:12]}"
     file, hf = (

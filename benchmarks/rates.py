@@ -1,9 +1,9 @@
-"""How often `rate_interval` holds the true share, in synthetic worlds whose groups differ, also where some samples are there by chance.
+"""How often `rate_interval` holds the true share, in synthetic worlds whose groups differ, also where some samples are shown by chance.
 
-    python benchmarks/rates.py
+    python benchmarks/rates.py [--worlds N]
 
-Prints a table in Markdown, which docs/intervals.md explains. Nothing is read, and no file is written; --worlds N draws N worlds a cell
-instead of 2,000 (a minute on one core).
+Prints a table in Markdown, which docs/intervals.md explains. Nothing is read and no file is written. N worlds (default 2,000, a minute on
+one core) are drawn a cell.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def covered(groups: int, n: int, rate: float, sd: float, *, explored: bool, worl
 
 
 def rows(worlds: int) -> Iterator[str]:
-    """The table's lines."""
+    """The lines of the table."""
     rng = np.random.default_rng(0)
     yield (
         "| groups | n | offsets' sd | " + " | ".join(f"{rate:.2f}" for rate in RATES) + " | " + " | ".join(f"{r:.2f}" for r in RATES) + " |"

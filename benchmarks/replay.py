@@ -1,9 +1,9 @@
-"""Plays an author's typing to a program that suggests, in real time, and records what was on the screen after each key.
+"""Play an author's typing to a program that suggests, in real time, and record what was on the screen after each key.
 
-The author accepts: where a suggestion is what comes next (the whole of it, at least 4 characters or the rest of the line; else its first
-line), three times in four, once a line at most, and as long after it appeared as a person takes to read it. The next keys come meanwhile,
-and what is on the screen when that time is over is accepted, if it is still right. So what is typed depends on what is suggested, but the
-text that is written does not, and neither does anything that the author does at a given place in it.
+The author accepts where a suggestion is what comes next: the whole of it (at least 4 characters, or the rest of the line), else its first
+line. This happens three times in four, at most once a line, and as long after it appeared as a person takes to read it. The next keys come
+meanwhile, and what is on the screen at that time is accepted if it is still right. So what is typed depends on what is suggested, but the
+text that is written does not, and neither does what the author does at a given place in it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Buffer:
         return self.lines[self.line][self.column :]
 
     def go(self, line: int, column: int) -> None:
-        """Move the cursor; a column behind the line's end becomes its end."""
+        """Move the cursor. A column beyond the line's end becomes its end."""
         self.line = line
         self.column = min(column, len(self.lines[line]))
 
@@ -84,9 +84,12 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A suggestion on the screen. text: what is seen; whole: what the cursor's line up to the cursor becomes with it, and the lines after
-    that; at: time.perf_counter() when it appeared; probability: that it is right, where one is told."""
+class GhostText:
+    """A suggestion on the screen.
+
+    text: what is seen. whole: what the cursor's line up to the cursor becomes with it, and the lines behind. at: time.perf_counter
+    when it appeared. probability: that it is right, where the program gives one.
+    """
 
     text: str
     whole: str
@@ -96,8 +99,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a program did: requests to it; of these cancelled or superseded before an answer; answered, but never on the screen; tokens of
-    prompts and of answers that went through the model, None where it does not tell."""
+    """The work of a program.
+
+    requests: made to it. cancelled: those cancelled or superseded before an answer. unused: those answered, but never on the screen.
+    prompt_tokens, decoded_tokens: tokens that went through the model, None where the program does not report them.
+    """
 
     requests: int = 0
     cancelled: int = 0
@@ -107,10 +113,10 @@ class Work:
 
 
 class Contender(Protocol):
-    """A program that suggests, behind what an editor does for it."""
+    """A program that suggests, with what an editor does for it."""
 
     name: str
-    shown: Shown | None
+    shown: GhostText | None
     """What is on the screen: only what fits the text as it is."""
     news: asyncio.Event
     """Set when `shown` is."""
@@ -136,7 +142,7 @@ class Contender(Protocol):
         ...
 
     async def rest(self) -> Work:
-        """The file is closed: wait until nothing is under way. What has been done for it."""
+        """The file is closed: wait until nothing is in progress. Returns what was done for it."""
         ...
 
     def cpu_seconds(self) -> float:
@@ -256,7 +262,7 @@ class _Session:
                 self.contender.moved()
 
     async def wait(self, wait_ms: float, *, accepting: bool = True) -> bool:
-        """Until the next event is due; whether the author accepted a suggestion instead."""
+        """Wait for the next event. Returns whether the author accepted a suggestion instead."""
         self.due += wait_ms / 1e3
         while True:
             self.contender.news.clear()
@@ -277,7 +283,7 @@ class _Session:
         return False
 
     def look(self, accepting: bool) -> None:
-        """Take note of what is on the screen, and think about accepting it."""
+        """Record what is on the screen, and decide about accepting it."""
         shown = self.contender.shown
         if shown is None:
             return
@@ -313,7 +319,7 @@ class _Session:
         self.contender.accepted(edit)
         return True
 
-    def acceptable(self, shown: Shown) -> str | None:
+    def acceptable(self, shown: GhostText) -> str | None:
         """What the cursor's line becomes if the author takes what is right of this: the whole, or its first line; None: nothing."""
         whole = shown.whole.rstrip()
         if self.is_next(whole, to_line_end=len(shown.text) < MIN_ACCEPTED):
@@ -335,14 +341,14 @@ class _Session:
         return sum(len(line) + 1 for line in self.buffer.lines[self.first_line : self.buffer.line])
 
     def written(self) -> str | None:
-        """What is written so far, if it is all right and the cursor is at its end."""
+        """How much is written so far, if all of it is right and the cursor is at its end."""
         if self.buffer.line < self.first_line or self.buffer.behind:
             return None
         text = "\n".join([*self.buffer.lines[self.first_line : self.buffer.line], self.buffer.before])
         return text if self.author.truth.startswith(text) and (self.buffer.line, self.buffer.column) == self.end else None
 
 
-def first_line(shown: Shown, buffer: Buffer) -> str:
+def first_line(shown: GhostText, buffer: Buffer) -> str:
     """`shown.whole` up to the end of the first line in which the suggestion says something."""
     lines = shown.whole.split("\n")
     if lines[0][buffer.column :].strip():

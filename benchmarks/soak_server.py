@@ -1,8 +1,8 @@
-"""Does the language server's memory stay flat? Requests over LSP as an impatient editor sends them, and the size of both its processes.
+"""Check that the language server's memory stays flat: requests as an impatient editor sends them, and the size of both its processes.
 
     python benchmarks/soak_server.py [--model FILE.gguf] [--requests 100000] [--plot docs/soak-server.svg]
 
-Four documents are typed into and deleted from; at each change a suggestion is asked for, a third of the requests are cancelled at once, one
+Four documents are typed into and deleted from. At each change a suggestion is asked for. A third of the requests are cancelled at once, one
 in twenty is invoked, some are accepted, explained or hovered over, and now and then a document is closed and opened again. Prints what
 became of the requests, and for each process the resident size in the middle and at the end and the slope over the second half, as
 `soak.py` does. Linux only.
@@ -39,7 +39,7 @@ MAX_TYPED = 120
 
 
 class Typist:
-    """One editor that types into a document's middle, and deletes."""
+    """An editor that types into the middle of a document, and deletes."""
 
     def __init__(self, client: Client, name: str, text: str, pick: random.Random) -> None:
         self.uri = f"file:///soak/{name}"
@@ -54,7 +54,7 @@ class Typist:
         client.open(self.uri, self._text)
 
     def step(self) -> dict[str, Any]:
-        """One change; where suggestions may be asked for then."""
+        """Make one change. Returns where suggestions may be asked for then."""
         self._version += 1
         if self._typed and self._pick.random() < 0.15:
             self._typed -= 1

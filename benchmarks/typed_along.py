@@ -1,11 +1,11 @@
-"""What calibrators promise of the rest of a suggestion while its beginning is typed: the table of docs/calibration.md.
+"""What calibrators predict for the rest of a suggestion while its beginning is typed: the table of docs/calibration.md.
 
     python benchmarks/typed_along.py [--per-project N] [--workers N] [--cache DIR]
 
-At each place of `assay eval calibration` four alternatives are drawn, as for who asks. Then the first one to six characters of what really
-stands there are typed (how many is drawn, by the place), and the server's memory is asked what is left. Each text that is left is judged
-by the shipped calibrator that the registry chooses for it: one that is alone by that for first choices, else by that for one of four.
-"Whole tokens": what was typed ends where a token of the text does; else the token that it ends in counts with its whole uncertainty.
+At each place of `assay eval calibration` four alternatives are drawn, as for an invoked request. Then the first one to six characters of
+the real text are typed (the place decides how many), and the server's memory is asked what is left. Each text that is left is judged by the
+shipped calibrator that the registry chooses for it: a single one by that for first choices, else by that for one of four. "Whole tokens":
+what was typed ends where a token of the text ends. Elsewhere the token that it ends in counts with its whole uncertainty.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SHIPPED: tuple[Origin, Path] = ("shipped", ROOT / "calibration" / "shipped")
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A text that is left. probability: None without a number; whole: whether its first token is a whole one."""
+    """A text that is left. probability: None without a number. whole: whether its first token is a whole one."""
 
     project: str
     alone: bool
@@ -105,7 +105,7 @@ def row(found: list[Left]) -> str:
 
 
 def main() -> None:
-    """Make and judge what is left, and print the rows."""
+    """Make and judge the texts that are left, and print the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--per-project", metavar="N", type=int, default=60)
     parser.add_argument("--workers", metavar="N", type=int, default=2)

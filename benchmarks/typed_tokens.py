@@ -1,11 +1,11 @@
-"""How sure the rest of a token is once its beginning stands in the text: what `_AGREES` in suggestion/remainder.py is measured by.
+"""How sure the rest of a token is once its beginning is typed: the measurement behind `_AGREES` in suggestion/remainder.py.
 
     python benchmarks/typed_tokens.py [--places 3000] [--model FILE.gguf]
 
-At random places of lines of CPython's own library the model writes on. Of each of its tokens up to the first that is not what really stands
-there, and of that one: where the text begins as the token does for k bytes (spaces in front not counted), is the rest of the token there,
-too? With log odds logit(p) + k c the rate c that makes the answers most likely is printed, with its 95 % interval over files (bootstrap),
-and for each k what would be promised with it and without, and what came true. None of the projects of the studies is looked at.
+The model continues random places of lines of CPython's own library. For each of its tokens up to the first wrong one, and for that one:
+where the real text begins with the token's first k bytes (leading spaces not counted), does it have the rest of the token too? Prints the
+most likely rate c of log odds logit(p) + k c, with its 95 % interval over files (bootstrap), and for each k what is predicted with it and
+without, and what came true. None of the projects of the studies is looked at.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CERTAIN = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One token of which so many bytes were there: the log odds that it had, and whether it was there as a whole."""
+    """A token whose first bytes were there: its log odds, and whether all of it was there."""
 
     file: int
     bytes: int
@@ -41,7 +41,7 @@ class Answer:
 
 
 def answers(model: Model, file: int, text: str, pick: random.Random) -> list[Answer]:
-    """What is asked at some places of one file."""
+    """The answers at some places of one file."""
     found = []
     for _ in range(PER_FILE):
         at = pick.randrange(len(text))

@@ -1,11 +1,11 @@
-"""What a keystroke costs in each prompt layout: the same editing, once with the suffix first (SPM), once with the prefix first (PSM).
+"""What a keystroke costs in each prompt layout: the same editing with the suffix first (SPM) and with the prefix first (PSM).
 
     python benchmarks/typing_layout.py [--model FILE] [--threads N]
 
-Lines of the example files are written again as a person would: characters, ends of lines, deleting backwards, moving to the next line, a
-look at another place and back, a line put in further up. After each the model is asked for one token, in either layout, exactly (the
-default) and with shifting (the model's `shift_tokens`), forwards and backwards by turns. Prints, for each kind of edit, how many tokens had
-to be decoded and how long that took, and how far shifting moves the log-probabilities.
+Lines of the example files are written again as a person would: characters, line ends, backspaces, moves to the next line, a look at
+another place and back, a line inserted further up. After each edit the model is asked for one token, in both layouts, exactly (the default)
+and with shifting (the model's `shift_tokens`), in alternating order. Prints for each kind of edit how many tokens had to be decoded, how
+long that took, and how far shifting moves the log-probabilities.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LAYOUTS: tuple[Layout, ...] = ("spm", "psm")
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What the cursor's place looks like after one edit."""
+    """The text around the cursor after one edit."""
 
     kind: str
     prefix: str
@@ -47,7 +47,7 @@ class Edit:
 
 
 def session(text: str, line: int) -> Iterator[Edit]:
-    """Two lines of a file taken out and typed again, with what people do in between."""
+    """Two lines of a file removed and typed again, with what people do in between."""
     lines = text.splitlines(keepends=True)
     before, written, after = "".join(lines[:line]), "".join(lines[line : line + 2]), "".join(lines[line + 2 :])
     yield Edit("open", before, after)
@@ -146,7 +146,7 @@ def main() -> None:
 
 
 def middle(values: list[float]) -> str:
-    """Median and middle half."""
+    """The median and the middle half."""
     low, mid, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else (values[0],) * 3
     return f"{mid:.1f} ({low:.1f}-{high:.1f})"
 

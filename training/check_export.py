@@ -1,9 +1,9 @@
-"""Whether the exported files say what the trained weights say, on files of the held-out projects.
+"""Check that exported files give the numbers of the trained weights, on files of the held-out projects.
 
     python -m training.check_export --run .cache/run --tokenizer .cache/tokenizer.json
 
-Whether the GGUF tokenizer cuts every held-out file as the trained one does; and how far the log-probabilities of f32, f16 and q8_0 files in
-llama.cpp are from float32 in torch.
+Prints how many held-out files the GGUF's tokenizer cuts differently than the trained one, and how far the log-probabilities of f32, f16 and
+q8_0 files in llama.cpp are from float32 in torch.
 """
 
 from __future__ import annotations

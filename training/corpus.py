@@ -43,7 +43,7 @@ MAX_PACKAGE_BYTES = 9_000_000  # so that no one package's habits rule the model
 
 
 def shingles(text: str) -> set[int]:
-    """64-bit hashes of every window of five non-blank lines, white space folded: the content of a file whatever its layout."""
+    """64-bit hashes of every window of five non-blank lines with white space folded: the content of a file whatever its layout."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     lines = [line for line in lines if len(line) > 3]
     if len(lines) < SHINGLE_LINES:
@@ -74,7 +74,7 @@ def standard_library() -> Iterator[SourceFile]:
 def select(
     files: Iterable[SourceFile], held_out: set[int], max_package_bytes: int = MAX_PACKAGE_BYTES
 ) -> tuple[list[SourceFile], Counter[str]]:
-    """The files to train on, and how many were left out for which reason."""
+    """The files to train on, and counts of the others by the reason why they are left out."""
     kept: list[SourceFile] = []
     reasons: Counter[str] = Counter()
     seen: set[int] = set()
@@ -98,7 +98,7 @@ def select(
 
 
 def held_out_files() -> list[SourceFile]:
-    """The files of the measured projects that a person wrote. Raises ProjectError where an archive can't be had."""
+    """The files of the measured projects that a person wrote. Raises ProjectError where an archive is missing."""
     files = (file for project in measured_projects() for file in sources(project, CACHE / "sdists"))
     return [file for file in files if is_written_by_a_person(file.text)]
 

@@ -1,4 +1,4 @@
-"""The loss curve of a run as a picture.
+"""Plot the loss curve of a run.
 
 python -m training.curve --run .cache/run --out training/loss.svg
 """

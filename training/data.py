@@ -6,11 +6,11 @@ span is cut out by characters, so that a cursor may stand inside a word, and the
     PSM   <prefix> before <suffix> after <middle> cut <end>
     SPM   <prefix> <suffix> after <middle> before cut <end>
 
-SPM is the layout that Assay asks in (GGUF key `assay.fim.layout`): what is typed changes only the prompt's end, and a small model continues
-`before` in place instead of having to find its end again. Pieces are packed into rows of one length.
+Assay asks in SPM (GGUF key `assay.fim.layout`): typing changes only the end of the prompt, and a small model continues `before` in place
+instead of having to find its end again. Pieces are packed into rows of one length.
 
-Given items (tasks.py), item_share of the tokens is questions with their answers. What a prompt shows of real code is learned from there as
-anywhere; a line with a bug in it, a model's own text and the control token are never what is to be said, and have weight 0.
+Where there are items (tasks.py), item_share of the tokens are questions with their answers. Real code in a prompt is learned as elsewhere.
+A line with a bug, a model's own text and the control token have weight 0: they must never be generated.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Cut:
 
 
 def cut(text: str, rng: random.Random) -> Cut:
-    """A span such as an editor asks for: the rest of a line, part of a line, some lines, or any run of characters."""
+    """Cut a span out as an editor would ask for it: the rest of a line, part of a line, some lines, or any run of characters."""
     lines = text.splitlines(keepends=True)
     starts = np.cumsum([0, *map(len, lines)]).tolist()
     written = [i for i, line in enumerate(lines) if line.strip()]
@@ -90,16 +90,16 @@ def cut(text: str, rng: random.Random) -> Cut:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Tokens, and what each counts as the token to be said (0: not at all)."""
+    """Tokens, and the weight of each in the loss (0: none)."""
 
     tokens: list[int]
     weights: list[float]
 
 
 class Rows:
-    """An endless, seeded stream of rows. One file is drawn in proportion to its length; an item by its task and kind, then evenly.
+    """An endless, seeded stream of rows.
 
-    item_share: of the tokens; 0 where there are no items.
+    A file is drawn in proportion to its length, an item by its task and kind and then evenly. item_share: of the tokens; 0 without items.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Rows:
         self.tokens = self.item_tokens = 0
 
     def text(self, characters: int) -> str:
-        """Whole lines of a random file, about so many characters, from the file's start one time in five."""
+        """Whole lines of a random file, about so many characters, one time in five from the file's start."""
         text = self.texts[int(np.searchsorted(self.cumulative, self.rng.randrange(int(self.cumulative[-1])), side="right"))]
         start = 0
         if len(text) > characters and self.rng.random() > 0.2:
@@ -133,7 +133,7 @@ class Rows:
         return [self.prefix, *before, self.suffix, *after, self.middle, *middle, self.end]
 
     def item(self, item: Item) -> Row:
-        """A question and its answer, as tasks.py lays them out."""
+        """A question and its answer, laid out as in tasks.py."""
         before, shown, after, answer = (self.encode(text) for text in (item.before, item.shown, item.after, item.answer))
         prompt = [self.prefix, self.suffix, *after, self.middle, *before]
         question = [*shown, self.ids[CONTROL[item.task]]]
@@ -146,8 +146,9 @@ class Rows:
         return self.item(self.rng.choice(self.items[group]))
 
     def row(self) -> Row:
-        """length + 1 tokens. What has a middle or an answer is never truncated (it would lose it): where it does not fit, plain text
-        fills the row.
+        """Draw length + 1 tokens.
+
+        Text with a middle or an answer is never truncated, because it would lose that. Where it does not fit, plain text fills the row.
         """
         row, weights = list[int](), list[float]()
         items = 0
@@ -173,7 +174,7 @@ class Rows:
         return Row(row, weights)
 
     def batches(self, size: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Inputs, targets and the targets' weights, (size, length) each."""
+        """Inputs, targets and the targets' weights, each of shape (size, length)."""
         while True:
             rows = [self.row() for _ in range(size)]
             tokens, weights = torch.tensor([r.tokens for r in rows]), torch.tensor([r.weights for r in rows])
@@ -181,7 +182,7 @@ class Rows:
 
 
 class Batches(IterableDataset[tuple[Tensor, Tensor, Tensor]]):
-    """Rows.batches(size) for a DataLoader: each of its workers draws rows of its own, the same for the same seed and number of workers."""
+    """Rows.batches(size) for a DataLoader. Each worker draws rows of its own, the same for the same seed and number of workers."""
 
     def __init__(self, rows: Callable[..., Rows], seed: int, size: int) -> None:
         self.rows, self.seed, self.size = rows, seed, size

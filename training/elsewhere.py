@@ -1,15 +1,15 @@
-"""Train on another machine: bare but for torch, tokenizers, safetensors and numpy, lent for some minutes at a time, without a network.
+"""Train on another machine that has torch, tokenizers, safetensors and numpy, is lent for minutes at a time, and has no network.
 
     here    python -m training.elsewhere pack --guesses .cache/guesses.jsonl --megabytes 300
     there   python -m training.elsewhere train --minutes 27 --call-minutes 9.5 --out OUT
     here    python -m training.pieces join OUT .cache/run-gpu
 
-`pack` writes all that the other machine needs to .cache/packed. `train` is the same command as often as it takes; export.py exports what
+`pack` writes all that the other machine needs to .cache/packed. `train` is the same command as often as needed. export.py exports what
 `join` leaves.
 
-`train` unpacks what it finds in --packed and is not there yet, makes the items, trains for as long as the call has, and leaves weights
-(pieces of at most 16 MiB) and the loss curve in OUT. A call goes on where the last one stopped: from the run folder where the machine still
-has it, else from weights in --packed (`pack --weights OUT`). Where not all fits in one call, `train --call-minutes 0` only unpacks.
+`train` unpacks what is missing from --packed, makes the items, trains until the call's time is over, and leaves weights (pieces of at most
+16 MiB) and the loss curve in OUT. The next call resumes: from the run folder where the machine still has it, else from weights in --packed
+(`pack --weights OUT`). Where one call is too short, `train --call-minutes 0` only unpacks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VALIDATION_FILES = 300
 
 
 def sampled(corpus: Path, megabytes: float) -> bytes:
-    """Files of the corpus, evenly, about so much of it."""
+    """About so many megabytes of the corpus, files drawn evenly."""
     share, taken, kept = megabytes * 1e6 / corpus.stat().st_size, 0.0, []
     with corpus.open("rb") as f:
         for line in f:
@@ -45,7 +45,10 @@ def sampled(corpus: Path, megabytes: float) -> bytes:
 
 
 def pack(args: argparse.Namespace) -> None:
-    """Corpus, validation texts, guesses and tokenizer, compressed, in pieces; and weights to go on from with their loss curve."""
+    """Write corpus, validation texts, guesses and tokenizer, compressed and in pieces.
+
+    The weights to resume from, with their loss curve, are added where there are any.
+    """
     if args.validation:
         validation = args.validation.read_bytes()
     else:
@@ -74,7 +77,7 @@ def pack(args: argparse.Namespace) -> None:
 
 
 def train(args: argparse.Namespace) -> None:
-    """One call: what is missing is unpacked and made, then train.py has the time that is left. Raises ValueError where it can't be."""
+    """Run one call: unpack and make what is missing, then train for the time that is left. Raises ValueError where that is impossible."""
     begun = time.monotonic()
     args.run.mkdir(parents=True, exist_ok=True)
     for name in TEXTS:

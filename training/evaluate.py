@@ -1,11 +1,11 @@
-"""What the model card says of a model: measured on the held-out projects, of which no file was trained on, beside a baseline.
+"""The figures of the model card, measured on the held-out projects, beside a baseline. No file of these was trained on.
 
     python -m training.evaluate inference/embedded/assay.gguf --against f16.gguf --json evaluation.json
 
-The model is asked through llama.cpp, as it is in use. Every figure has its 95 % interval from resamples of whole projects.
+The model runs in llama.cpp, as in use. Every figure has its 95 % interval from resamples of whole projects.
 
     bits per byte     of the beginnings of files, as much as the context holds
-    next line         one line of a documented function, its indentation given: exact match, edit similarity (scores.edit_similarity)
+    next line         one line of a documented function with its indentation given: exact match, edit similarity (scores.edit_similarity)
     span              what data.cut takes out of a piece of a file, up to 64 tokens: exact match to the character
     tasks             implement, describe, fix and judge (task_scores.py)
     quantisation      --against the same weights in another type
@@ -50,7 +50,7 @@ COMPARED_TEXTS, COMPARED_TOKENS, TOP_EVERY = 40, 512, 16
 
 
 def in_turn(files: Iterable[SourceFile], seed: int) -> list[SourceFile]:
-    """One file of each project in turn, each project's in random order: the first n are of as many projects as can be."""
+    """One file of each project in turn, in random order, so that the first n are of as many projects as possible."""
     by_project: dict[str, list[SourceFile]] = {}
     for file in files:
         by_project.setdefault(file.project, []).append(file)
@@ -62,7 +62,7 @@ def in_turn(files: Iterable[SourceFile], seed: int) -> list[SourceFile]:
 
 
 def train_ngrams(model: LlamaModel, corpus: Path, megabytes: float) -> NGrams:
-    """The baseline, of about so much of the corpus: every so many-th file."""
+    """Train the baseline on about so much of the corpus: every k-th file."""
     end = model.control(END)
     assert end is not None, "a model of ours has its end token"
     every = max(1, round(corpus.stat().st_size / 1e6 / megabytes))
@@ -121,7 +121,7 @@ def line_figures(model: LlamaModel, ngrams: NGrams | None, files: Sequence[Sourc
 
 
 def spans(model: LlamaModel, files: Iterable[SourceFile]) -> Iterator[tuple[str, str, str]]:
-    """Project, what the model fills in, and what was there, for one span of each file."""
+    """For one span of each file the project, what the model writes, and the real text."""
     for file in files:
         rng = random.Random(file.path)
         start = file.text.rfind("\n", 0, rng.randrange(max(1, len(file.text) - PIECE))) + 1
@@ -171,14 +171,14 @@ def quantisation_figures(model: LlamaModel, other: LlamaModel, files: Sequence[S
 
 
 def table(figures: Figures) -> str:
-    """Markdown, as it stands in the model card."""
+    """A Markdown table as in the model card."""
     rows = ["| figure | value | 95 % interval | n | projects |", "|---|---:|:---:|---:|---:|"]
     rows += [f"| {name} | {f.value:.3f} | {f.low:.3f} to {f.high:.3f} | {f.n:,} {f.unit} | {f.projects} |" for name, f in figures.items()]
     return "\n".join(rows)
 
 
 def opened(path: Path, threads: int) -> LlamaModel:
-    """A model of ours. Raises ValueError for one that lacks what is asked of it, and what opening raises."""
+    """Open a model of ours. Raises ValueError for one that lacks what is needed, and what opening raises."""
     model = LlamaModel(path, threads=threads)
     if not model.capabilities.fim or model.control(END) is None:
         raise ValueError(f"{path}: not a file that training.export wrote: it has no tokens for filling in the middle, or no {END}")
@@ -220,7 +220,10 @@ def main() -> None:
 
 
 def evaluated(args: argparse.Namespace) -> tuple[Figures, dict[str, object]]:
-    """Every figure, told on standard error as it is known, and the model's fingerprint. Raises ModelError, ProjectError, ValueError."""
+    """All figures, printed to standard error as they are known, and the model's fingerprint.
+
+    Raises ModelError, ProjectError, ValueError.
+    """
     files = held_out_files()
     written = in_turn([file for file in files if not is_test(file.path)], seed=0)
     some = list(files)

@@ -1,4 +1,4 @@
-"""Trained weights to GGUF: q8_0 is what ships, f16 and f32 are what it is checked against; and to a transformers folder.
+"""Export trained weights: to GGUF (q8_0 ships; f16 and f32 are for checking it) and to a transformers folder.
 
 python -m training.export --run .cache/run --tokenizer .cache/tokenizer.json --type q8_0 --out inference/embedded/assay.gguf
 python -m training.export … --type transformers --out FOLDER

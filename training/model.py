@@ -1,6 +1,7 @@
-"""A Llama in one page: RMSNorm, rotary positions, grouped-query attention, SwiGLU, tied embeddings; nothing that GGUF's "llama" lacks.
+"""A Llama in one page: RMSNorm, rotary positions, grouped-query attention, SwiGLU, tied embeddings; all of it in GGUF's "llama".
 
-Parameter names are transformers' LlamaForCausalLM's, so the same weights load there (tests compare the two) and export.py needs one table.
+Parameters have the names of transformers' LlamaForCausalLM, so the same weights load there (tests compare the two) and export.py needs one
+table.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What fixes the weights. width is a multiple of heads; heads of kv_heads."""
+    """What determines the sizes of the weights. width is a multiple of heads, and heads of kv_heads."""
 
     vocabulary: int
     width: int

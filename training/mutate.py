@@ -47,7 +47,7 @@ _LEFT_OUT = frozenset({"annotation", "returns", "decorator_list", "type_params"}
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Characters start to end of a line (its number, from 1) and what may stand there instead."""
+    """A run of characters of a line (numbered from 1) and what may replace it."""
 
     kind: Kind
     line: int
@@ -58,7 +58,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """A line of the source (its number, from 1) as it is and with a bug in it; neither holds the newline."""
+    """A line of the source (numbered from 1) as it is and with a bug, without newlines."""
 
     kind: Kind
     line: int
@@ -77,14 +77,14 @@ def parse(text: str) -> ast.Module | None:
 
 
 def edits(function: Function, lines: Sequence[str]) -> list[Edit]:
-    """Every edit of a function's body; lines: those of the whole source, cut at \\n alone."""
+    """All edits of a function's body. lines: those of the whole source, split at \n alone."""
     columns = _Columns(lines)
     found = [edit for make in (_comparisons, _arguments, _names, _elses, _off_by_ones) for edit in make(function, columns)]
     return [e for e in found if e.instead and len(lines[e.line - 1]) <= MAX_LINE]
 
 
 def bug(function: Function, lines: Sequence[str], rng: random.Random) -> Bug | None:
-    """A random bug: first of the kinds that the function has room for one, then an edit; None where no try changes what it means."""
+    """A random bug: the kind is drawn first, of those with an edit here, then the edit. None where no try changes the meaning."""
     by_kind: dict[Kind, list[Edit]] = {}
     for edit in edits(function, lines):
         by_kind.setdefault(edit.kind, []).append(edit)
@@ -100,7 +100,7 @@ def bug(function: Function, lines: Sequence[str], rng: random.Random) -> Bug | N
 
 
 def _means_another(function: Function, lines: Sequence[str], line: int, wrong: str) -> bool:
-    """Whether the function still parses with the line replaced, to another tree."""
+    """Whether the function with the line replaced still parses, to another tree."""
     first, last = function.lineno, function.end_lineno or function.lineno
     # An indented function is a whole text behind a line that opens a block.
     opening = ["if 1:"] if lines[first - 1][:1].isspace() else []
@@ -114,7 +114,7 @@ def _means_another(function: Function, lines: Sequence[str], line: int, wrong: s
 
 
 class _Columns:
-    """Positions of nodes in characters: the tree counts bytes of UTF-8."""
+    """Positions of nodes in characters; the tree counts bytes of UTF-8."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -130,7 +130,7 @@ class _Columns:
         return self.at(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
     def text(self, node: ast.expr) -> str:
-        """Of a node that ends on the line that it begins on."""
+        """The text of a node that ends on the line on which it begins."""
         return self.lines[node.lineno - 1][self.start(node) : self.end(node)]
 
 
@@ -208,7 +208,7 @@ def _elses(function: Function, columns: _Columns) -> Iterator[Edit]:
 
 
 def _negates(test: ast.expr) -> bool:
-    """Whether "not" before it would be a second kind of edit, or not a natural text."""
+    """Whether "not" in front of it would be another kind of edit, or unnatural."""
     return isinstance(test, ast.Compare | ast.BoolOp) or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
 
 

@@ -1,6 +1,6 @@
 """A baseline: an n-gram model of tokens, interpolated Kneser-Ney (Chen and Goodman 1999, section 2.7, one discount per order).
 
-Its counts are exact but for collisions of 64-bit hashes. Counting 9 million tokens took 21 s and 1.4 GB.
+Its counts are exact except for collisions of 64-bit hashes. Counting 9 million tokens took 21 s and 1.4 GB.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class NGrams:
                 _, first, counts = np.unique(hashes[n - 1][last], return_index=True, return_counts=True)
 
     def distribution(self, context: Sequence[int]) -> NDArray[np.float64]:
-        """P of every token next, (vocabulary,), after a context of any length; it sums to 1."""
+        """P of every token as the next, shape (vocabulary,), after a context of any length. It sums to 1."""
         p = np.full(self.vocabulary, 1 / self.vocabulary)
         for words, counts, discount in self._known(context):
             total = counts.sum()
@@ -71,7 +71,7 @@ class NGrams:
         return [math.log(self.probability(ids[max(0, i - self.order + 1) : i], ids[i])) for i in range(1, len(ids))]
 
     def line(self, context: Sequence[int], piece: Callable[[int], bytes], most: int) -> str:
-        """The text that greedy choice goes on with, up to the end of the line or `most` tokens. piece: a token's bytes."""
+        """The greedy continuation up to the end of the line or `most` tokens. piece: a token's bytes."""
         ids, text = list(context), b""
         for _ in range(most):
             ids.append(int(self.distribution(ids).argmax()))
@@ -81,7 +81,7 @@ class NGrams:
         return text.split(b"\n")[0].decode("utf-8", "replace")
 
     def _known(self, context: Sequence[int]) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64], float]]:
-        """What was seen behind the last 0, 1, 2 … tokens, as long as those were: words, counts and the order's discount."""
+        """What was seen after the last 0, 1, 2 … tokens, as long as these were seen: words, counts and the discount of the order."""
         near = np.asarray(context[-(self.order - 1) :] if self.order > 1 else [], dtype=np.int64)
         for n, o in enumerate(self._orders[: len(near) + 1]):
             wanted = _hash(near[len(near) - n :])
@@ -92,7 +92,7 @@ class NGrams:
 
 
 def _hashes(ids: Ids, n: int) -> Hashes:
-    """For each position, a hash of the n tokens that end there; those before position n - 1 mean nothing. n = 0: all alike."""
+    """For each position a hash of the n tokens that end there. Those before position n - 1 are meaningless; for n = 0 all are equal."""
     h = np.zeros(len(ids), np.uint64)
     for back in range(n - 1, -1, -1):
         h = _mixed(h, np.concatenate([np.zeros(back, np.int64), ids[: len(ids) - back]]))

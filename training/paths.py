@@ -1,4 +1,4 @@
-"""Where training keeps what it makes: out of the repository."""
+"""Where training keeps its files, outside of the repository's tracked files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MADE_BY = {
 
 
 def there(text: str) -> Path:
-    """A file that is there, as a type for argparse (a default is looked at too, where it is a string)."""
+    """An existing file, as a type for argparse. (A default is checked too where it is a string.)"""
     path = Path(text)
     if not path.is_file():
         program = MADE_BY.get(path.name)
@@ -24,7 +24,7 @@ def there(text: str) -> Path:
 
 
 def run_folder(text: str) -> Path:
-    """The folder of a run that has saved its weights, as a type for argparse."""
+    """A run's folder with saved weights, as a type for argparse."""
     path = Path(text)
     if missing := [name for name in ("weights.safetensors", "shape.json") if not (path / name).is_file()]:
         raise ArgumentTypeError(f"{path} has no {' and no '.join(missing)}: it is no folder of training.train, or nothing was saved yet")

@@ -1,9 +1,9 @@
-"""A file in pieces of at most 16 MiB, for machines that take no larger ones, and trained weights as such a file.
+"""Split a file into pieces of at most 16 MiB and join them again, for machines that take no larger files; also trained weights.
 
     python -m training.pieces split .cache/run/checkpoint.pt weights     →  weights/bf16.safetensors.000 …, and .json: size and SHA-256
-    python -m training.pieces join weights .cache/run                    →  what train.py goes on from, and export.py exports
+    python -m training.pieces join weights .cache/run                    →  what train.py resumes from and export.py exports
 
-Weights travel in bfloat16, half of what they are trained in, without the optimisers' state: a run that goes on from them warms up again.
+Weights travel in bfloat16, half of their size in training, without the optimisers' state: a run that resumes from them warms up again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from safetensors.torch import load, save, save_file
 from .model import Shape
 from .paths import there
 
-MOST = 16 << 20
+MAX_PIECE_BYTES = 16 << 20
 WEIGHTS = "bf16.safetensors"
 
 
-def split(data: bytes, folder: Path, name: str, most: int = MOST) -> None:
-    """Write `data` as NAME.000, NAME.001 … and NAME.json; pieces of that name from before are removed."""
+def split(data: bytes, folder: Path, name: str, most: int = MAX_PIECE_BYTES) -> None:
+    """Write `data` as NAME.000, NAME.001 … and NAME.json. Older pieces of that name are removed."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{name}.*"):
         old.unlink()
@@ -38,7 +38,7 @@ def split(data: bytes, folder: Path, name: str, most: int = MOST) -> None:
 
 
 def join(folder: Path, name: str) -> bytes:
-    """What `split` was given. Raises ValueError where the pieces are not all there or not the ones that were written."""
+    """The data that `split` was given. Raises ValueError where pieces are missing or were changed."""
     if not (folder / f"{name}.json").exists():
         raise ValueError(f"{folder}: {name}.json is missing, which is written last: copy all pieces again")
     about = json.loads((folder / f"{name}.json").read_text())
@@ -51,8 +51,8 @@ def join(folder: Path, name: str) -> bytes:
     return data
 
 
-def split_weights(checkpoint: Path, folder: Path, most: int = MOST) -> None:
-    """A checkpoint of train.py in pieces; how far it is and the shape that stands beside it travel inside."""
+def split_weights(checkpoint: Path, folder: Path, most: int = MAX_PIECE_BYTES) -> None:
+    """Split a checkpoint of train.py. Its step and its shape travel inside."""
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
     shape = Shape(**json.loads((checkpoint.parent / "shape.json").read_text()))
     about = {"step": str(state["step"]), "spent": str(state["spent"]), "shape": json.dumps(asdict(shape))}
@@ -60,7 +60,7 @@ def split_weights(checkpoint: Path, folder: Path, most: int = MOST) -> None:
 
 
 def join_weights(folder: Path, run: Path) -> None:
-    """The other way: a checkpoint without optimisers, the weights in float32, and their shape. Raises ValueError as `join` does."""
+    """The inverse: a checkpoint without optimisers, the weights in float32, and their shape. Raises ValueError as `join` does."""
     data = join(folder, WEIGHTS)
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
     weights = {k: v.to(torch.float32) for k, v in load(data).items()}

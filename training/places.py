@@ -1,4 +1,4 @@
-"""Places in real code and what a model wrote there, as guesses.py leaves them."""
+"""Places in real code with what a model wrote there, as guesses.py writes them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A text that the model wrote, as it wrote it: `Place.before` lacks the space that a word begins with.
+    """A text as the model wrote it, with the space of its first word, which `Place.before` lacks.
 
-    logprob: of its tokens and the one that ended it, in nats; tokens: how many those are; greedy: not drawn at random.
+    logprob: of its tokens and the one that ended it, in nats. tokens: how many those are. greedy: whether it was not drawn at random.
     """
 
     text: str
@@ -23,7 +23,7 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the model was shown, what really stands between the two, and its guesses: no text twice, none empty."""
+    """The text before and after a place, the real text between them, and the guesses, all different and none empty."""
 
     project: str
     path: str
@@ -35,7 +35,7 @@ class Place:
 
 
 def read_places(path: Path) -> list[Place]:
-    """What `main` wrote."""
+    """Read the file that guesses.py wrote."""
     with path.open(encoding="utf-8") as f:
         records = [json.loads(line) for line in f]
     return [Place(**{**r, "guesses": tuple(Guess(**g) for g in r["guesses"])}) for r in records]

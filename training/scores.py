@@ -1,4 +1,4 @@
-"""Figures with their intervals, and how alike two texts are."""
+"""Figures with their intervals, and measures of how alike two texts are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A value with its 95 % interval. n: what was counted (`unit`); projects: how many of them it comes from."""
+    """A value with its 95 % interval. n: how many were counted (`unit`). projects: how many projects they come from."""
 
     value: float
     low: float
@@ -30,7 +30,7 @@ class Figure:
 
 
 def ratio(numerators: ArrayLike, denominators: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
-    """Σ numerators / Σ denominators, all (n,); the interval is the percentiles of 2,000 resamples of whole projects."""
+    """Σ numerators / Σ denominators, both (n,). The interval is that of percentiles over 2,000 resamples of whole projects."""
     index, count = _numbered(projects)
     above = np.bincount(index, np.asarray(numerators, float), count)
     below = np.bincount(index, np.asarray(denominators, float), count)
@@ -43,8 +43,8 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike, projects: Sequence[str
 def mean(values: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
     """The mean of values (n,) in [0, 1], with the interval of `ratio`.
 
-    Where all are 0 or all 1 no resample tells anything: then it is the exact binomial interval (Clopper and Pearson 1934), as if no two
-    had a project in common.
+    Where all are 0 or all are 1, resamples say nothing. The interval is then the exact binomial one (Clopper and Pearson 1934), as if no
+    two were of one project.
     """
     figure = ratio(values, np.ones(len(projects)), projects, unit)
     v = np.asarray(values, float)
@@ -79,7 +79,7 @@ def _numbered(projects: Sequence[str]) -> tuple[NDArray[np.intp], int]:
 
 
 def _resamples(count: int) -> NDArray[np.float64]:
-    """How often each of `count` projects is drawn, (RESAMPLES, count)."""
+    """How often each of `count` projects is drawn, shape (RESAMPLES, count)."""
     return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
 
 

@@ -1,9 +1,9 @@
-"""The shipped GGUF as something to go on from: its weights in the trainer's names and order, and its tokenizer.
+"""Read the shipped GGUF to train it further: its weights by the trainer's names and order, and its tokenizer.
 
     python -m training.shipped inference/embedded/assay.gguf --tokenizer .cache/tokenizer.json
 
-The inverse of export.py, but for what q8_0 rounds away (|Δ log p| 0.03 on average).
-Control tokens that the file lacks get ids behind its own.
+The inverse of export.py, except for the rounding of q8_0 (|Δ log p| 0.03 on average). Control tokens that the file lacks get ids behind its
+own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def deinterleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]
 
 
 def trainer_name(name: str) -> str:
-    """A tensor's name in model.py. Raises ValueError for one that model.py has not."""
+    """A tensor's name in model.py. Raises ValueError where it has none."""
     stem = name.removesuffix(".weight")
     block, _, rest = stem.partition(".")
     number, _, rest = rest.partition(".")

@@ -1,11 +1,11 @@
-"""How well a model does what tasks.py teaches, on code that it was not trained on, beside what needs no learning.
+"""How well a model does the tasks of tasks.py on code that it was not trained on, beside baselines that learn nothing.
 
-implement   the body's first line, exact match and edit similarity; whether the whole answer parses. Beside it: the same prompt without
-            the task's token, an ordinary completion
-describe    edit similarity and word F1 with the real first line. Beside it: the function's name as words
-fix         exact match of the real line, by kind of bug (copying the line would be 0); right lines that are left alone (copying: 1)
-judge       area under the ROC curve of P(True): real lines against the model's own wrong ones, and, of what it writes greedily in use,
-            right against wrong. Beside it: that the line is short; for the latter also the probability of its tokens
+implement   the body's first line: exact match and edit similarity; and whether the whole answer parses. Baseline: the same prompt without
+            the task's token, which is an ordinary completion
+describe    edit similarity and word F1 with the real first line. Baseline: the function's name as words
+fix         exact match of the real line, by kind of bug (copying the line would score 0), and of right lines (copying scores 1)
+judge       area under the ROC curve of P(True): real lines against the model's own wrong ones; and right against wrong in what it writes
+            greedily. Baseline: that the line is short; for the latter also the probability of its tokens
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def can_be_asked(model: LlamaModel) -> bool:
 
 
 def question(model: LlamaModel, item: Item) -> Prompt:
-    """The item up to its task's token, as tasks.py lays it out."""
+    """The item up to its task's token, laid out as in tasks.py."""
     prompt = model.fim(item.before, item.after)
     return Prompt((*prompt.tokens, *model.tokenize(item.shown), control_token(model, item.task)), prompt.layout)
 
@@ -59,12 +59,12 @@ def p_true(model: LlamaModel, place: Place, text: str) -> float:
 
 
 def shortness(text: str) -> float:
-    """In (0, 1], higher for shorter texts: what a model writes rambles, and what is right of it is mostly short."""
+    """In (0, 1], higher for shorter texts: models ramble, and what is right is mostly short."""
     return 1 / (1 + len(text.strip()))
 
 
 def body_parses(before: str, body: str) -> bool:
-    """Whether Python parses a function's body; before ends with its first line's indentation, but for what the body begins with."""
+    """Whether Python parses a function's body. before ends with the indentation of the first line, except for what the body begins with."""
     indent = before[before.rfind("\n") + 1 :]
     return bool(body.strip()) and parse(f"async def f():\n{indent}{body}") is not None
 
@@ -75,7 +75,7 @@ def words_of(name: str) -> str:
 
 
 def collected(model: LlamaModel, files: Iterable[SourceFile], most: int) -> dict[tuple[str, str], list[Item]]:
-    """By task and kind at most so many items, one of each from a file, that leave room for an answer."""
+    """At most so many items by task and kind, one of each from a file, that leave room for an answer."""
     longest = model.context_length - LINE_TOKENS
     found: dict[tuple[str, str], list[Item]] = {
         ("implement", ""): [],
@@ -142,7 +142,7 @@ def fix_figures(model: LlamaModel, by_kind: dict[str, Sequence[Item]]) -> Figure
 
 
 def judge_figures(model: LlamaModel, files: Iterable[SourceFile], most: int) -> Figures:
-    """Places in use: the prompts are as long as an editor's, and of what the model writes greedily the user sees each."""
+    """Figures of places as in use: prompts are as long as an editor's, and the user sees every greedy text."""
     s = Settings()
     places: list[Place] = []
     for file in files:
@@ -176,7 +176,7 @@ def judge_figures(model: LlamaModel, files: Iterable[SourceFile], most: int) -> 
 
 
 def task_figures(model: LlamaModel, files: Sequence[SourceFile], items: int, places: int) -> Iterator[Figures]:
-    """Task after task; nothing for a model that has no such tokens."""
+    """The figures of task after task; none for a model without such tokens."""
     if not can_be_asked(model):
         return
     found = collected(model, files, items)

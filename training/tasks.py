@@ -1,9 +1,9 @@
-"""What Assay asks of the model besides completion, as items made from real code.
+"""What Assay asks of the model besides completion, as training items made from real code.
 
     python -m training.tasks --corpus .cache/corpus.jsonl --guesses .cache/guesses.jsonl --out .cache/tasks.jsonl
 
-An item is an ordinary prompt for filling in the middle, then a line in question where there is one, then the task's control token, then
-the answer (SPM; all texts without control tokens):
+An item is an ordinary prompt for filling in the middle, then for some tasks a line in question, then the task's control token, then the
+answer (SPM; no text has control tokens):
 
     <prefix> <suffix> after <middle> before [shown] <task> answer <end>
 
@@ -12,8 +12,8 @@ the answer (SPM; all texts without control tokens):
     fix         shown is a line, with a bug of ours (mutate.py) or as it was               answer: the line as it was
     judge       shown is a line or its rest, real or as a model wrote it (guesses.py)      answer: True or False
 
-So a question behind a completion costs its own tokens alone: everything before them is in the cache. `before` never ends with the space
-that belongs to the next word (tokenizer.token_start); shown and answer begin with it.
+So a question behind a completion costs only its own tokens: everything before them is in the cache. `before` never ends with the space that
+belongs to the next word (tokenizer.token_start); shown and answer begin with it.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ DESCRIPTION = range(12, 121)  # characters
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question and its answer. kind: the bug's (fix; "none" where the line is right); "real", "right" or "wrong" (judge); else "".
+    """One question and its answer. before + shown + after is what a document holds when the question is asked.
 
-    "right" and "wrong" are a model's own texts. before + shown + after is what a document holds when the question is asked. function: the
-    name of the function that it is about ("" for judge).
+    kind: of the bug (fix; "none" where the line is right), "real", "right" or "wrong" (judge; the last two are a model's texts), else "".
+    function: the name of the function that it is about ("" for judge).
     """
 
     task: Task
@@ -65,7 +65,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that Python parses. starts: offset of each line (the first is starts[0]), cut at \\n alone as Python's parser does."""
+    """A file that Python parses. starts: the offset of each line, split at \n alone as Python's parser does."""
 
     project: str
     text: str
@@ -74,12 +74,12 @@ class Source:
     functions: list[Function]
 
     def line_end(self, number: int) -> int:
-        """Offset behind a line (its number, from 1), before its newline."""
+        """The offset of the end of a line (numbered from 1), before its newline."""
         return self.starts[number - 1] + len(self.lines[number - 1])
 
 
 def read(project: str, text: str) -> Source | None:
-    """None for a text that Python does not parse, or whose lines end in more ways than one."""
+    """The parsed source; None for a text that Python does not parse, or with a carriage return."""
     if "\r" in text or (tree := parse(text)) is None:
         return None
     lines, starts = text.split("\n"), [0]
@@ -90,7 +90,7 @@ def read(project: str, text: str) -> Source | None:
 
 
 def docstring_lines(source: Source, function: Function) -> range | None:
-    """The numbers of the lines that hold a function's docstring and nothing else; None where there is no such, or no more than it."""
+    """The numbers of the lines that hold a function's docstring and nothing else; None where there are none, or nothing besides."""
     first = function.body[0]
     if len(function.body) < 2 or ast.get_docstring(function, clean=False) is None or first.end_lineno is None:
         return None
@@ -104,7 +104,7 @@ def docstring_lines(source: Source, function: Function) -> range | None:
 
 
 def without_docstring(source: Source, function: Function) -> tuple[str, str] | None:
-    """A function's code without its docstring's lines, and the docstring; None where `docstring_lines` is."""
+    """A function's code without its docstring's lines, and the docstring; None where `docstring_lines` gives None."""
     numbers = docstring_lines(source, function)
     if numbers is None:
         return None
@@ -163,7 +163,7 @@ def describe(source: Source, function: Function, rng: random.Random) -> Item | N
 
 
 def fix(source: Source, function: Function, rng: random.Random) -> Item | None:
-    """A line with a bug, or as it was, to the line as it was; the lines that are right are such as could have had a bug."""
+    """A line with a bug, or as it was, to the line as it was. The right lines are such as could have had a bug."""
     if rng.random() < RIGHT_SHARE:
         found = edits(function, source.lines)
         if not found:
@@ -186,7 +186,7 @@ def fix(source: Source, function: Function, rng: random.Random) -> Item | None:
 
 
 def items_of(project: str, text: str, seed: str) -> Iterator[Item]:
-    """The items of one file, the same for the same seed; none of a file that Python does not parse."""
+    """The items of one file, the same for the same seed. None of a file that Python does not parse."""
     source = read(project, text)
     if source is None:
         return
@@ -205,12 +205,12 @@ def items_of(project: str, text: str, seed: str) -> Iterator[Item]:
 
 
 def all_items(project: str, text: str, seed: str) -> list[Item]:
-    """`items_of`, for another process."""
+    """`items_of` as a list, for another process."""
     return list(items_of(project, text, seed))
 
 
 def judge(place: Place) -> Iterator[Item]:
-    """Is this right here: the real text, and each of the model's own."""
+    """Whether a text is right: the real one, and each of the model's own."""
 
     def item(kind: str, shown: str, answer: bool) -> Item:
         return Item("judge", kind, place.project, place.before, shown, place.after, str(answer))
@@ -221,7 +221,7 @@ def judge(place: Place) -> Iterator[Item]:
 
 
 def load(path: Path) -> list[Item]:
-    """What `main` wrote."""
+    """Read the file that `main` wrote."""
     with path.open(encoding="utf-8") as f:
         return [Item(**json.loads(line)) for line in f]
 

@@ -1,8 +1,8 @@
-"""Byte-level BPE with Qwen2's pre-tokenizer, which llama.cpp knows by the name "qwen2": both sides cut text at the same places.
+"""Byte-level BPE with Qwen2's pre-tokenizer, which llama.cpp knows as "qwen2", so that both split text at the same places.
 
     python -m training.tokenizer CORPUS.jsonl --vocabulary 8192 --out tokenizer.json
 
-No normalizer and no added prefix space: every text decodes back to the bytes that it was.
+There is no normalizer and no added prefix space: every text decodes to its own bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L
 
 
 def bare(model: models.BPE) -> Tokenizer:
-    """A tokenizer around a BPE model that cuts and decodes as Qwen2's does, without any control token."""
+    """A tokenizer of a BPE model that splits and decodes as Qwen2's does, without control tokens."""
     tokenizer = Tokenizer(model)
     split = pre_tokenizers.Split(Regex(QWEN2), behavior="isolated")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
@@ -36,9 +36,9 @@ def bare(model: models.BPE) -> Tokenizer:
 
 
 def for_text(tokenizer: Tokenizer) -> Tokenizer:
-    """The same vocabulary for plain text: a control token's spelling is cut like any text, as llama.cpp does with parse_special off.
+    """The same vocabulary for plain text: the spelling of a control token is split like any text, as llama.cpp does with parse_special off.
 
-    A tokenizer with control tokens finds their spelling in any text, `add_special_tokens=False` or not.
+    A tokenizer with control tokens finds their spellings in any text, even with `add_special_tokens=False`.
     """
     model = json.loads(tokenizer.to_str())["model"]
     return bare(
@@ -56,7 +56,7 @@ def token_start(text: str, offset: int) -> int:
 
 
 def train(texts: Iterator[str], vocabulary: int) -> Tokenizer:
-    """Control tokens get the first ids; the rest are the 256 bytes and the merges."""
+    """Train a tokenizer. Control tokens get the first ids; the others are the 256 bytes and the merges."""
     tokenizer = bare(models.BPE())
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=SPECIAL, initial_alphabet=alphabet))

@@ -1,9 +1,9 @@
-"""Train the embedded model: one file, top to bottom.
+"""Train the embedded model, in one file from top to bottom.
 
     python -m training.train --preset cpu --minutes 80
 
 Resumes from --run where it stopped. Muon for the matrices inside the layers, AdamW for the rest. The learning rate is constant, then falls
-linearly to zero over the last 45 % of the budget; the budget is in minutes, because on a shared machine that is what one knows beforehand.
+linearly to zero over the last 45 % of the budget. The budget is in minutes, because on a shared machine that is what is known beforehand.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def rate(step: int, progress: float) -> float:
 
 
 def held_out_texts() -> list[str]:
-    """Files of the projects that nothing is trained on, shuffled: what the loss is validated on. Exits where they can't be had."""
+    """Files of the projects that nothing is trained on, shuffled, to validate the loss on. Exits where they are missing."""
     from assay.offline_eval.line_completion.projects import ProjectError
 
     from .corpus import held_out_files
@@ -68,9 +68,15 @@ def held_out_texts() -> list[str]:
     return texts
 
 
+def rows_to_validate(texts: Path | None, tokenizer: Tokenizer, preset: Preset) -> list[Row]:
+    """Rows to validate the loss on, of a corpus file or of the held-out projects."""
+    rows = Rows(load(texts) if texts else held_out_texts(), tokenizer, preset.shape.context, seed=0)
+    return [rows.row() for _ in range(VALIDATION_ROWS)]
+
+
 @torch.no_grad()
 def validate(model: Llama, rows: list[Row], autocast: torch.autocast) -> float:
-    """Mean −log p per token over held-out rows, in nats."""
+    """The mean −log p per token over held-out rows, in nats."""
     device = model.embed_tokens.weight.device
     tokens, weights = torch.tensor([r.tokens for r in rows], device=device), torch.tensor([r.weights for r in rows], device=device)
     model.eval()
@@ -108,7 +114,7 @@ def optimizers_of(model: Llama, preset: Preset) -> list[torch.optim.Optimizer]:
 
 
 def start_from(gguf: Path, model: Llama) -> None:
-    """Load the weights of a GGUF. Raises ValueError where it is another model."""
+    """Load the weights of a GGUF. Raises ValueError for another model."""
     from .shipped import read  # needs gguf
 
     weights, shape, _ = read(gguf)
@@ -117,8 +123,11 @@ def start_from(gguf: Path, model: Llama) -> None:
     model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
 
 
-def go_on_from(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer]) -> tuple[int, float, int]:
-    """Load a run's checkpoint: its steps, its seconds, and the step that its optimisers began at. Raises ValueError for another model's."""
+def resume_from(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer]) -> tuple[int, float, int]:
+    """Load a run's checkpoint. Returns its steps, its seconds, and the step at which its optimisers began.
+
+    Raises ValueError for another model's.
+    """
     shape = Shape(**json.loads((run / "shape.json").read_text()))
     if shape != model.shape:
         raise ValueError(f"{run} holds {shape}, the preset with this tokenizer is {model.shape}; another --run begins anew")
@@ -132,7 +141,7 @@ def go_on_from(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer])
 
 
 def save(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer], step: int, spent: float) -> None:
-    """What a run goes on from and what is exported; each file is whole or as before, wherever this is cut off."""
+    """Write what a run resumes from and what is exported. Each file is whole or unchanged, wherever this is interrupted."""
     (run / "shape.tmp").write_text(json.dumps(asdict(model.shape), indent=1) + "\n")
     (run / "shape.tmp").rename(run / "shape.json")
     state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step, "spent": spent}
@@ -143,7 +152,7 @@ def save(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer], step:
 
 
 def record(run: Path, step: int, preset: Preset, spent: float, training: float, held: float) -> None:
-    """One line of the loss curve (nats per token)."""
+    """Append a line to the loss curve (nats per token)."""
     tokens = step * preset.rows * preset.shape.context
     line = {"step": step, "tokens": tokens, "minutes": round(spent / 60, 2), "training": round(training, 4), "held_out": round(held, 4)}
     with (run / "curve.jsonl").open("a") as f:
@@ -164,33 +173,31 @@ def main() -> None:
     model = Llama(preset.shape).to(device)
     optimizers = optimizers_of(model, preset)
     peaks = [args.rate * preset.muon_rate, args.rate * preset.adam_rate]
-    step, spent, cold = 0, 0.0, 0  # cold: the step at which the optimisers began
+    step, spent, warm_up_from = 0, 0.0, 0  # warm_up_from: the step at which the optimisers began
     try:
         if (args.run / "checkpoint.pt").exists():
-            step, spent, cold = go_on_from(args.run, model, optimizers)
-            print(f"goes on from step {step}, {spent / 60:.1f} minutes spent", flush=True)
+            step, spent, warm_up_from = resume_from(args.run, model, optimizers)
+            print(f"resumes from step {step}, {spent / 60:.1f} minutes spent", flush=True)
         elif args.start:
             start_from(args.start, model)
     except ValueError as error:
         sys.exit(str(error))
     if spent >= budget:
-        print(f"nothing to do: all of the {args.minutes:g} minutes are spent; more --minutes go on", flush=True)
+        print(f"nothing to do: all of the {args.minutes:g} minutes are spent; more --minutes continue", flush=True)
         return
 
     # A resumed run draws other rows than the first: the seed moves with the step.
     items = load_items(args.tasks) if args.tasks else []
     rows = partial(Rows, load(args.corpus), tokenizer, preset.shape.context, items=items, item_share=preset.task_share)
     batches = iter(DataLoader(Batches(rows, 1 + step, preset.rows), batch_size=None, num_workers=args.workers))
-    validation_texts = load(args.validation) if args.validation else held_out_texts()
-    validation = Rows(validation_texts, tokenizer, preset.shape.context, seed=0)
-    validation_rows = [validation.row() for _ in range(VALIDATION_ROWS)]
+    validation_rows = rows_to_validate(args.validation, tokenizer, preset)
     loss_of = model.loss if args.no_compile else torch.compile(model.loss)
 
     mean, first, last_save, begun = math.nan, step, time.monotonic(), time.monotonic() - spent
     while (spent := time.monotonic() - begun) < budget and time.monotonic() < call_end:
         for o, peak in zip(optimizers, peaks, strict=True):
             for group in o.param_groups:
-                group["lr"] = peak * rate(step - cold, spent / budget)
+                group["lr"] = peak * rate(step - warm_up_from, spent / budget)
         x, y, w = next(batches)
         with autocast:
             loss = loss_of(x.to(device), y.to(device), w.to(device))

@@ -15,9 +15,9 @@ import pytest
 from training.data import load
 from training.elsewhere import main, sampled
 from training.model import Llama, Shape
-from training.pieces import MOST, WEIGHTS, join, split, split_weights
+from training.pieces import MAX_PIECE_BYTES, WEIGHTS, join, split, split_weights
 from training.tokenizer import train
-from training.train import PRESETS, go_on_from, optimizers_of, save
+from training.train import PRESETS, optimizers_of, resume_from, save
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,7 +98,7 @@ def test_a_fresh_machine_unpacks_the_weights_and_the_loss_curve_of_the_last(tmp_
     monkeypatch.setattr(sys, "argv", ["elsewhere", "train", *folders, "--minutes", "1", "--call-minutes", "0"])
     main()
     assert (tmp_path / "second" / "curve.jsonl").read_text() == '{"step": 3}\n'
-    assert go_on_from(tmp_path / "second", model, optimizers_of(model, replace(PRESETS["dry-run"], shape=shape))) == (3, 9.0, 3)
+    assert resume_from(tmp_path / "second", model, optimizers_of(model, replace(PRESETS["dry-run"], shape=shape))) == (3, 9.0, 3)
 
 
 def test_a_call_that_finds_nothing_to_train_on_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,13 +117,13 @@ def test_a_run_goes_on_from_call_to_call_and_from_pieces_on_a_fresh_machine(tmp_
     packed, here = tmp_path / "packed", tmp_path / "run"
     given = ["--corpus", str(corpus), "--tokenizer", str(tmp_path / "tokenizer.json"), "--packed", str(packed), "--effort", "0"]
     run("-m", "training.elsewhere", "pack", *given, "--validation", str(corpus))
-    assert all(path.stat().st_size <= MOST for path in packed.iterdir())
+    assert all(path.stat().st_size <= MAX_PIECE_BYTES for path in packed.iterdir())
 
     there = ["--packed", str(packed), "--run", str(here), "--out", str(out), "--preset", "dry-run", "--workers", "1", "--no-compile"]
     run("-m", "training.elsewhere", "train", *there, "--minutes", "1", "--call-minutes", "0.8")
     first = [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines()]
     assert first[-1]["step"] > 0
-    assert all(path.stat().st_size <= MOST for path in out.iterdir())
+    assert all(path.stat().st_size <= MAX_PIECE_BYTES for path in out.iterdir())
 
     shutil.rmtree(here)  # the machine was given back
     run("-m", "training.elsewhere", "pack", *given, "--validation", str(corpus), "--weights", str(out))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from training.model import Llama, Shape
-from training.pieces import MOST, WEIGHTS, join, join_weights, split, split_weights
+from training.pieces import MAX_PIECE_BYTES, WEIGHTS, join, join_weights, split, split_weights
 from training.train import PRESETS
 
 SHAPE = Shape(vocabulary=600, width=64, layers=2, heads=4, kv_heads=2, hidden=96, context=256)
@@ -65,6 +65,6 @@ def test_the_gpu_presets_weights_fit_the_shipped_file_and_four_pieces(vocabulary
     parameters = sum(p.numel() for p in model.parameters())
     assert parameters <= 32_000_000
     assert shape.context == 2048
-    assert -(-parameters * 2 // MOST) <= 4
+    assert -(-parameters * 2 // MAX_PIECE_BYTES) <= 4
     matrices = sum(p.numel() for p in model.parameters() if p.ndim == 2)
     assert matrices * 34 / 32 <= 36e6 - 1.5e6  # q8_0 has a 16-bit scale for each 32 weights; the rest is the tokenizer

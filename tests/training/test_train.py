@@ -17,7 +17,7 @@ from training.model import Llama, Shape
 from training.paths import run_folder, there
 from training.pieces import join_weights, split_weights
 from training.tokenizer import train
-from training.train import DECAY, PRESETS, WARM_UP_STEPS, go_on_from, main, optimizers_of, rate, save
+from training.train import DECAY, PRESETS, WARM_UP_STEPS, main, optimizers_of, rate, resume_from, save
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,14 +44,14 @@ def test_a_run_goes_on_from_what_it_saved_and_from_no_other_models(tmp_path: Pat
     save(tmp_path, model, optimizers, 7, 61.5)
     assert {p.name for p in tmp_path.iterdir()} == {"checkpoint.pt", "weights.safetensors", "shape.json"}
     taken_up = Llama(shape)
-    assert go_on_from(tmp_path, taken_up, optimizers_of(taken_up, preset)) == (7, 61.5, 0)
+    assert resume_from(tmp_path, taken_up, optimizers_of(taken_up, preset)) == (7, 61.5, 0)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), taken_up.parameters(), strict=True))
     split_weights(tmp_path / "checkpoint.pt", tmp_path / "pieces")
     join_weights(tmp_path / "pieces", tmp_path / "joined")
-    assert go_on_from(tmp_path / "joined", taken_up, optimizers_of(taken_up, preset)) == (7, 61.5, 7)  # these warm up again
+    assert resume_from(tmp_path / "joined", taken_up, optimizers_of(taken_up, preset)) == (7, 61.5, 7)  # these warm up again
     other = Llama(replace(shape, vocabulary=608))
     with pytest.raises(ValueError, match="another --run begins anew"):
-        go_on_from(tmp_path, other, optimizers_of(other, preset))
+        resume_from(tmp_path, other, optimizers_of(other, preset))
 
 
 def test_a_run_goes_on_while_it_has_minutes_and_adds_nothing_to_its_curve_without_a_step(
