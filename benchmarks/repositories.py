@@ -34,7 +34,7 @@ from assay.calibration.confidence import confidence
 from assay.calibration.evidence import evidence_of
 from assay.calibration.fitting.fit import FitError, fit
 from assay.calibration.fitting.folds import numbered
-from assay.calibration.fitting.own_project import parent_for
+from assay.calibration.fitting.project_fit import find_parent
 from assay.calibration.measures.registry import MEASURES
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.metrics.intervals import Interval, student_t
@@ -208,7 +208,7 @@ def own_gain(projects: Sequence[Measured]) -> Iterator[str]:
                 if len(mine) < OWN[0] + LEAST_LEFT or not rest:
                     continue
                 parent = fit(rest, event, free(rest), kind="platt", resamples=20).calibrator
-                if parent_for(registry(parent), mine, event)[0] is None:
+                if find_parent(registry(parent), mine, event)[0] is None:
                     continue
                 order = np.random.default_rng(0).permutation(len(mine))
                 for n in OWN:
@@ -229,7 +229,7 @@ def registry(parent: Calibrator) -> Registry:
 
 def losses(parent: Calibrator, mine: Sequence[Sample], test: Sequence[Sample], event: str) -> tuple[float, float, float, int]:
     """Mean log loss on the test samples of the parent, of the parent moved toward mine, of a map of mine alone; and how many they are."""
-    moved = fit(mine, event, toward=parent, groups="file", resamples=20).calibrator
+    moved = fit(mine, event, adapt_from=parent, groups="file", resamples=20).calibrator
     alone = fit(mine, event, free(mine), groups="file", resamples=20).calibrator
     y = np.array([sample.labels[event] for sample in test], dtype=bool)
     found = []

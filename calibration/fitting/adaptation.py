@@ -1,12 +1,14 @@
-"""A map moved toward a project's own samples: as far as they say, and no farther than projects are known to lie from the map.
+"""Adaptation: a map that was fitted to other projects is moved toward a project's own samples.
 
-The log odds of project g are η_g = η + α_g + β_g (η - c) / s, with η those of the map that was fitted to other projects, c and s the mean
-and the standard deviation of η, α_g ~ N(0, σ_α²) and β_g ~ N(0, σ_β²). So a project's own map, linear in the measures as the first is, is
-N(θ, V + J diag(σ_α², σ_β²) Jᵀ) before its samples are seen: V the covariance of θ, J how θ moves with (α, β). Its samples then move it to
-the mode of what is known of it (MacKay 1992, Bayesian interpolation, with the logistic likelihood's quadratic form at the mode).
+It moves as far as the samples say, and no farther than projects are known to lie from the map. The log odds of project g are
+η_g = η + α_g + β_g (η - c) / s. η are those of the map of other projects, c and s their mean and standard deviation, α_g ~ N(0, σ_α²) and
+β_g ~ N(0, σ_β²). So before its samples are seen, the map of a project is N(θ, V + J diag(σ_α², σ_β²) Jᵀ), with V the covariance of θ and J
+how θ changes with (α, β). The samples move it to the mode of the posterior.
 
-The spreads σ_α and σ_β are found where the map was fitted, from its held-out log odds by project (`shrinkage.fit_tree`), and are kept in
-the calibrator's file: who moves it needs none of the samples.
+σ_α and σ_β are estimated where the map was fitted, from its held-out log odds by project (`shrinkage.fit_tree`). The calibrator's file
+keeps them, so adaptation needs none of those samples.
+
+References: MacKay (1992), Bayesian interpolation, with the quadratic form of the logistic likelihood at the mode.
 """
 
 from __future__ import annotations
@@ -23,17 +25,18 @@ from .shrinkage import fit_tree
 
 _MAX_STEPS = 50
 _MAX_HALVINGS = 40
-# Below, in squared log odds, a direction of the map can't be told from one that is known exactly.
+# In squared log odds. Below it, a direction of the map can't be told from one that is known exactly.
 _MIN_VARIANCE = 1e-12
-# More samples than this tell no more of how projects differ than their number does.
+# How projects differ is limited by their number, so more samples than this tell no more.
 MAX_SAMPLES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """How the maps of n projects lie around the map that is fitted to all: `centre` and `spread` of its held-out log odds.
+    """How the maps of n projects lie around the map that is fitted to all.
 
-    offset_sd: σ_α, in log odds; slope_sd: σ_β, in log odds per spread.
+    centre, spread: mean c and standard deviation s of the held-out log odds.
+    offset_sd: σ_α, in log odds. slope_sd: σ_β, in log odds per spread.
     """
 
     n: int
@@ -44,23 +47,23 @@ class Projects:
 
 
 def projects_around(log_odds: Floats, y: NDArray[np.bool_], names: Sequence[str]) -> Projects:
-    """How projects differ, from held-out log odds (n,), labels y (n,) and each sample's project."""
+    """Estimate how projects differ, from held-out log odds (n,), labels y (n,) and the name of each sample's project."""
     tree = fit_tree(log_odds[:, None], y, [(name,) for name in names])
     offset, slope = tree.between[0]
     return Projects(len(set(names)), float(log_odds.mean()), float(log_odds.std()) or 1.0, offset, slope)
 
 
 def adapt(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_]) -> PlattMap:
-    """The parent's map moved toward samples with features x (n, k), as they enter, and labels y (n,); without samples the parent's.
+    """The parent's map, adapted to samples with features x (n, k), as they enter the map, and labels y (n,).
 
-    Its covariance holds how far a project may lie from the parent where its own samples do not say.
+    Without samples it is the parent's map. The covariance includes how far a project may lie from the parent where its samples do not say.
     """
     theta = np.array([parent.intercept, *parent.slopes])
     along = theta.copy()
     along[0] -= projects.centre
     jacobian = np.column_stack([np.eye(len(theta))[0], along / projects.spread])
     prior = np.array(parent.covariance) + jacobian @ np.diag([projects.offset_sd**2, projects.slope_sd**2]) @ jacobian.T
-    # θ = parent + root · u with u ~ N(0, 1): nothing is inverted that may be singular, as with a measure that never varied
+    # θ = parent + root · u with u ~ N(0, 1). So nothing is inverted that may be singular, as for a measure that never varied.
     values, vectors = np.linalg.eigh((prior + prior.T) / 2)
     root = vectors * np.sqrt(np.where(values > _MIN_VARIANCE, values, 0.0))
     design = np.column_stack([np.ones(len(y)), x])
@@ -71,7 +74,7 @@ def adapt(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_])
 
 
 def _mode(design: Floats, start: Floats, y: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """u that maximises the likelihood of labels y at log odds start + design · u, times N(u; 0, 1), by Newton; and its covariance."""
+    """The u that maximises the likelihood of labels y at log odds start + design · u, times N(u; 0, 1), and its covariance. By Newton."""
     u = np.zeros(design.shape[1])
     z = start
     loss = _loss(z, y, u)

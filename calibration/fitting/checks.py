@@ -1,4 +1,4 @@
-"""What samples must be for a calibrator to be fitted to them, and said of those that are not."""
+"""Checks of samples before a calibrator is fitted to them, with messages for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from .shrinkage import LEVELS
 
 
 class FitError(ValueError):
-    """Samples that no calibrator can be fitted to; the message says why and what to do. sample: the id of the one it is about, if any."""
+    """No calibrator can be fitted to these samples. The message says why and what to do.
+
+    sample: the id of the sample that it is about, if it is about one.
+    """
 
     def __init__(self, message: str, sample: str | None = None) -> None:
         super().__init__(message)
@@ -28,7 +31,7 @@ class FitError(ValueError):
 def check_samples(
     samples: Sequence[Sample], known: Sequence[Sample], event: str, features: Sequence[str], kind: str, levels: Sequence[str]
 ) -> None:
-    """Raise FitError where no calibrator can be fitted; known: the samples with a label for the event."""
+    """Raise FitError if no calibrator can be fitted. known: the samples with a label for the event."""
     if event not in EVENTS:
         raise FitError(f"unknown event {event!r}, known are {', '.join(EVENTS)}")
     if unknown := [name for name in features if name not in MEASURES]:
@@ -68,11 +71,11 @@ def check_samples(
 
 
 def why_not_adaptable(parent: Calibrator, samples: Sequence[Sample], event: str) -> str:
-    """Why the map of a calibrator can't be moved toward these samples; empty where it can."""
+    """Why the map of a calibrator can't be adapted to these samples. Empty where it can."""
     if not isinstance(parent.map, PlattMap):
-        return f"a map of kind {parent.map.kind} can't be moved toward other samples, only one of kind platt"
+        return f"a map of kind {parent.map.kind} can't be adapted to other samples, only one of kind platt"
     if parent.projects is None:
-        return f"calibrator {parent.id} does not say how projects differ, so how far to move it is not known"
+        return f"calibrator {parent.id} does not say how projects differ, so how far to adapt it is not known"
     made = parent.fitted_on
     for what, theirs, ours in (
         ("event", parent.event, {event}),
@@ -90,13 +93,21 @@ def why_not_adaptable(parent: Calibrator, samples: Sequence[Sample], event: str)
     return ""
 
 
+def check_adaptable(parent: Calibrator, samples: Sequence[Sample], event: str) -> None:
+    """Raise FitError if the map of a calibrator can't be adapted to these samples."""
+    if why := why_not_adaptable(parent, samples, event):
+        raise FitError(why)
+    if (count := len({sample.project for sample in samples})) > 1:
+        raise FitError(f"the samples are of {count} projects; a map is adapted to those of one")
+
+
 def alternatives_of(samples: Sequence[Sample]) -> int:
-    """How many were drawn at each place; 1 where only the first of them are among the samples."""
+    """How many alternatives were drawn at each place. 1 where only first choices are among the samples."""
     return samples[0].alternatives if any(sample.rank > 1 for sample in samples) else 1
 
 
 def column_of(name: str, samples: Sequence[Sample]) -> Floats:
-    """The values (n,) of a measure. Raises FitError where a sample has none."""
+    """The values (n,) of a measure. Raises FitError if a sample has none."""
     try:
         return np.fromiter((sample.measures[name] for sample in samples), np.float64, len(samples))
     except KeyError:
@@ -105,7 +116,7 @@ def column_of(name: str, samples: Sequence[Sample]) -> Floats:
 
 
 def entered_of(name: str, values: Floats, samples: Sequence[Sample]) -> Floats:
-    """The values (n,) of a measure as they enter the map. Raises FitError for one that no generation has."""
+    """The values (n,) of a measure as they enter the map. Raises FitError for a value that no generation has."""
     wrong = np.flatnonzero(~(np.abs(values) <= MAX_PARAMETER))
     if len(wrong):
         sample = samples[wrong[0]]

@@ -1,6 +1,7 @@
-"""Samples in, calibrator out: a map fitted on all of them, and evidence from maps fitted without the group that they are judged on.
+"""Fitting a calibrator: from samples to a map and its held-out evidence.
 
-What is held out is the whole way to a map, the choice of its kind included: in each fold the ladder is climbed anew on the other folds.
+The map is fitted on all samples. The evidence comes from cross-fitting: in each fold the whole procedure, selection of the map included, is
+repeated on the other folds.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from ..samples import Sample, samples_sha256
 from .adaptation import MAX_SAMPLES, Projects, adapt, projects_around
 from .between_groups import between_group_sd
 from .checks import FitError as FitError
-from .checks import alternatives_of, check_samples, column_of, entered_of, why_not_adaptable
+from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
 from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
 from .model_selection import Selection, fit_map, log_losses, mean_and_standard_error, select_map
 from .shrinkage import Level, Tree, fit_tree, log_odds_of
 
 DEFAULT_FEATURES = ("total_logprob",)
-# With fewer samples in each, how much groups differ can hardly be told from chance.
+# With fewer samples in each group, how much groups differ can hardly be told from chance.
 MIN_PER_GROUP = 3
 
 
@@ -57,9 +58,11 @@ class GroupRow:
 class Fit:
     """A calibrator with what it was judged by.
 
-    samples: those with a known label, n of them. held_out (n,): probabilities, each from a map fitted without the sample's group;
-    labels (n,); groups (n,): what was held out together, from 0; fold (n,). unknown: how many samples had no label. notes: what a reader
-    must know of how groups were made, for people.
+    samples: the n samples with a known label.
+    held_out (n,): probabilities, each from a map that was fitted without the sample's fold.
+    labels (n,), groups (n,), fold (n,): groups are what was held out together; groups and folds are numbered from 0.
+    unknown: the number of samples without a label.
+    notes: what people must know of groups, levels and left-out samples.
     """
 
     calibrator: Calibrator
@@ -82,90 +85,86 @@ def fit(
     kind: str = "auto",
     levels: Sequence[Level] = (),
     groups: Grouping = "project",
-    toward: Calibrator | None = None,
-    gives_way: bool = False,
+    adapt_from: Calibrator | None = None,
+    allow_insufficient: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
     date: datetime | None = None,
 ) -> Fit:
-    """Fit a calibrator for an event; its evidence is held out by group in 5 folds, its map fitted on all samples with a known label.
+    """Fit a calibrator for an event.
 
-    kind: of the map, by default the ladder's choice, which may leave out all measures but the first. levels: give each language, project
-    or user a Platt map of its own, shrunk toward the one above it, where that is better on files that were held out (asked anew in each
-    fold, as the kind is). With fewer than 5 projects (or fewer than the map has parameters, and one) files are the groups, with too few
-    files the samples; a note says so. toward: a calibrator of other projects, whose map is moved as far as these samples, of one project,
-    say (`toward.moved`), instead of fitting one to them alone; it names the features. gives_way: where samples of one project can't
-    tell whether there is skill, the calibrator is `insufficient`; with `toward` it is so anyway. date: of the fit, now by default.
+    The map is fitted on all samples with a known label. Its evidence is cross-fitted: each sample is judged by a map that was fitted and
+    selected without the sample's fold. A fold never parts a group.
 
-    Raises FitError where samples of several models, prompts, tasks or numbers of alternatives are mixed, an event or a measure is unknown,
-    a measure or the name of a level is missing, fewer than two samples have a label, agreement is asked for of first choices alone, the
-    kind of map can't be fitted to these measures, or the map of `toward` can't be moved or is for something else.
+    Parameters:
+        features: measures. The selected map may leave out all but the first.
+        kind: of the map; "auto" selects it.
+        levels: give each language, project or user a Platt map of its own, shrunk toward the one above it. They are kept only where they
+            are better on held-out files.
+        groups: what is held out together. With fewer than 5 projects, or fewer than the map has parameters and one, files are the groups.
+            With too few files each sample is its own group. A note says so.
+        adapt_from: a calibrator of other projects. Its map is adapted to these samples, which are of one project, instead of fitting a map
+            to them alone. It names the features.
+        allow_insufficient: where the samples of one project can't tell whether there is skill, the status is `insufficient` instead of
+            `uninformative`. `adapt_from` implies it.
+        resamples: of the bootstrap for the calibration error.
+        date: of the fit, now by default.
+
+    Raises FitError if
+        * samples of several models, prompts, tasks or numbers of alternatives are mixed;
+        * an event, a measure or a kind of map is unknown, or a sample lacks a measure or the name of a level;
+        * fewer than two samples have a label;
+        * agreement is asked for where samples are first choices alone;
+        * the kind of map can't be fitted to these measures;
+        * the map of `adapt_from` can't be adapted or is for something else.
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
-    features = toward.features if toward else features
+    features = adapt_from.features if adapt_from else features
     check_samples(samples, known, event, features, kind, levels)
-    if toward and (why_not := why_not_adaptable(toward, known, event)):
-        raise FitError(why_not)
-    if toward and (count := len({sample.project for sample in known})) > 1:
-        raise FitError(f"the samples are of {count} projects; a map is moved toward those of one")
+    if adapt_from:
+        check_adaptable(adapt_from, known, event)
     raw = [column_of(name, known) for name in features]
     x = np.column_stack([entered_of(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
-    # a map that is moved has its shape already
-    grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if toward else max(MIN_GROUPS, len(features) + 2))
+    # An adapted map has its shape already, so it needs no more groups than the evidence does.
+    grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if adapt_from else max(MIN_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
-    given = _Given(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels), toward)
-    made, held_out = _climb(given), _held_out(given, fold)
+    data = _Data(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels), adapt_from)
+    fitted, held_out = _fit_map(data), _cross_fitted(data, fold)
     evidence = evidence_of(held_out, y, index, resamples, seed)
     if levels:
-        notes = (*notes, f"levels{'' if made.tree else ' are left out'}: {made.said}")
-    used, entered = tuple(features[: made.choice.features]), x[:, : made.choice.features]
-    p = _bounded(sigmoid(made.map.log_odds(entered)), len(y) + given.more)
-    ranges = tuple((float(values.min()), float(values.max())) for values in raw[: len(used)])
-    if toward:
-        ranges = tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, toward.ranges, strict=True))
-    guards = guards_of(used, ranges, entered, y, made.map, p, evidence, len(y) + given.more)
+        notes = (*notes, f"levels{'' if fitted.tree else ' are left out'}: {fitted.about_levels}")
+    used, entered = tuple(features[: fitted.selection.features]), x[:, : fitted.selection.features]
+    if problem := next(problems_of(fitted.map, len(used)), None):
+        named = f"{fitted.selection.kind} map of {', '.join(used)}"
+        raise FitError(f"no {named} can be kept, which differs too little or too much ({': '.join(problem)})")
+    p = _bounded(sigmoid(fitted.map.log_odds(entered)), len(y) + data.parent_n)
+    ranges = _ranges(raw[: len(used)], adapt_from)
+    guards = guards_of(used, ranges, entered, y, fitted.map, p, evidence, len(y) + data.parent_n)
     may_have_skill = evidence.skill is None or evidence.skill.high > 0
-    status, reason = status_of(guards, undecided=may_have_skill and (gives_way or toward is not None))
+    status, reason = status_of(guards, undecided=may_have_skill and (allow_insufficient or adapt_from is not None))
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
-    if wrong := next(problems_of(made.map, len(used)), None):
-        raise FitError(
-            f"no {made.choice.kind} map of {', '.join(used)} can be kept, which differs too little or too much ({': '.join(wrong)})"
-        )
-    first = known[0]
     calibrator = Calibrator(
         event=event,
-        task=first.task,
+        task=known[0].task,
         features=used,
         ranges=ranges,
-        map=made.map,
-        # between single samples an offset can't be told from chance
+        map=fitted.map,
+        # Between single samples an offset can't be told from chance.
         between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(p, y, index),
-        levels=tuple(levels) if made.tree else (),
-        children=made.tree.children if made.tree else (),
-        tried=made.choice.tried,
-        fitted_on=FittedOn(
-            model=first.model,
-            model_name=first.model_name,
-            prompt=first.prompt,
-            languages=tuple(sorted({s.language for s in known})),
-            n=len(y),
-            positives=int(y.sum()),
-            grouped_by=grouped_by,
-            groups=int(index.max()) + 1,
-            date=(date or datetime.now(UTC)).isoformat(timespec="seconds"),
-            samples_sha256=samples_sha256(known),
-            alternatives=alternatives_of(known),
-        ),
+        levels=tuple(levels) if fitted.tree else (),
+        children=fitted.tree.children if fitted.tree else (),
+        tried=fitted.selection.tried,
+        fitted_on=_fitted_on(known, y, grouped_by, index, date),
         status=status,
         reason=reason,
         guards=guards,
         evidence=evidence,
-        # "only if it is at least this likely" is said of each suggestion
+        # "Only if it is at least this likely" is promised of each suggestion.
         dial=dial(held_out, y, index, each=True),
-        projects=_projects(made.map, held_out, known, y) if grouped_by == "project" and not toward else None,
-        moved_from=Parent(toward.id, toward.fitted_on.n) if toward else None,
+        projects=_projects(fitted.map, held_out, known, y) if grouped_by == "project" and not adapt_from else None,
+        moved_from=Parent(adapt_from.id, adapt_from.fitted_on.n) if adapt_from else None,
     )
     return Fit(
         calibrator,
@@ -181,8 +180,33 @@ def fit(
     )
 
 
+def _fitted_on(known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, groups: NDArray[np.intp], date: datetime | None) -> FittedOn:
+    first = known[0]
+    return FittedOn(
+        model=first.model,
+        model_name=first.model_name,
+        prompt=first.prompt,
+        languages=tuple(sorted({s.language for s in known})),
+        n=len(y),
+        positives=int(y.sum()),
+        grouped_by=by,
+        groups=int(groups.max()) + 1,
+        date=(date or datetime.now(UTC)).isoformat(timespec="seconds"),
+        samples_sha256=samples_sha256(known),
+        alternatives=alternatives_of(known),
+    )
+
+
+def _ranges(raw: Sequence[Floats], parent: Calibrator | None) -> tuple[tuple[float, float], ...]:
+    """The smallest and largest value of each measure, those of the parent's samples included."""
+    ranges = tuple((float(values.min()), float(values.max())) for values in raw)
+    if parent:
+        ranges = tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, parent.ranges, strict=True))
+    return ranges
+
+
 def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_]) -> Projects | None:
-    """How projects lie around a map; None for one that can't be moved anyway."""
+    """How the maps of projects lie around this map. None for a kind that can't be adapted anyway."""
     if not isinstance(fitted, PlattMap):
         return None
     some = slice(None, None, -(-len(known) // MAX_SAMPLES))
@@ -191,7 +215,7 @@ def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray
 
 
 def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:
-    """What a reader must know of the samples: values that only stand in for others, and labels that are not known."""
+    """What a reader must know of the samples: fallback values and unknown labels."""
     stand_ins = Counter(name for sample in known for name in sample.fallbacks)
     for name in used:
         if stand_ins[name]:
@@ -209,8 +233,11 @@ def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
-    """What a map is made of: features x (n, k) by names, labels y (n,), groups (n,), and where levels are asked for paths and files."""
+class _Data:
+    """What a map is fitted to: features x (n, k) with their names, labels y (n,) and groups (n,).
+
+    paths, files: of each sample, where levels are asked for. parent: the calibrator whose map is adapted.
+    """
 
     x: Floats
     y: NDArray[np.bool_]
@@ -220,86 +247,87 @@ class _Given:
     seed: int
     paths: list[tuple[str, ...]]
     files: NDArray[np.intp]
-    toward: Calibrator | None = None
+    parent: Calibrator | None = None
 
     @property
-    def more(self) -> int:
-        """How many samples are behind the map besides these."""
-        return self.toward.fitted_on.n if self.toward else 0
+    def parent_n(self) -> int:
+        """The number of samples that the parent was fitted on."""
+        return self.parent.fitted_on.n if self.parent else 0
 
-    def only(self, rows: NDArray[np.bool_]) -> _Given:
-        """The same of some samples."""
+    def only(self, rows: NDArray[np.bool_]) -> _Data:
+        """The same for some of the samples."""
         paths, files = (_those(self.paths, rows), renumbered(self.files[rows])) if self.paths else ([], self.files)
         groups = renumbered(self.groups[rows])
         return replace(self, x=self.x[rows], y=self.y[rows], groups=groups, paths=paths, files=files)
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """The map, what was chosen on the way to it, and the tree whose root it is where there are levels; said: what they bring."""
+class _Fitted:
+    """The map and how it was selected. tree: the maps of the levels, if they are used; about_levels: what they bring, for people."""
 
-    choice: Selection
+    selection: Selection
     map: Map
     tree: Tree | None
-    said: str
+    about_levels: str
 
 
-def _climb(given: _Given) -> _Made:
-    """The whole way from samples to a map: the ladder, the fit, and the levels; or from another map, moved toward the samples."""
-    if given.toward:
-        parent, projects = given.toward.map, given.toward.projects
-        assert isinstance(parent, PlattMap), "`why_not_adaptable` lets no other pass"
-        assert projects is not None, "nor one without"
-        choice = Selection("platt", len(given.names), parent.ridge, ())
-        return _Made(choice, adapt(parent, projects, given.x, given.y), None, "")
-    choice = select_map(given.x, given.y, given.groups, given.names, given.wanted, given.seed)
-    tree, said = _tree(given, choice) if given.paths else (None, "")
-    return _Made(choice, tree.root if tree else fit_map(choice, given.x, given.y, given.names, given.groups), tree, said)
+def _fit_map(data: _Data) -> _Fitted:
+    """The whole procedure: select a map, fit it and its levels; or adapt the parent's map."""
+    if data.parent:
+        parent, projects = data.parent.map, data.parent.projects
+        assert isinstance(parent, PlattMap), "`check_adaptable` refuses any other"
+        assert projects is not None, "`check_adaptable` refuses one without"
+        selection = Selection("platt", len(data.names), parent.ridge, ())
+        return _Fitted(selection, adapt(parent, projects, data.x, data.y), None, "")
+    selection = select_map(data.x, data.y, data.groups, data.names, data.wanted, data.seed)
+    tree, about_levels = _tree(data, selection) if data.paths else (None, "")
+    fitted = tree.root if tree else fit_map(selection, data.x, data.y, data.names, data.groups)
+    return _Fitted(selection, fitted, tree, about_levels)
 
 
-def _held_out(given: _Given, fold: NDArray[np.intp]) -> Floats:
-    """Probabilities (n,), each from the way that was gone without its fold (n,)."""
-    p = np.empty(len(given.y))
+def _cross_fitted(data: _Data, fold: NDArray[np.intp]) -> Floats:
+    """Probabilities (n,), each from the procedure without the sample's fold (n,)."""
+    p = np.empty(len(data.y))
     for f in range(int(fold.max()) + 1):
         out = fold == f
-        left = _climb(given.only(~out))
-        entered = given.x[out, : left.choice.features]
-        z = log_odds_of(left.tree, entered, _those(given.paths, out)) if left.tree else left.map.log_odds(entered)
-        p[out] = _bounded(sigmoid(z), int((~out).sum()) + given.more)
+        fitted = _fit_map(data.only(~out))
+        entered = data.x[out, : fitted.selection.features]
+        z = log_odds_of(fitted.tree, entered, _those(data.paths, out)) if fitted.tree else fitted.map.log_odds(entered)
+        p[out] = _bounded(sigmoid(z), int((~out).sum()) + data.parent_n)
     return p
 
 
-def _tree(given: _Given, choice: Selection) -> tuple[Tree | None, str]:
-    """The tree where it beats one map for all, on files that neither saw, by more than one standard error; and by how much it does.
+def _tree(data: _Data, selection: Selection) -> tuple[Tree | None, str]:
+    """The maps of the levels, and by how much they beat one map for all on held-out files.
 
-    A group whose own map would point the other way than its only measure has its parent's.
+    None where that is not more than one standard error. A group whose own map points the wrong way has its parent's.
     """
-    x, y, paths = given.x[:, : choice.features], given.y, given.paths
+    x, y, paths = data.x[:, : selection.features], data.y, data.paths
     if are_too_few(y):
         return None, "there are too few samples"
     if len(set(paths)) * MIN_PER_GROUP > len(y):
         return None, f"there are {len(set(paths))} groups for {len(y)} samples, fewer than {MIN_PER_GROUP} in each"
-    fold = folds_of(given.files, given.seed)
+    fold = folds_of(data.files, data.seed)
     gains = np.empty(len(y))
     for f in range(int(fold.max()) + 1):
         out = fold == f
         rest = ~out
-        alone = fit_platt(x[rest], y[rest], ridge=choice.ridge).log_odds(x[out])
-        shrunk = log_odds_of(fit_tree(x[rest], y[rest], _those(paths, rest), ridge=choice.ridge), x[out], _those(paths, out))
+        single = fit_platt(x[rest], y[rest], ridge=selection.ridge).log_odds(x[out])
+        shrunk = log_odds_of(fit_tree(x[rest], y[rest], _those(paths, rest), ridge=selection.ridge), x[out], _those(paths, out))
         n = int(rest.sum())
-        gains[out] = log_losses(alone, y[out], n) - log_losses(shrunk, y[out], n)
-    gain, error = mean_and_standard_error(gains, given.files)
-    said = (
+        gains[out] = log_losses(single, y[out], n) - log_losses(shrunk, y[out], n)
+    gain, error = mean_and_standard_error(gains, data.files)
+    about = (
         f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, on files held out"
     )
     if gain <= error:
-        return None, said
-    tree = fit_tree(x, y, paths, ridge=choice.ridge)
-    # with several measures the first may well be there to take from the others
-    direction = MEASURES[given.names[0]].direction if choice.features == 1 else 0
+        return None, about
+    tree = fit_tree(x, y, paths, ridge=selection.ridge)
+    # With several measures the first may rightly correct the others.
+    direction = MEASURES[data.names[0]].direction if selection.features == 1 else 0
     right = tuple(child for child in tree.children if child.slopes[0] * direction >= 0)
     wrong = len(tree.children) - len(right)
-    return replace(tree, children=right), said + (
+    return replace(tree, children=right), about + (
         f"; {wrong} groups whose own map points the wrong way have their parents'" if wrong else ""
     )
 

@@ -98,7 +98,7 @@ def _fit(
     _check_out(out, sample_paths)
     samples = _read(sample_paths)
     parent = load(toward) if toward else None
-    fitted = fit(samples, event, _named(features, samples), kind=kind, levels=levels, toward=parent)
+    fitted = fit(samples, event, _named(features, samples), kind=kind, levels=levels, adapt_from=parent)
     save(fitted.calibrator, out)
     for note in fitted.notes:
         _say(f"note: {note}")

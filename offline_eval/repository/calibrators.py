@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...calibration.calibrator import CalibratorError, load, save
 from ...calibration.fitting.fit import FitError
-from ...calibration.fitting.own_project import Own, own_calibrator, parent_for
+from ...calibration.fitting.project_fit import ProjectFit, find_parent, fit_project
 from ...calibration.registry import Origin, Purpose, Registry, choose, folders, read_registry
 from ...calibration.samples import Sample
 
@@ -18,7 +18,7 @@ _WHOSE: dict[Origin, str] = {"project": "its own calibrator", "user": "yours for
 _NO_NUMBER = "no number"
 
 
-def fitted(samples: Mapping[str, Sequence[Sample]], project: Path) -> tuple[list[Own], list[str]]:
+def fitted(samples: Mapping[str, Sequence[Sample]], project: Path) -> tuple[list[ProjectFit], list[str]]:
     """A calibrator for each event and task that has labels, and notes on why others have none."""
     registry = read_registry(folders(project))
     owns = []
@@ -29,9 +29,9 @@ def fitted(samples: Mapping[str, Sequence[Sample]], project: Path) -> tuple[list
             if len(labelled) < 2:
                 of_note.setdefault("too few labelled suggestions to fit a calibrator to", []).append(f"{event} of {task}")
                 continue
-            parent, alone = parent_for(registry, labelled, event)
+            parent, alone = find_parent(registry, labelled, event)
             try:
-                owns.append(own_calibrator(labelled, event, parent, alone))
+                owns.append(fit_project(labelled, event, parent, alone))
             except FitError as error:
                 of_note.setdefault(str(error), []).append(f"{event} of {task}")
                 continue
@@ -42,7 +42,7 @@ def fitted(samples: Mapping[str, Sequence[Sample]], project: Path) -> tuple[list
     return owns, [f"{', '.join(about)}: {note}" for note, about in of_note.items()]
 
 
-def write(owns: Sequence[Own], folder: Path, notes: list[str]) -> list[Path]:
+def write(owns: Sequence[ProjectFit], folder: Path, notes: list[str]) -> list[Path]:
     """Write the calibrators' files; one that has a number is not replaced by one that has none, and a note says so."""
     written = []
     for own in owns:

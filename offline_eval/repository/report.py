@@ -19,7 +19,7 @@ from ...calibration.atomic_write import write_atomically
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.calibrator import as_json
 from ...calibration.evidence import why_undefined
-from ...calibration.fitting.own_project import Own
+from ...calibration.fitting.project_fit import ProjectFit
 from ...calibration.metrics.bins import wilson
 from ...calibration.registry import PROJECT_FOLDER, load_registry
 from ...calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table
@@ -164,7 +164,13 @@ def rows_by(field: str, records: Sequence[dict[str, Any]], said: Mapping[tuple[s
 
 
 def write_report(
-    out: Path, title: str, facts: Sequence[str], suite: Suite, records: Sequence[dict[str, Any]], owns: Sequence[Own], notes: Sequence[str]
+    out: Path,
+    title: str,
+    facts: Sequence[str],
+    suite: Suite,
+    records: Sequence[dict[str, Any]],
+    owns: Sequence[ProjectFit],
+    notes: Sequence[str],
 ) -> tuple[Path, ...]:
     """Write the report into the folder `out` and give its files. Raises PlotError without matplotlib, before anything is written."""
     found = summary_of(records)
@@ -213,13 +219,13 @@ def write_report(
     return tuple(out / name for name in contents)
 
 
-def _own_json(own: Own) -> dict[str, Any]:
+def _own_json(own: ProjectFit) -> dict[str, Any]:
     calibrator = own.fit.calibrator
     return {
         "id": calibrator.id,
         "calibrator": as_json(calibrator),
         "parent": own.parent.id if own.parent else None,
-        "alone": own.alone,
+        "alone": own.no_parent_because,
         "gain": asdict(own.gain) if own.gain else None,
     }
 
@@ -273,7 +279,7 @@ def _cross(tasks: dict[str, Any]) -> Table:
     return Table("Exact match against passing tests", columns, "lrrrrr", rows)
 
 
-def _gains(owns: Sequence[Own]) -> Table:
+def _gains(owns: Sequence[ProjectFit]) -> Table:
     rows = []
     for own in owns:
         made, gain = own.fit.calibrator, own.gain

@@ -129,7 +129,7 @@ def test_fitting_toward_a_calibrator_gives_one_that_names_it_and_keeps_its_range
     samples, _ = world(3000, projects=15, between=0.9)
     parent = fit(samples, "exact_match", kind="platt", resamples=50).calibrator
     own = [structs.replace(s, project="mine") for s in world(150, projects=1, seed=5, intercept=2.0)[0]]
-    made = fit(own, "exact_match", toward=parent, groups="file", resamples=50)
+    made = fit(own, "exact_match", adapt_from=parent, groups="file", resamples=50)
     found = made.calibrator
     assert found.moved_from is not None
     assert (found.moved_from.calibrator, found.moved_from.n) == (parent.id, 3000)
@@ -148,7 +148,7 @@ def test_a_skill_that_few_samples_do_not_show_is_insufficient_and_one_that_they_
 
     def status(n: int, seed: int, slope: float) -> str:
         own, _ = world(n, projects=1, seed=seed, slope=slope)
-        return fit(own, "exact_match", toward=parent, groups="file", resamples=50).calibrator.status
+        return fit(own, "exact_match", adapt_from=parent, groups="file", resamples=50).calibrator.status
 
     assert {status(30, seed, 0.25) for seed in range(6)} == {"insufficient"}
     assert status(500, 1, -0.5) == "uninformative"
@@ -166,7 +166,7 @@ def test_what_cannot_be_moved_is_refused_with_the_reason() -> None:
         (parent, [structs.replace(s, model="f" * 16) for s in own], "model"),
     ):
         with pytest.raises(FitError, match=word):
-            fit(samples_of_it, "exact_match", toward=wrong, resamples=50)
+            fit(samples_of_it, "exact_match", adapt_from=wrong, resamples=50)
 
 
 def test_a_file_with_impossible_projects_is_refused(tmp_path: Path) -> None:

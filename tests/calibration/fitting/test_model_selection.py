@@ -57,7 +57,7 @@ def test_what_only_tells_groups_apart_wins_nothing() -> None:
         groups = np.repeat(np.arange(40), 15)
         x = rng.permutation(40).astype(float)[groups, None] / 5 - 4
         y = (rng.random(40) < 0.4)[groups]
-        assert all(rung.gain <= 0.1 for rung in select_map(x, y, groups, NAMES).tried)
+        assert all(candidate.gain <= 0.1 for candidate in select_map(x, y, groups, NAMES).tried)
 
 
 def test_a_loss_is_bounded_as_the_probability_is() -> None:
@@ -91,9 +91,9 @@ def test_the_ridge_is_on_the_further_measures_only_and_the_best_of_those_tried()
     y = rng.random(60) < sigmoid(1.0 * x[:, 0])
     names = ["total_logprob", "min_logprob", "mean_logprob", "mean_entropy", "mean_margin", "length"]
     choice = select_map(x, y, np.arange(60), names, "platt")
-    several = [rung for rung in choice.tried if rung.features == 6]
-    assert [rung.ridge for rung in several] == list(RIDGES)
-    assert choice.ridge == min(several, key=lambda rung: rung.log_loss).ridge > 0
+    several = [candidate for candidate in choice.tried if candidate.features == 6]
+    assert [candidate.ridge for candidate in several] == list(RIDGES)
+    assert choice.ridge == min(several, key=lambda candidate: candidate.log_loss).ridge > 0
     made = fit_map(choice, x, y, names)
     strong = fit_map(type(choice)("platt", 6, 1e9, ()), x, y, names)
     assert isinstance(made, PlattMap)

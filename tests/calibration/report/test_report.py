@@ -316,7 +316,7 @@ def test_a_dial_without_any_level_is_a_sentence_and_no_table(tmp_path: Path) -> 
 
 
 def test_the_dial_of_a_moved_map_is_of_its_project_also_in_a_report_on_the_file(fitted: Fit, tmp_path: Path) -> None:
-    moved = fit(world(400, projects=1, seed=1)[0], "exact_match", toward=fitted.calibrator, groups="file", resamples=50, date=DATE)
+    moved = fit(world(400, projects=1, seed=1)[0], "exact_match", adapt_from=fitted.calibrator, groups="file", resamples=50, date=DATE)
     report([moved.calibrator], tmp_path)
     assert "is right: over all files of this project that are like these" in (tmp_path / "report.md").read_text()
 

@@ -13,7 +13,7 @@ from synthetic_samples import world
 
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
-from assay.calibration.fitting.own_project import Own, own_calibrator
+from assay.calibration.fitting.project_fit import ProjectFit, fit_project
 from assay.offline_eval.repository.report import write_report
 from assay.offline_eval.repository.suite import Suite
 
@@ -25,11 +25,11 @@ def parent() -> Calibrator:
     return fit(world(1500, projects=12)[0], "exact_match", kind="platt", resamples=50).calibrator
 
 
-def mine(parent: Calibrator | None, n: int = 60, slope: float = 0.7) -> Own:
-    return own_calibrator(world(n, projects=1, slope=slope, seed=1)[0], "exact_match", parent, resamples=50)
+def mine(parent: Calibrator | None, n: int = 60, slope: float = 0.7) -> ProjectFit:
+    return fit_project(world(n, projects=1, slope=slope, seed=1)[0], "exact_match", parent, resamples=50)
 
 
-def written(out: Path, owns: list[Own], records: list[dict[str, Any]] | None = None, suite: Suite = SUITE) -> str:
+def written(out: Path, owns: list[ProjectFit], records: list[dict[str, Any]] | None = None, suite: Suite = SUITE) -> str:
     """The report as Markdown, without its escapes."""
     write_report(out, "shop: its own calibrators", ["model tiny"], suite, records or [], owns, [])
     return re.sub(r"\\(.)", r"\1", (out / "report.md").read_text())

@@ -1,4 +1,4 @@
-"""A calibrator for one project, from its own samples: the map of one for other projects, moved toward them, where there is such a one."""
+"""The calibrator of one project: fitted to its samples, adapted from a calibrator of other projects where there is one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from .checks import why_not_adaptable
 from .fit import DEFAULT_FEATURES, Fit, fit
 from .model_selection import mean_and_standard_error
 
-# Calibrators that were passed over and are told of.
-_NAMED = 3
+# Unsuitable calibrators that a message names.
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a project's own samples bring.
+    """What adaptation to a project's samples brings.
 
-    Mean log loss in nats of the parent's probabilities and of the moved map's, both on the n samples that the parent gives a number for and
-    neither saw; gain: the former less the latter, with its 95 % interval by group.
+    n: the samples that the parent gives a number for.
+    parent_log_loss, own_log_loss: mean held-out log loss on them, in nats, of the parent's and of the adapted map's probabilities.
+    gain, low, high: the former less the latter, with its 95 % interval by group.
     """
 
     n: int
@@ -38,22 +39,22 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """A project's own calibrator, the one that it was moved from, and what that brought.
+class ProjectFit:
+    """A project's calibrator, the one that it was adapted from, and what that brought.
 
-    parent None: there is none for this model, prompt, event and task that can be moved, for the reason in `alone`.
+    parent: None where no calibrator for this model, prompt, event and task can be adapted; `no_parent_because` says why.
     """
 
     fit: Fit
     parent: Calibrator | None
     gain: Gain | None
-    alone: str
+    no_parent_because: str
 
 
-def parent_for(registry: Registry, samples: Sequence[Sample], event: str) -> tuple[Calibrator | None, str]:
-    """The first calibrator of the registry whose map can be moved toward these samples; or None, and which were passed over and why.
+def find_parent(registry: Registry, samples: Sequence[Sample], event: str) -> tuple[Calibrator | None, str]:
+    """The first calibrator of the registry whose map can be adapted to these samples, or None and the reason.
 
-    A project's own are never taken: they may have seen the very samples.
+    A project's own calibrators are never taken, because they may have been fitted to these very samples.
     """
     reasons = []
     for entry in registry.entries:
@@ -67,31 +68,39 @@ def parent_for(registry: Registry, samples: Sequence[Sample], event: str) -> tup
             reasons.append(why)
         elif not why:
             reasons.append(f"{entry.path} is this project's own: one of other projects belongs in {dict(folders())['user']}")
-    return None, "; ".join(reasons[:_NAMED]) or "there is no calibrator of other projects for it"
+    return None, "; ".join(reasons[:_MAX_NAMED]) or "there is no calibrator of other projects for it"
 
 
-def own_calibrator(
-    samples: Sequence[Sample], event: str, parent: Calibrator | None, alone: str = "", *, resamples: int = RESAMPLES, seed: int = 0
-) -> Own:
-    """Fit to the samples of one project, toward the parent where there is one; judged by files held out. Raises FitError.
+def fit_project(
+    samples: Sequence[Sample],
+    event: str,
+    parent: Calibrator | None,
+    no_parent_because: str = "",
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> ProjectFit:
+    """Fit a calibrator to the samples of one project, adapted from the parent where there is one. Its evidence holds out files.
 
-    Samples without log-probabilities, or without what the parent needs, are left out where others have them, and a note says how many: a
-    suggestion without them has no number.
+    Samples without log-probabilities, or without a measure that the parent needs, are left out if others have them; a suggestion without
+    them has no number either. A note says how many.
+
+    Raises FitError as `fit` does.
     """
     needed = parent.features if parent else DEFAULT_FEATURES
     whole = [sample for sample in samples if sample.measures.keys() >= set(needed)] or samples
     if parent is None:
         free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in s.measures for s in whole)]
-        made = fit(whole, event, free, groups="file", gives_way=True, resamples=resamples, seed=seed)
+        made = fit(whole, event, free, groups="file", allow_insufficient=True, resamples=resamples, seed=seed)
     else:
-        made = fit(whole, event, toward=parent, groups="file", resamples=resamples, seed=seed)
+        made = fit(whole, event, adapt_from=parent, groups="file", resamples=resamples, seed=seed)
     if lacking := len(samples) - len(whole):
         made = replace(made, notes=(f"{lacking} of {len(samples)} samples lack {' or '.join(needed)} and were left out", *made.notes))
-    return Own(made, parent, _gain(made, parent) if parent else None, "" if parent else alone)
+    return ProjectFit(made, parent, _gain(made, parent) if parent else None, "" if parent else no_parent_because)
 
 
 def _gain(made: Fit, parent: Calibrator) -> Gain | None:
-    """None where the parent has a number for fewer than two groups."""
+    """None if the parent gives a number for fewer than two groups."""
     said = [confidence(parent, sample.measures).probability for sample in made.samples]
     known = np.array([p is not None for p in said])
     groups = made.groups[known]

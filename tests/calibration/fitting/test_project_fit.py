@@ -13,7 +13,7 @@ from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import FitError, fit
-from assay.calibration.fitting.own_project import own_calibrator, parent_for
+from assay.calibration.fitting.project_fit import find_parent, fit_project
 from assay.calibration.maps.platt import PlattMap
 from assay.calibration.registry import Entry, Origin, folders, registry_of
 from assay.calibration.samples import Sample
@@ -42,7 +42,7 @@ def rare(n: int, projects: int, seed: int) -> list[Sample]:
 @pytest.mark.parametrize("moved", [True, False])
 def test_a_skill_that_cannot_be_computed_without_one_file_is_insufficient(parent: Calibrator, moved: bool) -> None:
     samples = [structs.replace(s, labels={"exact_match": s.file == "f0.py"}) for s in mine()]
-    found = own_calibrator(samples, "exact_match", parent if moved else None, resamples=50).fit.calibrator
+    found = fit_project(samples, "exact_match", parent if moved else None, resamples=50).fit.calibrator
     assert found.evidence.skill is None
     assert (found.status, found.reason.split(":")[0]) == (
         "insufficient",
@@ -52,7 +52,7 @@ def test_a_skill_that_cannot_be_computed_without_one_file_is_insufficient(parent
 
 @pytest.mark.parametrize("moved", [True, False])
 def test_a_skill_that_samples_leave_open_is_insufficient(parent: Calibrator, moved: bool) -> None:
-    found = own_calibrator(mine(slope=0.15), "exact_match", parent if moved else None, resamples=50).fit.calibrator
+    found = fit_project(mine(slope=0.15), "exact_match", parent if moved else None, resamples=50).fit.calibrator
     assert found.evidence.skill is not None
     assert found.evidence.skill.low <= 0 < found.evidence.skill.high
     assert found.status == "insufficient"
@@ -61,7 +61,7 @@ def test_a_skill_that_samples_leave_open_is_insufficient(parent: Calibrator, mov
 def test_a_skill_that_samples_refute_is_none_also_of_a_map_of_their_own() -> None:
     # what is learnt from some files misleads in the others
     samples = [structs.replace(s, labels={"exact_match": int(s.file[1]) % 2 == 0}) for s in mine(900)]
-    found = own_calibrator(samples, "exact_match", None, resamples=50).fit.calibrator
+    found = fit_project(samples, "exact_match", None, resamples=50).fit.calibrator
     assert found.evidence.skill is not None
     assert found.evidence.skill.high < 0
     assert found.status == "uninformative"
@@ -69,7 +69,7 @@ def test_a_skill_that_samples_refute_is_none_also_of_a_map_of_their_own() -> Non
 
 def test_a_moved_map_that_has_skill_and_collapses_is_not_said_to_have_too_few_samples() -> None:
     parent = fit(rare(4000, 12, 0), "exact_match", kind="platt", resamples=50).calibrator
-    found = fit(rare(4000, 1, 1), "exact_match", toward=parent, groups="file", resamples=50).calibrator
+    found = fit(rare(4000, 1, 1), "exact_match", adapt_from=parent, groups="file", resamples=50).calibrator
     assert found.evidence.skill is not None
     assert found.evidence.skill.low > 0
     assert found.status == "uninformative"
@@ -101,23 +101,23 @@ def test_a_calibrator_that_samples_cannot_move_leaves_the_next_one_to_be_tried(
 ) -> None:
     wrong = unfit(parent)
     shipped = entry(replace(parent, event="exact_match"), "shipped")
-    assert parent_for(registry_of([entry(wrong), shipped], []), mine(), "exact_match") == (parent, "")
-    assert parent_for(registry_of([entry(wrong)], []), mine(), "exact_match") == (None, f"calibrator {wrong.id} {why}")
+    assert find_parent(registry_of([entry(wrong), shipped], []), mine(), "exact_match") == (parent, "")
+    assert find_parent(registry_of([entry(wrong)], []), mine(), "exact_match") == (None, f"calibrator {wrong.id} {why}")
     with pytest.raises(FitError, match=why):
-        fit(mine(), "exact_match", toward=wrong, resamples=20)
+        fit(mine(), "exact_match", adapt_from=wrong, resamples=20)
 
 
 def test_a_calibrator_of_other_projects_in_the_projects_own_folder_is_passed_over_and_it_is_said_where_it_belongs(
     parent: Calibrator,
 ) -> None:
-    none, why = parent_for(registry_of([entry(parent, "project")], []), mine(), "exact_match")
+    none, why = find_parent(registry_of([entry(parent, "project")], []), mine(), "exact_match")
     assert none is None
     assert why == f"/calibrators/project/mine.json is this project's own: one of other projects belongs in {dict(folders())['user']}"
 
 
 def test_all_that_was_passed_over_is_told(parent: Calibrator) -> None:
     wrong, unsure = of_another_language(parent), replace(parent, status="insufficient")
-    _, why = parent_for(registry_of([entry(wrong), entry(unsure, "shipped")], []), mine(), "exact_match")
+    _, why = find_parent(registry_of([entry(wrong), entry(unsure, "shipped")], []), mine(), "exact_match")
     assert wrong.id in why
     assert f"calibrator {unsure.id} is insufficient" in why
 
@@ -126,7 +126,7 @@ def test_all_that_was_passed_over_is_told(parent: Calibrator) -> None:
 def test_a_sample_without_log_probabilities_is_left_out_and_takes_nothing_from_the_others(parent: Calibrator, moved: bool) -> None:
     samples = mine(120)
     lacking = [structs.replace(s, measures={"length": 9.0}) if i in (3, 70) else s for i, s in enumerate(samples)]
-    found = own_calibrator(lacking, "exact_match", parent if moved else None, resamples=50)
+    found = fit_project(lacking, "exact_match", parent if moved else None, resamples=50)
     assert found.fit.calibrator.features == ("total_logprob",)
     assert found.fit.calibrator.fitted_on.n == 118
     assert found.fit.notes[0] == "2 of 120 samples lack total_logprob and were left out"
