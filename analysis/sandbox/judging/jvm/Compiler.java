@@ -42,7 +42,7 @@ import javax.tools.ToolProvider;
 
 /**
  * The compile daemon. A frame holds a program and a test; the answer is `O` with the program's class files, the name of the test's class
- * and the class files for the judge (test and stand-ins), or `E` with the compiler's messages, or `U` where the test is none.
+ * and the class files for the judge (test and stand-ins), or `E` with the compiler's messages, or `U` where the test can't be used.
  */
 public final class Compiler {
     private static final List<String> OPTIONS = List.of("-proc:none", "-g:source,lines", "-nowarn", "-encoding", "UTF-8");
@@ -58,7 +58,7 @@ public final class Compiler {
         withStandIns.setLocation(StandardLocation.CLASS_PATH, List.of(new File(ownClasses)));
     }
 
-    /** args: the folder of our own compiled classes. */
+    /** args: the folder of this sandbox's compiled classes. */
     public static void main(String[] args) throws IOException {
         Compiler compiler = new Compiler(args[0]);
         DataInputStream in = new DataInputStream(new BufferedInputStream(System.in));
@@ -104,7 +104,7 @@ public final class Compiler {
         List<TypeElement> tops = first.classes("Program");
         Elements elements = first.javac.getElements();
         List<String> packages = seen(first.units.get(0), test);
-        // a class whose name would hide a library's that the test may mean, such as Objects, is not shown to it
+        // a class whose name would hide one of the library's that the test may mean, such as Objects, is not visible to it
         List<TypeElement> visible = tops.stream()
                 .filter(top -> !hides(top.getSimpleName().toString(), packages, elements))
                 .collect(Collectors.toList());
@@ -113,7 +113,7 @@ public final class Compiler {
         List<Source> sources = new ArrayList<>();
         String home = packageOf(first.units.get(0));
         for (TypeElement top : visible) {
-            // no class can have a name with a space: none of the program's is taken for the test's
+            // no class can have a name with a space, so none of the program's is taken for the test's
             sources.add(new Source("stand-in of " + top.getSimpleName(), home + standIns.source(top)));
         }
         sources.add(new Source("Test", head + test));
@@ -131,7 +131,7 @@ public final class Compiler {
         writeClasses(second.classFiles, out);
     }
 
-    /** The packages of the library whose classes a test can name without saying where they are from. */
+    /** The library's packages whose classes a test can name without an import. */
     private static List<String> seen(CompilationUnitTree program, String test) {
         List<String> packages = new ArrayList<>(EVERYWHERE);
         for (ImportTree item : program.getImports()) {
@@ -152,7 +152,7 @@ public final class Compiler {
         return unit.getPackageName() == null ? "" : "package " + unit.getPackageName() + ";";
     }
 
-    /** What stands before a test on its first line: the program's package and those of its imports that cannot change what a test means. */
+    /** Put before the test on its first line: the program's package, and those of its imports that can't change the meaning of the test. */
     private static String head(CompilationUnitTree unit, List<String> packages, Elements elements) {
         StringBuilder text = new StringBuilder(packageOf(unit));
         for (ImportTree item : unit.getImports()) {
@@ -206,7 +206,7 @@ public final class Compiler {
             rejectErrors();
         }
 
-        /** Make the class files; after that the compiler answers no more questions. */
+        /** Make the class files. After that the compiler gives no more information on the classes. */
         void generate() throws IOException, Rejected {
             javac.generate();
             rejectErrors();
@@ -256,7 +256,7 @@ public final class Compiler {
             return text;
         }
 
-        /** A public class may be in a source of any name. */
+        /** Accepts a public class in a source of any name. */
         @Override
         public boolean isNameCompatible(String simpleName, Kind kind) {
             return true;
@@ -285,7 +285,7 @@ public final class Compiler {
 
         @Override
         public void close() {
-            // the file managers serve every compilation
+            // the file managers are used by every compilation
         }
     }
 }

@@ -14,7 +14,7 @@ final class Frames {
 
     static int readCount(DataInputStream in) throws IOException {
         int count = in.readInt();
-        // every item takes a byte at least: a frame cannot make its reader allocate more than a multiple of its own size
+        // every item takes at least a byte, so a frame can't make its reader allocate more than a multiple of its own size
         if (count < 0 || count > in.available()) {
             throw new IOException("a length of " + count + " in a frame of fewer bytes");
         }

@@ -80,12 +80,12 @@ public final class Judge {
         }
     }
 
-    /** Messages hold values, which are the program's, and as long as it likes. */
+    /** Cuts a message, which may hold the program's values, of any length. */
     private static String shortened(String reason) {
         return reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON);
     }
 
-    /** The exception, and the line of the test that it came through. */
+    /** The exception, and the line of the test that it passed. */
     private static String reason(Throwable thrown) {
         if (thrown instanceof Remote.BadReply || thrown instanceof Remote.CannotJudge) {
             return thrown.getMessage();

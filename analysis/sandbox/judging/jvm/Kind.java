@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.Vector;
 
-/** Kinds of collections and maps, by the class that stands for each. A list that is fixed or immutable stays so. */
+/** Kinds of collections and maps, each with the class that represents it. A fixed or immutable list stays so. */
 enum Kind {
     ARRAY_LIST, LINKED_LIST, VECTOR, STACK, FIXED_LIST, LIST_OF, UNMODIFIABLE_LIST,
     HASH_SET, LINKED_HASH_SET, TREE_SET, UNMODIFIABLE_SET,
@@ -80,7 +80,7 @@ enum Kind {
         return UNMODIFIABLE.stream().anyMatch(start -> name.startsWith("java.util.Collections$" + start));
     }
 
-    /** A new container of the kind; null for one that must be made with its contents. */
+    /** A new empty container of the kind; null for a kind that is made with its contents. */
     Object empty() {
         switch (this) {
             case ARRAY_LIST:

@@ -13,20 +13,20 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The calls of stand-ins. One test runs at a time: what it talks to is held here, where generated code finds it. */
+/** The calls of stand-ins. One test runs at a time; its connection is held here, where generated code finds it. */
 public final class Remote {
     private static Session session;
 
     private Remote() {}
 
-    /** The test's fault, not the program's: no verdict can be given. */
+    /** The test is at fault, not the program: no verdict can be given. */
     static final class CannotJudge extends Error {
         CannotJudge(String message) {
             super(message);
         }
     }
 
-    /** The program's process answered with what no value is, or with one that cannot travel. */
+    /** The program's process answered with something that is no value, or with a value that can't be sent. */
     static final class BadReply extends Error {
         BadReply(String message) {
             super(message);
@@ -37,7 +37,7 @@ public final class Remote {
         session = new Session(in, out, loader);
     }
 
-    /** What ended the exchange before the test did, whatever the test made of it; null if nothing. */
+    /** What ended the exchange before the test did, even where the test caught it; null if nothing. */
     static Error brokenBy() {
         return session.verdict;
     }
@@ -51,7 +51,7 @@ public final class Remote {
         return session.exchange('i', self, owner, name, descriptor, arguments);
     }
 
-    /** Make an object of a class of the program's. */
+    /** Make an object of one of the program's classes. */
     public static StandIn.Handle construct(String owner, String descriptor, Object[] arguments) {
         if (session.exchange('n', null, owner, "", descriptor, arguments) instanceof Long id) {
             return new StandIn.Handle(id);
@@ -64,7 +64,7 @@ public final class Remote {
         return session.exchange('f', null, owner, name, "", new Object[0]);
     }
 
-    /** What carries the frames takes no longer one (conversation.py). */
+    /** The relay of the frames (call_relay.py) takes no longer one. */
     private static final int MOST_BYTES = 1 << 24;
 
     private static final class Session implements Wire.Handles {
@@ -113,7 +113,7 @@ public final class Remote {
             } catch (IOException e) {
                 throw broken(new CannotJudge("no more connection: " + e.getMessage()));
             } catch (StackOverflowError e) {
-                // no test has such a value of its own
+                // a test has no such value of its own
                 throw broken(new BadReply("it gave the test a value that is nested too deeply"));
             }
             if (reply == null) {
@@ -176,7 +176,7 @@ public final class Remote {
             return error;
         }
 
-        /** The first of the classes that is the standard library's, so never one of ours or of the program's. */
+        /** The first of the classes that is of the standard library, never of this sandbox or of the program. */
         private static Throwable exception(String[] names, String message) {
             for (String name : names) {
                 try {

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The process of the program: it says that it is ready, gets class files in its first frame, then one call in each, and answers each with
- * values. Nothing here is trusted: whatever the program does to it, all that can come out of it is other values.
+ * The process of the program. It reports that it is ready, gets class files in its first frame, then one call in each, and answers each
+ * call with values. Nothing here is trusted: whatever the program does to this process, it can only change the values.
  */
 public final class Runner implements Wire.Handles {
     private final Loader loader;
@@ -33,7 +33,7 @@ public final class Runner implements Wire.Handles {
         this.loader = loader;
     }
 
-    /** Classes from their bytes, each once. */
+    /** Loads classes from their bytes, each once. */
     private static final class Loader extends ClassLoader {
         private final Map<String, byte[]> classes;
 
@@ -129,7 +129,7 @@ public final class Runner implements Wire.Handles {
         }
     }
 
-    /** Its class and those above it, and its message. */
+    /** The names of an exception's class and its superclasses, and its message. */
     private static void writeThrown(Throwable thrown, DataOutputStream out) throws IOException {
         List<String> names = new ArrayList<>();
         for (Class<?> type = thrown.getClass(); type != Object.class; type = type.getSuperclass()) {

@@ -1,13 +1,13 @@
 package assay.sandbox;
 
 /**
- * In the judge, an object of a class of the program's. Its methods call into the program's process; equality is identity, always: what a
- * program says of equality decides no verdict.
+ * In the judge, an object of one of the program's classes. Its methods call into the program's process. Equality is always identity, since
+ * the program must not decide the verdict by its own equality.
  */
 public abstract class StandIn {
     final long id;
 
-    /** Stands for the object that the handle names. */
+    /** Stands for the object with this handle. */
     protected StandIn(Handle handle) {
         this.id = handle.id;
         Remote.standsFor(id, this);

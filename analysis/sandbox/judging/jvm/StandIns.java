@@ -24,11 +24,11 @@ import javax.lang.model.util.Elements;
 import javax.lang.model.util.Types;
 
 /**
- * The source of classes that stand for the program's in the judge: the same names and signatures, and each method a call into the
- * program's process. It is made from what the compiler says of the classes; nothing of the program's text enters but its names.
+ * Writes the source of the classes that stand for the program's in the judge: they have the same names and signatures, and each method is a
+ * call into the program's process. They are made from the compiler's description of the classes; of the program's text only names enter.
  */
 final class StandIns {
-    /** Never taken from the program: what a test makes of equality is the judge's own. */
+    /** Methods that are never the program's: the judge decides equality by itself. */
     private static final Set<String> LEFT_OUT =
             Set.of("equals(Ljava/lang/Object;)Z", "hashCode()I", "finalize()V", "clone()Ljava/lang/Object;");
 
@@ -103,7 +103,7 @@ final class StandIns {
         return callable ? method(type, method) : "";
     }
 
-    /** Whether it is an `equals` for objects of one class of the program's, which the compiler would take in the place of Object's. */
+    /** Whether it is an `equals` for objects of one of the program's classes, which the compiler would choose over Object's. */
     private boolean comparesOwn(ExecutableElement method) {
         List<? extends VariableElement> given = method.getParameters();
         return method.getSimpleName().contentEquals("equals")
@@ -183,7 +183,7 @@ final class StandIns {
         return bounds.isEmpty() ? "" : " extends " + bounds;
     }
 
-    /** Whether a test could write its type: not one of a private class, nor of a class of the program's that is not `own`. */
+    /** Whether a test could write this type: not where it has a private class, or a class of the program that is not in `own`. */
     private boolean nameable(ExecutableElement method) {
         return nameable(method.getReturnType())
                 && method.getParameters().stream().allMatch(p -> nameable(p.asType()))
@@ -205,7 +205,7 @@ final class StandIns {
         }
     }
 
-    /** A type as source text, without the annotations that its own `toString` would write. */
+    /** A type as source text, without the annotations of its `toString`. */
     private String name(TypeMirror type) {
         switch (type.getKind()) {
             case DECLARED:

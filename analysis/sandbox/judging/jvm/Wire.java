@@ -18,29 +18,29 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * Values as tagged bytes, for one call and its reply. What is read back is an object of the standard library, made here: no object of a
- * class of the program's own ever crosses. Containers have numbers in the order in which they are first met, the same on both sides, so
- * that an argument that comes back is the very argument, and what a call changed in one is known.
+ * Encodes values as tagged bytes, for one call and its reply. Decoding makes new objects of the standard library; no object of the
+ * program's own classes is ever sent. Containers are numbered in the order in which they are first met, the same on both sides. So an
+ * argument that comes back is the same object, and the changes that a call made in it are known.
  *
- * <p>Strings are interned on both sides: a test passes literals, and programs that compare them with == behave as in one process.
+ * <p>Strings are interned on both sides, so that programs which compare a test's literals with == behave as in one process.
  */
 final class Wire {
-    /** A value that cannot travel; the message names its class. */
+    /** A value that can't be sent; the message names its class. */
     static final class Untransportable extends RuntimeException {
         Untransportable(String message) {
             super(message);
         }
     }
 
-    /** Objects that are known by a number on the other side: those of the program's own classes. */
+    /** Objects of the program's own classes, which the other side knows by number. */
     interface Handles {
-        /** Whether the object is one; if so it has been written, without a tag. */
+        /** Write the object, without a tag, if it is one; returns whether it was. */
         boolean write(Object value, DataOutputStream out) throws IOException;
 
         /** The object that `write` of the other side wrote. */
         Object read(DataInputStream in) throws IOException;
 
-        /** A class of an array's elements by its name. */
+        /** The class of an array's elements, by its name. */
         Class<?> elementClass(String name) throws ClassNotFoundException;
     }
 
@@ -190,7 +190,7 @@ final class Wire {
         }
     }
 
-    /** What is inside a container that has a number. */
+    /** Write the contents of a numbered container. */
     void writeContents(Object value, DataOutputStream out) throws IOException {
         if (value instanceof CharSequence text) {
             Frames.writeString(text.toString(), out);
@@ -351,7 +351,7 @@ final class Wire {
         return items;
     }
 
-    /** Give a container what `writeContents` of the other side wrote. */
+    /** Fill a container with what `writeContents` of the other side wrote. */
     @SuppressWarnings("unchecked")
     void readContents(Object container, DataInputStream in) throws IOException {
         if (container instanceof StringBuilder builder) {

@@ -1,23 +1,23 @@
 'use strict'
 // Runs one trusted test after the other. A frame is the test's text; its answer is a frame `P` (passed), `F` with the reason, or `U` with
-// the reason why the test can give no verdict. A name that neither the test nor the language has stands for one of the program's.
+// the reason why the test can give no verdict. A name that neither the test nor the language defines is one of the program's.
 const { inspect, isDeepStrictEqual } = require('util')
 const { createRequire } = require('module')
 const { compileFunction } = require('vm')
 const { readFrame, writeFrame } = require('./frames.js')
 const { Untransportable, Wire } = require('./wire.js')
 
-// names that a test means for itself; those of functions that programs have under the same name are not among them
+// names that a test means itself, without those that programs commonly give to functions
 const OURS = new Set([...Object.getOwnPropertyNames(globalThis), 'require', 'module', 'exports', 'arguments', 'programScope'])
 for (const name of ['escape', 'unescape', 'fetch']) OURS.delete(name)
 const installed = createRequire('/')
-// what carries the frames takes no longer one (conversation.py)
+// the relay of the frames (call_relay.py) takes no longer one
 const MOST_BYTES = 1 << 24
 const LONGEST_REASON = 2000
 
-/** No verdict: the fault is the test's, or the program's process has ended, which the carrier of frames knows. */
+/** No verdict: the test is at fault, or the program's process has ended, which the relay knows. */
 class CannotJudge extends Error {}
-/** The program's process answered with what no value is, or with one that cannot travel. */
+/** The program's process answered with something that is no value, or with a value that can't be sent. */
 class BadReply extends Error {}
 
 class Session {
@@ -25,14 +25,14 @@ class Session {
     this.functions = []
     this.standIns = new Map()
     this.made = new Set()
-    // containers that the program's answers were made into, and how long those were
+    // containers made of the program's answers, and the lengths of these answers
     this.given = new WeakSet()
     this.received = 0
     this.names = new Map()
     this.failure = null
   }
 
-  /** What the test is told, and what decides, whatever the test makes of it. */
+  /** Record the error that decides the verdict, even where the test catches it; returns what to throw. */
   fail (error) {
     this.failure = this.failure || (error === undefined || error === null ? new Error(`thrown: ${error}`) : error)
     return error
@@ -68,7 +68,7 @@ class Session {
       : new CannotJudge(`${what} what it cannot: ${fault}`))
   }
 
-  /** Note which containers were read that the test had not. */
+  /** Record which containers were read that the test did not have. */
   take (wire, had, text) {
     this.received += text.length
     for (let i = had; i < wire.known.length; i++) this.given.add(wire.known[i])
@@ -81,7 +81,7 @@ class Session {
     try {
       const { changed, ...rest } = JSON.parse(reply.slice(1))
       const [[key, value]] = Object.entries(rest)
-      // before what changed, where the new object may be, too
+      // registered before the changes, which may contain the new object
       if (call.operation === 'new' && key === 'value' && Array.isArray(value) && value[0] === 'i') this.made.add(value[1])
       for (const [number, contents] of changed) wire.readContents(wire.container(number), contents)
       outcome = [key, wire.read(value)]
@@ -138,7 +138,7 @@ class Session {
     return this.standIns.get(id)
   }
 
-  /** A function of the program's: it can be called, and made an object with; at its top level, it has static properties. */
+  /** A function of the program: it can be called, also with `new`; one of the top level has static properties. */
   callable (target) {
     const session = this
     const own = function () {}
@@ -151,7 +151,7 @@ class Session {
     })
   }
 
-  /** An object that the test made of a class of the program's. */
+  /** An object that the test has made of one of the program's classes. */
   object (target) {
     const session = this
     return new Proxy({}, {
@@ -168,7 +168,7 @@ class Session {
     return typeof value === 'function' ? (...values) => this.exchange({ operation: 'call', target, property }, values) : value
   }
 
-  /** The scope around a test: names of the program's, and what the test sets under one of them without declaring it, which is its own. */
+  /** The scope around a test: the program's names, and the values that the test assigns to undeclared names. */
   scope () {
     return new Proxy(Object.create(null), {
       has: (own, name) => typeof name === 'string' && !OURS.has(name) && (name in own || this.kind(name) !== 'undefined'),
@@ -199,7 +199,7 @@ function asserting (session) {
   })
 }
 
-// lodash's isEqual is what the tests of MBXP and of mxeval's HumanEval compare with
+// the tests of MBXP and of mxeval's HumanEval compare with lodash's isEqual
 function requiring (session) {
   return name => {
     if (name === 'lodash') return { isEqual: isDeepStrictEqual }
@@ -219,7 +219,7 @@ function compiled (test) {
   }
 }
 
-/** Where a failure was, for people: its message and the line of the test. */
+/** A failure in words: its message and the line of the test. */
 function reason (error) {
   if (error instanceof BadReply || error instanceof CannotJudge) return error.message
   if (!(error instanceof Error)) return `thrown: ${shown(error)}`
@@ -231,12 +231,12 @@ function place (error) {
     const line = /test\.js:(\d+)/.exec(error.stack)
     return line ? ` at line ${line[1]} of the test` : ''
   } catch {
-    // a stack is put into words when it is first asked for, and its error's name may be no text
+    // reading `stack` formats it for the first time, which fails where the error's name is no text
     return ''
   }
 }
 
-/** Of any value, also one that came from the program, as text. */
+/** Any value as text, also one that came from the program. */
 function shown (value) {
   return (typeof value === 'string' ? value : inspect(value, { breakLength: Infinity })).slice(0, LONGEST_REASON)
 }
@@ -248,7 +248,7 @@ async function judged (test) {
   process.on('uncaughtException', failed)
   try {
     await compiled(test)(session.scope(), requiring(session), asserting(session))
-    // what the test left to do once promises are kept
+    // wait for what the test left to pending promises
     await new Promise(resolve => setImmediate(resolve))
   } catch (error) {
     session.fail(error)

@@ -1,6 +1,6 @@
 'use strict'
-// The process of the program: it says that it is ready, gets the program's text in its first frame, and answers calls with values. Nothing
-// here is trusted: whatever the program does to it, all that can come out of it is other values.
+// The process of the program. It reports that it is ready, gets the program's text in its first frame, and answers calls with values.
+// Nothing here is trusted: whatever the program does to this process, it can only change the values.
 const { createHash } = require('crypto')
 const { createRequire } = require('module')
 const { runInThisContext } = require('vm')
@@ -23,7 +23,7 @@ function number (value) {
   return numbers.get(value)
 }
 
-/** What a call refers to: a name of the program's, an object by its number, and a property of either. */
+/** The target of a call: a name of the program or an object by its number, or a property of either. */
 function resolve (target, property) {
   const object = typeof target === 'string' ? runInThisContext(target) : objects[target]
   return property === undefined ? [undefined, object] : [object, get(object, property)]
@@ -57,7 +57,7 @@ function handles (talk) {
   }
 }
 
-/** Call a function of the test's, and serve what it calls meanwhile. */
+/** Call one of the test's functions, and serve the calls that it makes meanwhile. */
 function callBack (call, values) {
   const wire = new Wire(handles(callBack))
   writeFrame(1, 'C' + stringify({ ...call, values: values.map(value => wire.write(value)) }))
@@ -135,7 +135,7 @@ async function answer (frame) {
   }
 }
 
-// js-md5 is the one package that HumanEval-X names
+// js-md5 is the only package that HumanEval-X uses
 function packages () {
   const installed = createRequire('/')
   const md5 = text => createHash('md5').update(text).digest('hex')

@@ -1,18 +1,18 @@
 'use strict'
-// Values as tagged JSON, for one call and its reply. What is read back are plain values made here: no object of the other side ever
-// crosses, and no function but as something to call. Containers have numbers in the order in which they are first met, the same on both
-// sides, so that an argument that comes back is the very argument, and what a call changed in one is known.
+// Encodes values as tagged JSON, for one call and its reply. Decoding makes new plain values; no object of the other side is ever sent, and
+// a function only as a reference to call. Containers are numbered in the order in which they are first met, the same on both sides. So an
+// argument that comes back is the same object, and the changes that a call made in it are known.
 
 const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, is, keys } = Object
 const { isArray } = Array
 const TYPED = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
   BigInt64Array, BigUint64Array]
 const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
-// a function under one of these names could stand for a method that a test means to be the language's own
+// a function under one of these names could replace a method of the language that a test relies on
 const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, Set, Date, RegExp, Promise, BigInt]
   .flatMap(type => Object.getOwnPropertyNames(type.prototype)).concat('toJSON'))
 
-// how many containers one may be inside
+// how deep containers may be nested
 const DEEPEST = 200
 
 class Untransportable extends Error {}
@@ -52,7 +52,7 @@ class Wire {
     return [kind, this.writeContents(value), ...extra(kind, value)]
   }
 
-  /** One level further inside. */
+  /** Run one level deeper. */
   deeper (step) {
     if (this.depth === DEEPEST) throw new Untransportable('a value that is nested too deeply')
     this.depth += 1
@@ -63,7 +63,7 @@ class Wire {
     }
   }
 
-  /** What is inside a container, as flat as `contents` has it. */
+  /** Write what is inside a container, flat as `contents` returns it. */
   writeContents (value) {
     const items = contents(value)
     const written = new Array(items.length)
@@ -89,13 +89,13 @@ class Wire {
     return made
   }
 
-  /** The container of that number. A name in its place would reach what every array has. */
+  /** The container of that number. Anything but a number is refused, since a name would reach an array's own properties. */
   container (number) {
     if (!Number.isInteger(number) || number < 0 || number >= this.known.length) throw new TypeError(`no container has the number ${number}`)
     return this.known[number]
   }
 
-  /** Give a container what `writeContents` of the other side wrote. */
+  /** Fill a container with what `writeContents` of the other side wrote. */
   readContents (value, body) {
     if (!isArray(body)) throw new TypeError('not the contents of a container')
     const items = new Array(body.length)
@@ -118,7 +118,7 @@ function kindOf (value) {
   return TYPED.some(type => value instanceof type) ? 't' : 'o'
 }
 
-/** What an object must be made with. */
+/** The values that an object has to be made with. */
 function extra (kind, value) {
   switch (kind) {
     case 'r': return [`${value.source}`, `${value.flags}`]
@@ -174,8 +174,8 @@ function contents (value) {
 }
 
 /**
- * Make a container's contents these, in place. Properties are defined, never assigned: a key such as __proto__ is a key. What `contents`
- * never gives is refused: its writer may not be ours.
+ * Replace a container's contents in place. Properties are defined, never assigned, so that a key such as __proto__ is only a key. What
+ * `contents` never returns is refused: the program may have written it.
  */
 function fill (value, items) {
   switch (kindOf(value)) {
