@@ -57,15 +57,10 @@ def start(
         "private": private,
         "uid": uid,
         "confined": confined,
-        "readable": [str(path) for path in (*view.system_paths(), *view.interpreter_folders(), *(mount.source for mount in mounts))],
-        "writable": [private, *(str(mount.source) for mount in mounts if mount.writable)],
-        "cpu_s": None if math.isinf(limits.cpu_s) else limits.cpu_s,
-        "memory_bytes": limits.memory_bytes,
-        "file_bytes": limits.file_bytes,
-        "open_files": MAX_OPEN_FILES,
-        "processes": limits.processes,
         "control": control,
         "report": tell,
+        **_readable_and_writable(mounts, private),
+        **_bounds(limits),
     }
     try:
         process = subprocess.Popen(
@@ -89,6 +84,24 @@ def start(
     group = cgroup.make(limits, own_processes=3)
     group.admit(process.pid)
     return LauncherJail(process, report, hold, private, group)
+
+
+def _readable_and_writable(mounts: Sequence[view.Mount], private: str) -> dict[str, list[str]]:
+    sources = (mount.source for mount in mounts)
+    return {
+        "readable": [str(path) for path in (*view.system_paths(), *view.interpreter_folders(), *sources)],
+        "writable": [private, *(str(mount.source) for mount in mounts if mount.writable)],
+    }
+
+
+def _bounds(limits: Limits) -> dict[str, float | None]:
+    return {
+        "cpu_s": None if math.isinf(limits.cpu_s) else limits.cpu_s,
+        "memory_bytes": limits.memory_bytes,
+        "file_bytes": limits.file_bytes,
+        "open_files": MAX_OPEN_FILES,
+        "processes": limits.processes,
+    }
 
 
 class LauncherJail:

@@ -72,7 +72,6 @@ _PURE_MATH = words("abs max min sqrt pow floor ceil signum sin cos log exp round
 _PURE_CHARACTER = words("isDigit isLetter isLetterOrDigit isUpperCase isLowerCase isWhitespace isAlphabetic toUpperCase toLowerCase")
 _PURE_COLLECTION = frozenset({"size", "isEmpty"})
 _PURE_CLASSES = (COLLECTIONS - {"Collection", "List", "Set", "Map", "Queue", "Deque"}) | {"StringBuilder", "StringBuffer", "Object"}
-_ORDERED = ("<", ">", "<=", ">=")
 
 
 def effects(java: JavaSource, node: Node) -> Effects:

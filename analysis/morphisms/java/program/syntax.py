@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -190,11 +190,6 @@ def role(node: Node) -> str | None:
     return None if node.parent is None else _role(node.parent, node)
 
 
-def has_comment(node: Node) -> bool:
-    """Whether a comment is inside."""
-    return any(n.type in COMMENTS for n in walk(node))
-
-
 def indentation(java: JavaSource, node: Node) -> str:
     """The white space at the start of the line on which a node starts."""
     start = java.span(node)[0]
@@ -216,11 +211,6 @@ def node_at(java: JavaSource, site: Site, types: frozenset[str] | set[str]) -> N
             return node
         node = node.parent
     raise Refused(f"characters {site.start}-{site.end} are not such a place")
-
-
-def sites_of(java: JavaSource, nodes: Iterable[Node], what: str = "") -> list[Site]:
-    """The places where nodes are."""
-    return [Site(*java.span(node), what) for node in nodes]
 
 
 def splice(source: str, edits: Sequence[Edit]) -> str:
