@@ -1,4 +1,4 @@
-"""Java programs that try to pass a test that they should fail, or to do harm: tests/analysis/sandbox/test_java.py."""
+"""Java programs that try to pass a test that they should fail, or to do harm: tests/analysis/sandbox/judging/test_java.py."""
 
 from assay.analysis.sandbox.judging.result import ProgramOutcome
 

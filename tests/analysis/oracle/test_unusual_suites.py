@@ -1,0 +1,253 @@
+"""Suites that are not as one would wish: they depend on order, trace themselves, can't be forked, or break."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from shop_project import SHOP, changed, isolated, name_of, write
+
+from assay.analysis.oracle.oracle import NotJudged, Oracle
+
+ORDER = """
+done = []
+
+
+def test_a():
+    done.append("a")
+
+
+def test_b():
+    assert done == ["a"]
+    done.append("b")
+
+
+def test_c():
+    assert done == ["a", "b"]
+
+
+""" + "\n".join(f"def test_{i}():\n    pass\n" for i in range(40))
+
+
+def test_tests_that_depend_on_their_order_are_left_out(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"test_order.py": ORDER})
+    with Oracle(tmp_path, python, isolated()) as made:
+        baseline = made.baseline()
+    assert not baseline.trouble
+    assert baseline.flaky
+    assert {name_of(test) for test in baseline.flaky} <= {"test_a", "test_b", "test_c"}
+    assert len(baseline.outcomes) + len(baseline.flaky) == 43
+
+
+UNFORKABLE = {
+    "conftest.py": "import shop, threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+    "late.py": "import shop\nTOTAL = shop.total([1, 2])\n",
+    "test_shop.py": "def test_total():\n    import late\n    assert late.TOTAL == 3\n\n\n"
+    "def test_price():\n    import shop\n    assert shop.price_of(1) == 6\n",
+    "shop.py": SHOP,
+}
+
+
+@pytest.mark.slow
+def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_late_import_by_the_whole_suite(
+    tmp_path: Path, python: Path
+) -> None:
+    with Oracle(write(tmp_path, UNFORKABLE), python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
+        assert (verdict.label, verdict.way) == (False, "process")
+        refused = made.verdict("shop.py", changed("unit = 5", "unit = 6"), ways=("warm",))
+        assert (refused.label, refused.way, refused.infrastructure) == (None, "none", False)
+        assert "starts a thread" in refused.reason
+        verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"))
+        assert (verdict.label, verdict.way) == (False, "whole")
+        verdict = made.verdict("shop.py", changed("def at_import(x):\n    return x + 1", "def at_import(x):\n    return [][0]"))
+        assert (verdict.label, verdict.way) == (False, "whole")
+
+
+ELSEWHERE = """
+import pathlib
+import sys
+
+import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) == 3
+
+
+def test_depends_on_what_is_installed():
+    assert (pathlib.Path(sys.prefix) / "flag-of-the-oracle").exists()
+"""
+
+
+def test_the_whole_suite_is_not_believed_either_where_the_unchanged_program_fails_in_it(tmp_path: Path, python: Path) -> None:
+    flag = python.parent.parent / "flag-of-the-oracle"
+    flag.touch()
+    with Oracle(write(tmp_path, {"shop.py": SHOP, "test_shop.py": ELSEWHERE}), python, isolated(), runs=2) as made:
+        assert set(made.baseline().outcomes.values()) == {"passed"}
+        assert made.verdict("shop.py", changed("RATE = 0.2", "RATE = 1 / 5")).label is True
+        flag.unlink()
+        verdict = made.verdict("shop.py", changed("RATE = 0.2", "RATE = 1 / 5"))
+    assert (verdict.label, verdict.way) == (None, "whole")
+    assert "without the change, too" in verdict.reason
+
+
+WATCHERS = """
+import cProfile
+import sys
+import threading
+
+import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) == 3
+
+
+def test_in_a_thread():
+    thread = threading.Thread(target=shop.main)
+    thread.start()
+    thread.join()
+
+
+def test_ends_the_watch():
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        assert shop.price_of(1) == 6
+    finally:
+        sys.settrace(before)
+
+
+def test_profiles():
+    assert cProfile.Profile().runcall(shop.price_of, 2) == 12
+
+
+def test_is_not_watched():
+    assert sys.gettrace() is None
+"""
+
+
+def test_tests_that_watch_what_runs_themselves_belong_to_every_line(tmp_path: Path, python: Path) -> None:
+    with Oracle(write(tmp_path, {"shop.py": SHOP, "test_shop.py": WATCHERS}), python, isolated(), runs=2) as made:
+        assert set(made.baseline().outcomes.values()) == {"passed"}
+        watched_by_tracing = {"test_is_not_watched"} if made.suite.interpreter.python < (3, 12) else set()
+        assert {name_of(test) for test in made.coverage().fresh} == {"test_ends_the_watch", "test_profiles"} | watched_by_tracing
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 5 if count > 1 else 7"))
+    assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_ends_the_watch: failed, was passed")
+
+
+SHARED = """
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def total():
+    return subprocess.run([sys.executable, "-c", "import shop; print(shop.total([1, 2]))"], capture_output=True, text=True).stdout
+
+
+def test_first(total):
+    assert total
+
+
+def test_second(total):
+    assert total == "3\\n"
+
+
+def test_alone():
+    assert True
+"""
+
+
+def test_all_tests_that_a_started_process_may_serve_belong_to_every_line(tmp_path: Path, python: Path) -> None:
+    files = {"shop.py": SHOP, "test_shop.py": SHARED, "test_other.py": "import shop\ndef test_other():\n    assert shop.total([1]) == 1\n"}
+    with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:
+        assert {name_of(test) for test in made.coverage().fresh} == {"test_first", "test_second", "test_alone"}
+        verdict = made.verdict("shop.py", changed("amount = 0", "amount = 0 if len(prices) < 2 else 7"))
+    assert (verdict.label, verdict.reason) == (False, "test_shop.py::test_second: failed, was passed")
+
+
+def test_a_file_that_tests_were_collected_from_is_no_code_of_the_project_whatever_its_name(tmp_path: Path, python: Path) -> None:
+    checks = "import shop\n\n\ndef helper(prices):\n    return shop.total(prices)\n\n\ndef test_total():\n    assert helper([1]) == 1\n"
+    files = {"shop.py": SHOP, "checks.py": checks, "pytest.ini": "[pytest]\npython_files = checks.py\n"}
+    with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:
+        assert made.files() == ["shop.py"]
+        with pytest.raises(NotJudged, match="a test can't be what its own suite judges"):
+            made.verdict("checks.py", checks.replace("prices)", "prices, x=1)"))
+
+
+SLOW_TOTAL = """import os
+import time
+
+STARTED = os.getpid()
+
+
+def total(prices):
+    time.sleep(0.6)
+    return sum(prices)
+"""
+# In a fork only: is killed, as by a machine out of memory, and the process that was forked is a moment later, in the middle of a control.
+KILLED_WHERE_FORKED = """    if os.getpid() != STARTED:
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(0.4)
+            os.kill(STARTED, 9)
+            os._exit(0)
+        time.sleep(0.1)
+        os.kill(os.getpid(), 9)
+    return sum(prices)
+"""
+
+
+@pytest.mark.slow
+def test_where_the_warm_process_dies_in_a_control_the_next_way_is_taken(tmp_path: Path, python: Path) -> None:
+    test = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
+    with Oracle(write(tmp_path, {"shop.py": SLOW_TOTAL, "test_shop.py": test}), python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED))
+        # a process that is started anew imports the present text, not the one that is judged
+        right = made.verdict("shop.py", SLOW_TOTAL.replace("sum(prices)", "sum(prices, 0)"), ways=("warm",))
+        killed = made.verdict("shop.py", SLOW_TOTAL.replace("    return sum(prices)\n", KILLED_WHERE_FORKED), ways=("warm",))
+    assert (verdict.label, verdict.way) == (True, "process")
+    assert (right.label, right.way) == (True, "warm")
+    assert (killed.label, killed.infrastructure) == (None, True)
+
+
+def test_a_sandbox_that_fails_while_the_baseline_is_made_is_asked_again(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
+    right = changed("amount += price", "amount = amount + price")
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        suite = made.suite
+        made.suite = replace(suite, place=tmp_path / "missing")
+        verdict = made.verdict("shop.py", right)
+        assert (verdict.label, verdict.infrastructure) == (None, True)
+        made.suite = suite
+        assert made.verdict("shop.py", right).label is True
+
+
+def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        baseline = made.baseline()
+    assert not baseline.trouble
+    assert baseline.outcomes == {"test_a.py::test_a": "passed"}
+    assert "--no-such-option" in baseline.notes[0]
+
+
+def test_a_suite_that_cannot_be_collected_makes_every_verdict_unknown(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import no_such_module\n"})
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        verdict = made.verdict("shop.py", changed("unit = 5", "unit = 6"))
+    assert (verdict.label, verdict.infrastructure) == (None, False)
+    assert "no_such_module" in verdict.reason
+
+
+def test_a_suite_in_which_nothing_passes_is_told_with_the_error_of_its_first_test(python: Path, tmp_path: Path) -> None:
+    tests = "def test_a():\n    assert 1 == 2, 'so it is'\n\n\ndef test_b():\n    raise ValueError('b')\n"
+    with Oracle(write(tmp_path, {"shop.py": "x = 1\n", "test_shop.py": tests}), python, isolated(), runs=2) as made:
+        trouble = made.baseline().trouble
+    assert trouble.startswith("none of 2 tests passes; of test_shop.py::test_a pytest says: ")
+    assert "assert 1 == 2" in trouble or "so it is" in trouble
