@@ -9,14 +9,15 @@ from lsprotocol import types
 
 from ..inference.opening import ModelChoice
 from ..suggestion.positions import Encoding
-from .confidence import requests as confidence_requests
 from .features import outcome_commands
+from .features.confidence_requests import CONFIDENCE, DIAL, confidence, dial
 from .features.context import CONTEXT, context
 from .features.explain import EXPLAIN, explain
 from .features.hover import hover
 from .features.inline_completion import inline_completion
 from .features.pause_command import PAUSE, pause_for_minutes
 from .features.plain_completion import plain_completion
+from .features.recalibrate import RECALIBRATE, recalibrate
 from .features.status_request import STATUS, status
 from .language_server import AssayServer
 
@@ -122,9 +123,9 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(STATUS)(status)
     server.feature(EXPLAIN)(explain)
     server.feature(CONTEXT)(context)
-    server.feature(confidence_requests.DIAL)(confidence_requests.dial)
-    server.feature(confidence_requests.CONFIDENCE)(confidence_requests.confidence)
-    server.feature(confidence_requests.RECALIBRATE)(confidence_requests.recalibrate_now)
+    server.feature(DIAL)(dial)
+    server.feature(CONFIDENCE)(confidence)
+    server.feature(RECALIBRATE)(recalibrate)
     server.command(outcome_commands.ACCEPTED)(accepted)
     server.command(outcome_commands.REJECTED)(rejected)
     server.command(outcome_commands.SHOWN)(shown)

@@ -1,4 +1,4 @@
-"""The calibrators of every workspace folder, each registry followed by a thread of its own."""
+"""The calibrators for each workspace folder. A thread for each registry follows changes of its files."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from ...calibration.watch import RegistryWatch
 
 
 class Calibrators:
-    """The registry of each root folder that was asked for, kept as its files are until `close`."""
+    """The registries of the root folders. Each is kept up to date with its files until `close`."""
 
     def __init__(self, executor: Executor) -> None:
-        """executor: where the files are read first, so that nothing waits for the disk."""
+        """executor: reads the files first, so that the event loop does not wait for the disk."""
         self._executor = executor
         self._closing: set[asyncio.Task[None]] = set()
         self._watches: dict[Path | None, asyncio.Future[tuple[RegistryWatch, Path | None]]] = {}
 
     def follow(self, root: Path | None) -> asyncio.Future[tuple[RegistryWatch, Path | None]]:
-        """Begin to read the calibrators for a root folder (None: of no project), if that has not begun."""
+        """Start reading the calibrators for a root folder, unless that has started. None: those of no project."""
         if root not in self._watches:
             self._watches[root] = asyncio.get_running_loop().run_in_executor(self._executor, _followed, root)
         return self._watches[root]
 
     async def of(self, root: Path | None) -> tuple[Registry, Path | None]:
-        """The registry for files below a root folder, and the project's folder: the nearest one at or above it that has calibrators."""
+        """The registry for files in a root folder, and the project's folder: the nearest one at or above it that has calibrators."""
         watch, project = await asyncio.shield(self.follow(root))
         return watch.registry, project
 
     def ready(self, root: Path | None) -> Registry | None:
-        """The registry for a root folder if it is read."""
+        """The registry for a root folder, None if it has not been read yet."""
         watch = self._watches.get(root)
         return watch.result()[0].registry if watch is not None and watch.done() else None
 
     def registries(self) -> Iterator[Registry]:
-        """Those that are read."""
+        """The registries that have been read."""
         return (watch.result()[0].registry for watch in self._watches.values() if watch.done())
 
     def unfollow(self, root: Path | None) -> None:

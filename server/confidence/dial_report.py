@@ -1,4 +1,4 @@
-"""What `assay/dial` answers: what each position of the dial would have shown, by this machine's log and by evidence. Pure."""
+"""What `assay/dial` answers: what each level of the dial would have shown, by this machine's log and by held-out evidence. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ...calibration.log.evaluation import groups_of
 from ...calibration.monitoring.dial_levels import Level, levels_of, levels_of_evidence
 from .log_view import Decided, LogView
 
-# What the log can tell of a suggestion: not whether it was just what the user would have written, nor whether tests pass with it.
+# The only event that the log has labels of. It does not tell an exact match, nor whether tests pass.
 LABEL = "kept"
 _DAY_MS = 86_400_000
 
 
 def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms: int | None = None) -> dict[str, Any]:
-    """What the log says, {n, labelled, days, groupedBy, levels}, as in docs/formats.md.
+    """What the log says: {n, labelled, days, groupedBy, levels}, as in docs/formats.md.
 
-    view: None where nothing is logged. event: that the user wants probabilities of; model_id: None before one is loaded. now_ms: since
-    1970, now by default.
+    view: None if nothing is logged. event: the one that the user wants probabilities of. model_id: None before a model is loaded.
+    now_ms: milliseconds since 1970, the current time by default.
     """
     decided = decided_on(view.decided if view is not None else (), event, model_id)
     grouped_by, groups = groups_of([one.request for one in decided])
@@ -45,7 +45,7 @@ def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms
 
 
 def evidence_json(used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
-    """What the held-out evidence of calibrators says, by task; of those that give no number there is nothing to say."""
+    """What the held-out evidence of the calibrators says, by task. Calibrators that give no probability are left out."""
     return [
         {
             "task": task,
@@ -60,7 +60,7 @@ def evidence_json(used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
 
 
 def decided_on(decided: Iterable[Decided], event: str, model_id: str | None) -> list[Decided]:
-    """Those that the dial decides on: they came by themselves, and have a probability of this event from this model."""
+    """Those that the dial decides on: automatic ones with a probability of this event, made by this model."""
     return [
         one
         for one in decided

@@ -1,4 +1,4 @@
-"""Whether calibrators still hold, by what the log says of the suggestions that they gave a number to. Pure."""
+"""Whether calibrators still hold, by what became of the suggestions that they gave a probability. Pure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from .log_view import LogView
 
 
 def drift_json(view: LogView, tolerances: Mapping[str, float]) -> dict[str, Any]:
-    """{drift, told}. drift: of these calibrators, by id with what is tolerated (log odds), the one whose alarm has the most evidence: its
-    `calibrator`, the `Alarm`, and `n`, how many labelled suggestions were looked at; None without an alarm. told: the ids of those of which
-    the user was told."""
+    """{drift, told}, for the calibrators in `tolerances`: ids, with the tolerated drift in log odds.
+
+    drift: the alarm with the most evidence: the id of its `calibrator`, `n` labelled suggestions, and the fields of `Alarm`. None without
+    an alarm. told: ids of the calibrators that the user was told of.
+    """
     found = [(found, calibrator, n) for calibrator, tolerance in tolerances.items() for found, n in _alarm_of(view, calibrator, tolerance)]
     worst = max(found, key=lambda each: each[0].log_e_value, default=None)
     drift = None if worst is None else {"calibrator": worst[1], "n": worst[2], **asdict(worst[0])}
@@ -21,7 +23,7 @@ def drift_json(view: LogView, tolerances: Mapping[str, float]) -> dict[str, Any]
 
 
 def _alarm_of(view: LogView, calibrator: str, tolerance: float) -> list[tuple[Alarm, int]]:
-    """In the order in which the suggestions were made."""
+    """The alarm of one calibrator with its number of labels, if there is an alarm. Suggestions are taken in the order of their times."""
     judged = [
         (one.probability, one.kept)
         for one in view.decided

@@ -21,9 +21,9 @@ from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
 from .calibrators import Calibrators
+from .child_process import ChildProcessFailed
 from .dial_report import LABEL
-from .log_worker import Question, as_json
-from .worker_call import SideProcessError, answer_of
+from .log_reader import Question, ask_log
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class DriftWatch:
                 await asyncio.sleep(_BUSY_S)
             try:
                 await self._look()
-            except SideProcessError as error:
+            except ChildProcessFailed as error:
                 logger.warning("The log can't be checked for drift: %s", error)
             wait_s = AGAIN_S
 
@@ -109,8 +109,8 @@ class DriftWatch:
             self.found = None
             return
         tolerances = tuple(tolerance_of(entry.calibrator) for entry in entries.values())
-        question = Question("drift", str(path), calibrators=tuple(entries), tolerances=tolerances)
-        answer = await answer_of("-m", "assay.server.confidence.log_worker", question=as_json(question))
+        question = Question("drift", calibrators=tuple(entries), tolerances=tolerances)
+        answer = await ask_log(path, question)
         if (drift := answer["drift"]) is None:
             self.found = None
             return

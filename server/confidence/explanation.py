@@ -1,6 +1,6 @@
-"""Why a suggestion has the confidence that it has: for `assay/explain` and, as markdown, for a hover. Pure. What is not known is not said.
+"""Explains the confidence of a suggestion: for `assay/explain`, and as markdown for a hover. Pure.
 
-What code, files and reasons say goes into markdown as code only, so that it is shown and never acts.
+What is not known is left out. Code, file names and reasons are put into markdown as code, so that nothing in them is interpreted.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _NO_LANGUAGE = re.compile(r"[^A-Za-z0-9_+#.-]")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Something that the model saw.
+    """A piece of what the model saw.
 
-    part: which, for people; tokens: how many it took, None where they were not counted; file: its path, None for the document's own text.
+    part: what it is, for people. tokens: its length, None if it was not counted. file: its path, None for the document's own text.
     """
 
     part: str
@@ -40,8 +40,9 @@ class Seen:
 class Uncertain:
     """A token that the model was not sure of.
 
-    index: its place among the tokens, from 0; text: empty for a control token such as the end of the text; probability: its own;
-    best_other: the most likely other token's, None where that is not known.
+    index: its place among the tokens, from 0.
+    text: empty for a control token such as the end of the text.
+    best_other: the probability of the most likely other token, None if it is not known.
     """
 
     index: int
@@ -51,10 +52,10 @@ class Uncertain:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """The calibrator whose answer the confidence is, and what it is worth on data that it was not fitted on, as `Evidence`.
+class CalibratorUsed:
+    """The calibrator that gave the probability, with its evidence on data that it was not fitted on.
 
-    file: its name; fitted_on: samples; ece and ece_noise_floor: as `CalibrationError`.
+    file: its name. fitted_on: the number of samples. ece, ece_noise_floor: as in `CalibrationError`.
     """
 
     id: str
@@ -74,16 +75,16 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that is known of one suggestion's confidence; `as_json` is the format in docs/formats.md.
+    """All that is known of the confidence of one suggestion. `as_json` gives the format in docs/formats.md.
 
-    calibrator: None where none was used, or the one that was is no longer there; chosen_because: the registry's reason, empty where the
-    choice is not known. least_certain: the least likely token first. seen: in the order in which the model saw it.
+    calibrator: None if none was used, or if it no longer exists. chosen_because: the registry's reason, empty if it is not known.
+    least_certain: the least likely token first. seen: in the order in which the model saw it.
     """
 
     id: str
     kind: SuggestionKind
     confidence: Confidence
-    calibrator: Judge | None
+    calibrator: CalibratorUsed | None
     chosen_because: str
     tokens: int
     least_certain: tuple[Uncertain, ...]
@@ -101,20 +102,19 @@ class Explanation:
 
 
 def explanation(suggestion: Suggestion, generation: Generation, choice: Choice | None, seen: Sequence[Seen] = ()) -> Explanation:
-    """What is known of a suggestion.
+    """Explain a suggestion.
 
-    generation: the one whose text and tokens the suggestion is. choice: the registry's, None where it is not known; of a calibrator other
-    than the one that gave the confidence nothing is taken. seen: what the model was shown, as far as that is known.
+    generation: the one that the suggestion was made from. choice: the registry's, None if it is not known. It is used only if it is the
+    calibrator that gave the confidence. seen: what the model was shown, if that is known.
     """
     entry = choice.entry if choice else None
-    used = suggestion.confidence.calibrator
-    same = choice is not None and (entry.calibrator.id if entry else None) == used
-    # A number can be refused for reasons of its own although a calibrator was chosen: then the choice explains nothing.
+    same = choice is not None and (entry.calibrator.id if entry else None) == suggestion.confidence.calibrator
+    # There may be no probability although a calibrator was chosen. Then the choice does not explain the confidence.
     return Explanation(
         id=suggestion.id,
         kind=suggestion.kind,
         confidence=suggestion.confidence,
-        calibrator=_judge(entry) if entry and same else None,
+        calibrator=_calibrator_used(entry) if entry and same else None,
         chosen_because=choice.reason if choice and same else "",
         tokens=len(generation.tokens),
         least_certain=least_certain(generation.tokens),
@@ -124,7 +124,7 @@ def explanation(suggestion: Suggestion, generation: Generation, choice: Choice |
 
 
 def least_certain(tokens: Sequence[Token], count: int = LOWEST_COUNT) -> tuple[Uncertain, ...]:
-    """The `count` tokens with the lowest log-probabilities, the lowest first; those whose log-probability is not known are left out."""
+    """The `count` tokens with the lowest known log-probabilities, the lowest first."""
     known = [(token.logprob, index, token) for index, token in enumerate(tokens) if not math.isnan(token.logprob)]
     return tuple(
         Uncertain(
@@ -137,38 +137,38 @@ def least_certain(tokens: Sequence[Token], count: int = LOWEST_COUNT) -> tuple[U
     )
 
 
-def seen_in(told: dict[str, Any]) -> tuple[Seen, ...]:
-    """The pieces of what `context_json` gives, without their texts, those of other files first; empty ones are left out."""
-    own = (("head", "the head of the file"), ("prefix", "the text before the cursor"), ("suffix", "the text behind it"))
+def seen_in(context: dict[str, Any]) -> tuple[Seen, ...]:
+    """The pieces of a context (`context_json`) that are not empty, without their texts; those of other files first."""
+    own = (("head", "the beginning of the file"), ("prefix", "the text before the cursor"), ("suffix", "the text after the cursor"))
     return (
-        *(Seen("a piece of", piece["tokens"], piece["path"]) for piece in told["extra"]),
-        *(Seen(part, told[name]["tokens"]) for name, part in own if told[name]["text"]),
+        *(Seen("a part of", piece["tokens"], piece["path"]) for piece in context["extra"]),
+        *(Seen(part, context[name]["tokens"]) for name, part in own if context[name]["text"]),
     )
 
 
 def hover_markdown(explanation: Explanation) -> str:
-    """For people: the band in a short first line, then the evidence for it, a paragraph each."""
+    """The explanation for people: the band in a short first line, then a paragraph for each part of the evidence."""
     return "\n\n".join((f"**{explanation.confidence.text}**", *_paragraphs(explanation)))
 
 
 def code_span(text: str) -> str:
-    """The text as code within a line of markdown, whatever it holds; line ends and tabs as ↵ and ⇥."""
-    shown = strip_control_characters(_LINE_END.sub("↵", text).replace("\t", "⇥"))
-    ticks = "`" * (_longest(shown) + 1)
-    # A space at each end is taken off again, but for a text of spaces only.
-    pad = " " if shown.strip(" ") and (shown[0] in " `" or shown[-1] in " `") else ""
-    return f"{ticks}{pad}{shown}{pad}{ticks}"
+    """The text as code within a line of markdown, whatever it contains. Line ends and tabs become ↵ and ⇥."""
+    code = strip_control_characters(_LINE_END.sub("↵", text).replace("\t", "⇥"))
+    ticks = "`" * (_longest(code) + 1)
+    # Markdown removes one space at each end, except from a text of spaces only.
+    pad = " " if code.strip(" ") and (code[0] in " `" or code[-1] in " `") else ""
+    return f"{ticks}{pad}{code}{pad}{ticks}"
 
 
 def fenced(code: str, language: str = "") -> str:
-    """The code as a block of markdown, whatever it holds; language: as the editor names it."""
+    """The code as a block of markdown, whatever it contains. language: the editor's name for it."""
     fence = "`" * max(3, _longest(code) + 1)
     return f"{fence}{_NO_LANGUAGE.sub('', language)}\n{strip_control_characters(_LINE_END.sub(chr(10), code))}\n{fence}"
 
 
-def _judge(entry: Entry) -> Judge:
+def _calibrator_used(entry: Entry) -> CalibratorUsed:
     calibrator, evidence = entry.calibrator, entry.calibrator.evidence
-    return Judge(
+    return CalibratorUsed(
         id=calibrator.id,
         origin=entry.origin,
         file=entry.path.name,
@@ -185,36 +185,36 @@ def _judge(entry: Entry) -> Judge:
     )
 
 
-def _paragraphs(told: Explanation) -> Iterator[str]:
-    said = told.confidence
-    if said.probability is not None:
-        yield f"Probability: {_percent(said.probability)}."
-    elif said.reason:
-        yield f"No probability: {code_span(said.reason)}"
-    if (judge := told.calibrator) is not None:
-        skill = "" if judge.skill is None else f", skill score {judge.skill.value:.2f} ({judge.skill.low:.2f} to {judge.skill.high:.2f})"
+def _paragraphs(explanation: Explanation) -> Iterator[str]:
+    confidence = explanation.confidence
+    if confidence.probability is not None:
+        yield f"Probability: {_percent(confidence.probability)}."
+    elif confidence.reason:
+        yield f"No probability: {code_span(confidence.reason)}"
+    if (used := explanation.calibrator) is not None:
+        skill = "" if used.skill is None else f", skill score {used.skill.value:.2f} ({used.skill.low:.2f} to {used.skill.high:.2f})"
         yield (
-            f"Calibrator: {judge.origin} {code_span(judge.file)}, {judge.status}, from {', '.join(map(code_span, judge.features))}. "
-            f"On {judge.n} held-out samples of {judge.groups} {judge.grouped_by}s: base rate {_percent(judge.base_rate)}{skill}, "
-            f"ECE {judge.ece:.3f} (noise alone gives {judge.ece_noise_floor:.3f})."
+            f"Calibrator: {code_span(used.file)} ({used.origin}, {used.status}), from {', '.join(map(code_span, used.features))}. "
+            f"On {used.n} held-out samples of {used.groups} {used.grouped_by}s: base rate {_percent(used.base_rate)}{skill}, "
+            f"calibration error (ECE) {used.ece:.3f}; noise alone gives {used.ece_noise_floor:.3f}."
         )
-        yield f"Why this one: {code_span(told.chosen_because)}"
-    if told.least_certain:
-        yield f"Least certain of {told.tokens} tokens: {'; '.join(map(_uncertain, told.least_certain))}."
-    if told.seen:
-        yield f"The model saw {', '.join(map(_seen, told.seen))}."
-    if told.timings_ms:
-        yield f"Time: {', '.join(f'{name} {ms:.0f} ms' for name, ms in told.timings_ms.items())}."
+        yield f"Chosen because: {code_span(explanation.chosen_because)}"
+    if explanation.least_certain:
+        yield f"Least certain of {explanation.tokens} tokens: {'; '.join(map(_uncertain, explanation.least_certain))}."
+    if explanation.seen:
+        yield f"The model saw {', '.join(map(_seen, explanation.seen))}."
+    if explanation.timings_ms:
+        yield f"Time: {', '.join(f'{name} {ms:.0f} ms' for name, ms in explanation.timings_ms.items())}."
 
 
 def _uncertain(token: Uncertain) -> str:
-    text = code_span(token.text) if token.text else "the end"
-    other = "" if token.best_other is None else f" (best other {_percent(token.best_other)})"
+    text = code_span(token.text) if token.text else "end of text"
+    other = "" if token.best_other is None else f" (best other token {_percent(token.best_other)})"
     return f"{text} {_percent(token.probability)}{other}"
 
 
 def _percent(probability: float) -> str:
-    """In whole percents, and never as impossible or as certain."""
+    """In whole percents, but never 0 % or 100 %."""
     return "<1 %" if probability < 0.01 else ">99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
 
 

@@ -1,4 +1,4 @@
-"""What the log of events says of suggestions: every generation that was decided on, and what became of it."""
+"""Reads the log of events: each generation that was shown or hidden, and what became of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...calibration.log.samples import Showing, showings_of, was_kept
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A generation that the policy decided on, by the first request for it. kept: the label, None where it is not known."""
+    """A generation that was shown or hidden, with the first request for it. kept: the label, None if it is not known."""
 
     time_ms: int
     request: RequestEnded
@@ -23,28 +23,29 @@ class Decided:
 
     @property
     def probability(self) -> float | None:
-        """What was said then."""
-        said = (self.request.confidence or {}).get("probability")
-        return said if isinstance(said, float) else None
+        """The probability that was given then."""
+        value = (self.request.confidence or {}).get("probability")
+        return value if isinstance(value, float) else None
 
     @property
     def event(self) -> str | None:
-        """What the probability was about."""
-        said = (self.request.confidence or {}).get("event")
-        return said if isinstance(said, str) else None
+        """The event that the probability was about."""
+        value = (self.request.confidence or {}).get("event")
+        return value if isinstance(value, str) else None
 
     @property
     def calibrator(self) -> str | None:
-        """Whose it was."""
-        said = (self.request.confidence or {}).get("calibrator")
-        return said if isinstance(said, str) else None
+        """The id of the calibrator that gave it."""
+        value = (self.request.confidence or {}).get("calibrator")
+        return value if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True)
 class LogView:
-    """A log as it was read. decided: in the order of their times; showings: that were seen; endings: how many of those ended in each way;
-    dropped: events that were never written; drifted: ids of the calibrators of which the user was told that they no longer hold;
-    since_ms: the oldest event's time.
+    """What was read from a log.
+
+    decided: sorted by time. showings: how many were seen. endings: how many of those ended in each way. dropped: events that were never
+    written. drifted: ids of the calibrators that the user was told no longer hold. since_ms: the time of the oldest event.
     """
 
     path: Path
@@ -57,28 +58,28 @@ class LogView:
 
 
 def read_log(path: Path) -> LogView:
-    """What is in a log. Raises EventLogError where it can't be read; a log that is not there yet holds nothing."""
+    """Read a log. One that does not exist yet is empty. Raises EventLogError if it can't be read."""
     if not path.exists():
         return LogView(path, None, (), {}, 0, 0, frozenset())
-    aside = _Aside()
+    besides = _BesidesShowings()
     with EventLog(path) as log:
-        rows = list(aside.taken(log.rows()))
+        rows = list(besides.filtered(log.rows()))
     showings = showings_of(rows)
-    decided = [*aside.hidden.values(), *map(_decided, showings)]
+    decided = [*besides.hidden.values(), *map(_decided, showings)]
     seen = [showing for showing in showings if showing.shown]
     return LogView(
         path,
-        aside.since_ms,
+        besides.since_ms,
         tuple(sorted(decided, key=lambda one: one.time_ms)),
         dict(Counter(showing.ended.ending.value for showing in seen if showing.ended is not None)),
         len(seen),
-        aside.dropped,
-        frozenset(aside.drifted),
+        besides.dropped,
+        frozenset(besides.drifted),
     )
 
 
-class _Aside:
-    """Takes from rows what showings do not tell, and lets only those through that begin a showing or tell of one."""
+class _BesidesShowings:
+    """Collects what showings do not have from the rows, and passes on only the rows that belong to showings."""
 
     def __init__(self) -> None:
         self.since_ms: int | None = None
@@ -86,8 +87,8 @@ class _Aside:
         self.dropped = 0
         self.drifted: set[str] = set()
 
-    def taken(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """The rows that are left."""
+    def filtered(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """The rows that belong to showings."""
         for row in rows:
             event = row.event
             self.since_ms = row.time_ms if self.since_ms is None else min(self.since_ms, row.time_ms)

@@ -97,7 +97,7 @@ class Protocol(LanguageServerProtocol):
     def structured(self, params: Any, kind: type[T]) -> T:
         """What a request of our own was sent with, checked. Raises ValueError."""
         try:
-            return self._converter.structure(plain(params), kind)
+            return self._converter.structure(as_json(params), kind)
         except Exception as error:
             raise ValueError("; ".join(_faults(error))) from error
 
@@ -293,17 +293,23 @@ class Protocol(LanguageServerProtocol):
             self.lose(_uri(data), "a change could not be read")
 
     def _refuse(self, number: str | int | None, error: JsonRpcException) -> None:
-        # a plain dictionary, because the converter leaves out an id of null
+        # a as_json dictionary, because the converter leaves out an id of null
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": error.code, "message": error.message}})
 
 
-def plain(params: Any) -> Any:
-    """JSON of what pygls makes of the params of methods that it does not know: named tuples in the place of objects."""
+def as_json(params: Any) -> Any:
+    """JSON from params of a method that pygls does not know. pygls makes named tuples of their objects."""
     if isinstance(params, list):
-        return [plain(item) for item in params]
+        return [as_json(item) for item in params]
     if hasattr(params, "_asdict"):
         params = params._asdict()
-    return {name: plain(value) for name, value in params.items()} if isinstance(params, dict) else params
+    return {name: as_json(value) for name, value in params.items()} if isinstance(params, dict) else params
+
+
+def fields_of(params: Any) -> dict[str, Any]:
+    """The fields of such params; empty if they are no object."""
+    fields = as_json(params)
+    return fields if isinstance(fields, dict) else {}
 
 
 def _envelope_fault(data: Any) -> str | None:

@@ -230,7 +230,7 @@ def test_recalibrating_from_few_labels_is_refused_and_the_report_says_why(suite:
         assert recalibrate(nvim) == "Assay: 0 calibrators written, 1 refused; why: :Assay report"
         assert not list((folder / "assay").glob("calibrators/*"))
         nvim.command("Assay report")
-        nvim.until(lambda: "No first choice of this model has a label yet" in "\n".join(nvim.lines()), "why")
+        nvim.until(lambda: "No suggestion of this model has a label yet" in "\n".join(nvim.lines()), "why")
 
 
 def test_recalibrating_from_an_empty_log_is_refused(suite: str, folder: Path) -> None:

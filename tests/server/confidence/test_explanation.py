@@ -42,7 +42,7 @@ def explained(registry: Registry, made: Generation | None = None, **changes: obj
     suggestion = suggest(made, task="line", kind="line", range=HERE, language="python", model_id=MODEL, prompt_id=PROMPT, registry=registry)
     assert suggestion is not None
     choice = explain_choice(registry, PURPOSE)
-    seen = (Seen("the text before the cursor", 423), Seen("a piece of", 80, "src/`util`.py"))
+    seen = (Seen("the text before the cursor", 423), Seen("a part of", 80, "src/`util`.py"))
     return suggestion, choice, explanation(suggestion, made, choice, seen)
 
 
@@ -65,7 +65,7 @@ def test_it_tells_the_calibrator_its_evidence_and_why_it_was_chosen(calibrator: 
     assert (judge["n"], judge["groups"], judge["base_rate"]) == (evidence.n, evidence.groups, evidence.base_rate)
     assert judge["skill"] == asdict(evidence.skill)
     assert (judge["ece"], judge["ece_noise_floor"]) == (evidence.ece.value, evidence.ece.noise_floor)
-    assert document["seen"][1] == {"part": "a piece of", "tokens": 80, "file": "src/`util`.py"}
+    assert document["seen"][1] == {"part": "a part of", "tokens": 80, "file": "src/`util`.py"}
     assert document["timings_ms"] == {"prompt": 3.0, "generate": 4.0}
 
 
@@ -78,13 +78,13 @@ def test_the_hover_begins_with_the_band_and_tells_every_number(calibrator: Calib
     assert first == f"**{suggestion.confidence.text}**"
     assert rest == [
         f"Probability: {100 * suggestion.confidence.probability:.0f} %.",
-        f"Calibrator: user `mine.json`, informative, from {', '.join(f'`{name}`' for name in calibrator.features)}. "
+        f"Calibrator: `mine.json` (user, informative), from {', '.join(f'`{name}`' for name in calibrator.features)}. "
         f"On {evidence.n} held-out samples of {evidence.groups} projects: base rate {100 * evidence.base_rate:.0f} %, "
         f"skill score {evidence.skill.value:.2f} ({evidence.skill.low:.2f} to {evidence.skill.high:.2f}), "
-        f"ECE {evidence.ece.value:.3f} (noise alone gives {evidence.ece.noise_floor:.3f}).",
-        f"Why this one: `{choice.reason}`",
-        "Least certain of 2 tokens: `t0` 37 % (best other 5 %); `t1` 61 % (best other 5 %).",
-        "The model saw the text before the cursor (423 tokens), a piece of ``src/`util`.py`` (80 tokens).",
+        f"calibration error (ECE) {evidence.ece.value:.3f}; noise alone gives {evidence.ece.noise_floor:.3f}.",
+        f"Chosen because: `{choice.reason}`",
+        "Least certain of 2 tokens: `t0` 37 % (best other token 5 %); `t1` 61 % (best other token 5 %).",
+        "The model saw the text before the cursor (423 tokens), a part of ``src/`util`.py`` (80 tokens).",
         "Time: prompt 3 ms, generate 4 ms.",
     ]
 
@@ -136,7 +136,7 @@ def test_no_token_is_said_to_be_certain_or_impossible(logprob: float, said: str)
 
 def test_a_token_without_a_text_is_the_end() -> None:
     ended = Generation("x", (Token(0, b"", -2.0, None, None),), StopReason.END, Timings(1.0, 1.0, 1, 0))
-    assert "Least certain of 1 tokens: the end 14 %." in hover_markdown(explained(Registry((), ()), ended)[2])
+    assert "Least certain of 1 tokens: end of text 14 %." in hover_markdown(explained(Registry((), ()), ended)[2])
 
 
 @given(SPITEFUL)
@@ -170,7 +170,7 @@ def test_no_name_of_a_file_and_no_token_acts_in_the_hover(calibrator: Calibrator
     evil = "[x](command:evil)`<img src=x>\n\n# big\u202e.json"
     made = replace(generation(), tokens=(Token(0, b"```\n<b>", -1.0, None, None),))
     told = explained(registry_of(calibrator, evil), made)[2]
-    markdown = hover_markdown(replace(told, seen=(Seen("a piece of", None, evil),)))
+    markdown = hover_markdown(replace(told, seen=(Seen("a part of", None, evil),)))
     outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", markdown)
     assert not re.search(r"[\[\]<>#`]", outside)
     assert "\u202e" not in markdown
@@ -179,8 +179,8 @@ def test_no_name_of_a_file_and_no_token_acts_in_the_hover(calibrator: Calibrator
 def test_of_a_context_its_parts_are_told_and_not_their_texts() -> None:
     context = Context(Excerpt("import os\n", "x = ", ""), "a.py", (("b.py", "y = 2\n"),), ())
     assert seen_in(context_json(context, len, Prompt((), "infill"), None)) == (
-        Seen("a piece of", 6, "b.py"),
-        Seen("the head of the file", 10),
+        Seen("a part of", 6, "b.py"),
+        Seen("the beginning of the file", 10),
         Seen("the text before the cursor", 4),
     )
 

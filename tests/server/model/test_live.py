@@ -201,7 +201,7 @@ async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_ggu
         (suggestion,) = item["command"]["arguments"]
         told = await client.request("assay/explain", {"id": suggestion["id"]})
         assert told["confidence"]["status"] == "uncalibrated"
-        assert [seen["part"] for seen in told["seen"]] == ["the text before the cursor", "the text behind it"]
+        assert [seen["part"] for seen in told["seen"]] == ["the text before the cursor", "the text after the cursor"]
         assert all(seen["tokens"] > 0 for seen in told["seen"])
         context = await client.request("assay/context", {"textDocument": {"uri": URI}, "position": {"line": 1, "character": 2}})
         assert (context["prefix"]["text"], context["suffix"]["text"]) == ("import os\nx?", "\nprint(x)\n")

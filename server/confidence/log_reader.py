@@ -1,43 +1,50 @@
-"""The process that reads the log of events for the language server and says what is in it: 100,000 events take 0.3 s of the processor.
+"""Reads the log of events in a process of its own, and answers one question about it. (100,000 events take 0.3 s of CPU time.)
 
-It reads one question (`Question`, as JSON) from stdin, and prints the answer.
+`ask_log` starts the process. It reads a `Question` from stdin, as JSON, and prints the answer.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from ...calibration.log.event_log import EventLogError
 from ...calibration.strict_json import build
+from .child_process import json_from
+from .confidence_report import log_json, recalibrate_json
 from .dial_report import log_dial_json
 from .drift_report import drift_json
 from .log_view import read_log
-from .report import log_json, recalibrate_json
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to say of the log in a file.
+    """What is asked about a log.
 
-    event: that the user wants probabilities of; model: the fingerprint id, None before one is loaded; prompts: fingerprint ids of what it
-    is shown; calibrators: ids of those in use; tolerances: of each in log odds, for what = "drift".
+    event: the one that the user wants probabilities of.
+    model: the fingerprint id, None before one is loaded. prompts: fingerprint ids of what the model is shown.
+    calibrators: ids of those in use. tolerances: one for each of them, in log odds, for `about="drift"`.
     """
 
-    what: Literal["dial", "confidence", "drift"]
-    path: str
+    about: Literal["dial", "confidence", "drift"]
     event: str = ""
     model: str | None = None
     prompts: tuple[str, ...] = ()
     calibrators: tuple[str, ...] = ()
     tolerances: tuple[float, ...] = ()
+    path: str = ""
+
+
+async def ask_log(path: Path, question: Question) -> dict[str, Any]:
+    """The answer to a question about the log at a path: JSON as in docs/formats.md. Raises ChildProcessFailed if it can't be read."""
+    return await json_from("-m", __name__, question=asdict(replace(question, path=str(path))))
 
 
 def main() -> int:
-    """Answer the question on stdin; 1, with a line on stderr, where the log can't be read."""
+    """Answer the question on stdin. Returns 1, with a line on stderr, if the log can't be read."""
     question = build(Question, json.load(sys.stdin))
     try:
         answer = _answer(question)
@@ -48,14 +55,9 @@ def main() -> int:
     return 0
 
 
-def as_json(question: Question) -> dict[str, Any]:
-    """What `main` reads."""
-    return asdict(question)
-
-
 def _answer(question: Question) -> dict[str, Any]:
     view = read_log(Path(question.path))
-    match question.what:
+    match question.about:
         case "dial":
             return log_dial_json(view, question.event, question.model)
         case "confidence":

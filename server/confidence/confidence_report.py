@@ -1,4 +1,4 @@
-"""What `assay/confidence` answers: whose the probabilities are, what is known of them, and what this machine's log says. Pure."""
+"""What `assay/confidence` answers: the calibrators in use with their evidence, and what this machine's log says. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .log_view import Decided, LogView
 
 
 def tasks_json(choices: Mapping[str, Choice]) -> list[dict[str, Any]]:
-    """By task the calibrator that the registry chose with its evidence, and why that one or none."""
+    """By task, the calibrator that the registry chose with its evidence, and why."""
     return [
         {"task": task, "calibrator": None if choice.entry is None else _entry_json(choice.entry), "because": choice.reason}
         for task, choice in choices.items()
@@ -49,9 +49,9 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
 
 
 def log_json(view: LogView, used: frozenset[str]) -> dict[str, Any]:
-    """What the log says. used: ids of the calibrators in use: the reliability is that of what they said."""
+    """What the log says. used: ids of the calibrators in use; the reliability is that of their probabilities."""
     labels = [one.kept for one in view.decided if one.kept is not None]
-    # Of what was said of another event the label says nothing.
+    # The label `kept` says nothing about probabilities of another event.
     judged = [
         (one.probability, one.kept)
         for one in view.decided
@@ -71,9 +71,10 @@ def log_json(view: LogView, used: frozenset[str]) -> dict[str, Any]:
 
 
 def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozenset[str], trouble: str | None = None) -> dict[str, Any]:
-    """Whether some task has enough labels of this model and of what it is shown now, of those that `assay logs recalibrate` takes.
+    """Whether the log has enough labels for `assay logs recalibrate`, for at least one task.
 
-    view: None where nothing is logged, or it can't be read, for the reason `trouble`; prompts: the fingerprints of what the model is shown.
+    Only labels of the current model and prompts count. view: None if nothing is logged, or if the log can't be read for the reason
+    `trouble`. prompts: the fingerprints of what the model is shown.
     """
 
     def answer(reason: str, labelled: int = 0, *, possible: bool = False) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozen
     if trouble is not None:
         return answer(f"The log can't be read: {trouble}.")
     if view is None:
-        return answer("Nothing is logged (assay.log.events), so that there are no labels.")
+        return answer("Nothing is logged (assay.log.events), so there are no labels.")
     if model_id is None:
         return answer("No model is loaded.")
     labels: dict[tuple[str, str], list[bool]] = {}
@@ -91,13 +92,18 @@ def recalibrate_json(view: LogView | None, model_id: str | None, prompts: frozen
         if one.kept is not None and _is_sample(one) and request.model == model_id and request.prompt in prompts:
             labels.setdefault((request.task or "", request.prompt or ""), []).append(one.kept)
     if not labels:
-        return answer("No first choice of this model has a label yet: whether it was kept is known minutes after it was accepted.")
+        return answer(
+            "No suggestion of this model has a label yet. Whether a suggestion was kept is known some minutes after it was accepted."
+        )
     enough = [kept for kept in labels.values() if not are_too_few(np.array(kept))]
     (task, _), best = max(labels.items(), key=lambda item: (not are_too_few(np.array(item[1])), len(item[1])))
-    said = f"{task} has {len(best)} labels, {sum(best)} of them kept"
+    summary = f"{task} has {len(best)} labels, {sum(best)} of them kept"
     if enough:
-        return answer(f"{said}.", len(best), possible=True)
-    return answer(f"{said}; at least {MIN_SAMPLES} with {MIN_PER_CLASS} of each are needed for one task.", len(best))
+        return answer(f"{summary}.", len(best), possible=True)
+    return answer(
+        f"{summary}. One task needs at least {MIN_SAMPLES} labels, with at least {MIN_PER_CLASS} kept and {MIN_PER_CLASS} not kept.",
+        len(best),
+    )
 
 
 def _is_sample(one: Decided) -> bool:

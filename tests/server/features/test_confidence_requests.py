@@ -204,7 +204,7 @@ async def test_too_few_labels_are_told_with_how_many_are_needed(answering_gguf: 
         told = (await client.request("assay/confidence", {}))["recalibrate"]
         assert (told["possible"], told["labelled"], told["needed"]) == (False, 20, 25)
         assert "line_rest has 20 labels" in told["reason"]
-        assert "at least 25 with 5 of each" in told["reason"]
+        assert "at least 25 labels, with at least 5 kept and 5 not kept" in told["reason"]
 
 
 async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
@@ -220,7 +220,7 @@ async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
     write_log(home / "events.sqlite3", fates, model=ids[0], prompt=ids[1])
     async with editing(answering_gguf, tmp_path) as client:
         first, second = client.ask("assay/recalibrate", {}), client.ask("assay/recalibrate", {})
-        with pytest.raises(RpcError, match="under way") as error:
+        with pytest.raises(RpcError, match="running already") as error:
             await client.answer(second)
         assert error.value.code == -32803
         told = await client.answer(first, 120)
@@ -242,7 +242,7 @@ async def test_a_recalibration_ends_with_its_request_and_with_the_server(
     answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_log(home / "events.sqlite3", calibrated(0, 30), model=ids[0], prompt=ids[1])
-    slow = "import assay.server.confidence.requests as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
+    slow = "import assay.server.features.recalibrate as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
     monkeypatch.setattr(client_module, "SERVE", slow + SERVE)
     async with editing(answering_gguf, tmp_path) as client:
         number = client.ask("assay/recalibrate", {})

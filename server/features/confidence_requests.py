@@ -1,0 +1,116 @@
+"""Answers `assay/dial` and `assay/confidence`: the levels of the dial, and the calibrators in use with their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from ...calibration.registry import Choice, Purpose, explain_choice
+from ...inference.completion.task import Task, kind_of
+from ...suggestion.suggest import unlike_usual
+from ..confidence.child_process import ChildProcessFailed
+from ..confidence.confidence_report import recalibrate_json, tasks_json
+from ..confidence.dial_report import LABEL, evidence_json, log_dial_json
+from ..confidence.log_reader import Question, ask_log
+from ..documents.documents import Document
+from ..documents.workspace import path_of, root_of
+from ..language_server import AssayServer
+from ..protocol.pygls_protocol import fields_of
+
+DIAL = "assay/dial"
+CONFIDENCE = "assay/confidence"
+
+TASKS: tuple[Task, ...] = get_args(Task)
+
+
+async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/dial`: for each level of the dial, how much it would have shown and how much of that was right."""
+    choices = await _choices(ls, _document(ls, params))
+    used = {task: choice.calibrator for task, choice in choices.items() if choice.calibrator is not None}
+    settings, model_id = ls.settings, _model_id(ls)
+    answer, trouble = await _read_log(ls, Question("dial", settings.event, model_id))
+    return {
+        "event": settings.event,
+        "label": LABEL,
+        "showAbove": settings.show_above,
+        **(answer or log_dial_json(None, settings.event, model_id)),
+        "logTrouble": trouble,
+        "evidence": evidence_json(used),
+    }
+
+
+async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/confidence`: the calibrators in use, their evidence, and what the log says of them."""
+    document = _document(ls, params)
+    choices = await _choices(ls, document)
+    loaded, prompts = ls.live.process.model, tuple(set(_prompts(ls).values()))
+    used = tuple({choice.calibrator.id for choice in choices.values() if choice.calibrator is not None})
+    answer, trouble = await _read_log(ls, Question("confidence", ls.settings.event, _model_id(ls), prompts, used))
+    return {
+        "event": ls.settings.event,
+        "language": None if document is None else document.language,
+        "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name},
+        "tasks": tasks_json(choices),
+        **(answer or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset(), trouble)}),
+        "logTrouble": trouble,
+    }
+
+
+async def _read_log(ls: AssayServer, question: Question) -> tuple[dict[str, Any] | None, str | None]:
+    """What the log says, and why it can't be read: (answer, None), (None, trouble), or (None, None) if nothing is logged."""
+    path = ls.events.path
+    if path is None:
+        return None, None
+    try:
+        return await ask_log(path, question), None
+    except ChildProcessFailed as error:
+        return None, str(error)
+
+
+def _model_id(ls: AssayServer) -> str | None:
+    loaded = ls.live.process.model
+    return None if loaded is None else loaded.fingerprint.id
+
+
+async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, Choice]:
+    """By task, the calibrator for automatic suggestions in a document, and why it was chosen."""
+    loaded = ls.live.process.model
+    if loaded is None:
+        return {task: Choice(None, "no model is loaded", ()) for task in TASKS}
+    if document is None:
+        return {task: Choice(None, "no document is open, and calibrators are for languages", ()) for task in TASKS}
+    root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
+    registry, _ = await ls.calibrators.of(root)
+    prompts, file = _prompts(ls), path_of(document.uri)
+    return {
+        task: explain_choice(
+            registry,
+            Purpose(loaded.fingerprint.id, prompts[task], ls.settings.event, task, document.language, file),
+            prompt_mismatch=unlike_usual(ls.live.settings, loaded.context_length, kind_of(task)),
+        )
+        for task in TASKS
+    }
+
+
+def _prompts(ls: AssayServer) -> dict[Task, str]:
+    loaded = ls.live.process.model
+    if loaded is None:
+        return {}
+    return {task: ls.live.settings.fingerprint(loaded.layout, loaded.context_length, kind_of(task)) for task in TASKS}
+
+
+def _document(ls: AssayServer, params: Any) -> Document | None:
+    """The document that the request names, or else the one that was last asked about, or else the one opened last."""
+    named = fields_of(params).get("textDocument")
+    if named is None:
+        asked = ls.protocol.documents.get(ls.asked_in)
+        return asked or next(iter([*ls.protocol.documents][-1:]), None)
+    uri = named.get("uri") if isinstance(named, dict) else None
+    if not isinstance(uri, str):
+        raise JsonRpcInvalidParams('"textDocument" is an object with the string "uri"')
+    document = ls.protocol.documents.get(uri)
+    if document is None:
+        raise JsonRpcInvalidParams(f"{uri} is not open")
+    return document
