@@ -191,7 +191,7 @@ def span(start_line: int, start: int, end_line: int, end: int) -> dict[str, Any]
 
 
 @asynccontextmanager
-async def client_of(model: Path) -> AsyncIterator[Client]:
+async def client_of(model: Path | str) -> AsyncIterator[Client]:
     """A client of a server that was started with this model; the process is ended at the end, whatever happened."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVE, str(model), stdin=pipe, stdout=pipe)
