@@ -142,7 +142,7 @@ def test_a_proxy_whose_server_is_away_is_asked_again_and_not_too_often() -> None
     page = (502, {"Content_Type": "text/html", "Retry_After": "0"}, b"<html><h1>502 Bad Gateway</h1></html>")
     speech = Speech(fail=[page, page])
     with serving(speech) as address:
-        RemoteModel(address, timeouts=QUICK).close()
+        RemoteModel(address).close()
         speech.fail = [page] * 1000
         with pytest.raises(ServerBusy, match="HTTP 502: Bad Gateway"):
             RemoteModel(address, timeouts=QUICK)

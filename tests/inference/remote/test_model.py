@@ -159,7 +159,7 @@ def test_another_server_is_asked_with_no_more_than_openai_documents() -> None:
 
 def test_cancel_and_time_end_what_a_silent_server_was_asked() -> None:
     says_on = threading.Event()
-    speech = Speech(silent_until=says_on, pause_s=0.01)
+    speech = Speech(silent_until=says_on, pause_s=0.5)  # between its words: then the connection is closed
     with serving(speech) as address, RemoteModel(address) as model:
         prompt = model.fim("", "")
         for options, reason in (({"max_ms": 50.0}, StopReason.TIME), ({"cancel": asked_after(0.05)}, StopReason.CANCELLED)):
