@@ -1,0 +1,76 @@
+"""What a study measures is what an editor shows: the same places asked through the language server and through the studies."""
+
+from __future__ import annotations
+
+import random
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.python.lines import UnreadableSource, middle, rest, sample_lines, whole
+from assay.inference.completion.settings import Settings
+from assay.inference.opening import EMBEDDED, open_model
+from assay.offline_eval.suggested import Place
+from assay.suggestion.positions import Position, offset_at, position_at
+
+from ..server.client import client_of
+
+# One suggestion a place, of one line, whatever the dial says, computed as the studies do: on one thread.
+OPTIONS = {"alternatives": 1, "kind": "line", "speculate": False, "modelOptions": {"threads": 1}}
+
+
+def places(count: int) -> list[Place]:
+    """Lines, rests and middles of lines in real files, a third of these with CRLF line ends, a third indented with tabs."""
+    rng = random.Random(17)
+    files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    found: list[Place] = []
+    while len(found) < count:
+        text = rng.choice(files).read_text(encoding="utf-8", errors="replace")
+        text = rng.choice([text, text.replace("\n", "\r\n"), text.replace("    ", "\t")])
+        try:
+            lines = list(sample_lines(text, str(len(found))))
+        except UnreadableSource:
+            continue
+        for line in rng.sample(lines, min(3, len(lines))):
+            task = rng.choice(["line", "line_rest", "line_middle"])
+            gap = {"line": whole, "line_rest": rest, "line_middle": middle}[task](text, line, *([] if task == "line" else ["0"]))
+            if gap is not None:
+                found.append(Place(text, gap, task, Settings()))
+    return found[:count]
+
+
+async def test_an_editor_and_a_study_make_the_same_file_of_30_places() -> None:
+    await same_files(30)
+
+
+@pytest.mark.slow
+async def test_an_editor_and_a_study_make_the_same_file_of_300_places() -> None:
+    await same_files(300)
+
+
+async def same_files(count: int) -> None:
+    """Assert that accepting what the server inserts, and what a study judges, gives the same bytes at each place, or both show nothing."""
+    drawn = places(count)
+    with open_model(threads=1) as model:
+        studied = [next(place.suggestions(model)).inserted for place in drawn]
+    hidden = 0
+    async with client_of(EMBEDDED) as client:
+        await client.initialize(options=OPTIONS)
+        await client.ready()
+        for number, (place, inserted) in enumerate(zip(drawn, studied, strict=True)):
+            uri = f"file:///project/{number}.py"
+            text = place.text[: place.gap.start] + place.text[place.gap.end :]
+            at = position_at(text, place.gap.start, "utf-16")
+            client.open(uri, text)
+            items = await client.complete(uri, at.line, at.character, invoked=True)
+            client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+            where = f"{place.task} at line {at.line}: {place.truth!r}"
+            if inserted is None:
+                hidden += 1
+                assert items == [], where
+                continue
+            assert len(items) == 1, where
+            start, end = (offset_at(text, Position(**items[0]["range"][edge]), "utf-16") for edge in ("start", "end"))
+            assert (text[:start] + items[0]["insertText"] + text[end:]).encode() == place.accepted(inserted).encode(), where
+    assert 0 < hidden < count / 2
