@@ -94,14 +94,6 @@ def position_at(text: str, offset: int, encoding: Encoding) -> Position:
     return Position(len(lines) - 1, column_at(lines[-1], len(lines[-1]), encoding))
 
 
-def offset_at(text: str, position: Position, encoding: Encoding) -> int:
-    """The offset (in code points) of a position: past the end of a line it is the line's end, past the last line the text's."""
-    lines = split_lines(text)
-    if position.line >= len(lines):
-        return len(text)
-    return sum(map(len, lines[: position.line])) + index_at(lines[position.line], position.character, encoding)
-
-
 def _units(text: str, encoding: Encoding) -> int:
     if encoding == "utf-32" or text.isascii():
         return len(text)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,26 @@ def test_imports_run_downward_and_are_relative(path: Path) -> None:
         for name in names:
             top = name.split(".")[0]
             assert top not in {"assay", *FLOORS}, f"{path.relative_to(ROOT)}:{node.lineno}: import {name} relatively"
+
+
+def modules_imported(path: Path) -> Iterator[Path]:
+    """The files of the package that a module imports, for types alone or inside a function as well."""
+    folder = path.relative_to(ROOT).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = ROOT.joinpath(*folder[: len(folder) - (node.level - 1)], *(node.module.split(".") if node.module else []))
+            names = (base / alias.name for alias in node.names)
+            for module in (base, *names):
+                if module.with_suffix(".py").is_file():
+                    yield module.with_suffix(".py")
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    sorter = TopologicalSorter({path: set(modules_imported(path)) for path in product_files()})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(str(path.relative_to(ROOT)) for path in error.args[1]))
 
 
 def test_the_rule_sees_an_import_that_runs_upward() -> None:

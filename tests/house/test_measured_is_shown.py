@@ -7,12 +7,13 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from offsets import offset_at
 
 from assay.analysis.python.lines import UnreadableSource, middle, rest, sample_lines, whole
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import EMBEDDED, open_model
 from assay.offline_eval.suggested import Place
-from assay.suggestion.positions import Position, offset_at, position_at
+from assay.suggestion.positions import Position, position_at
 
 from ..server.client import client_of
 

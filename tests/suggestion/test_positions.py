@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from offsets import offset_at
 
 from assay.suggestion.positions import (
     Encoding,
@@ -11,7 +12,6 @@ from assay.suggestion.positions import (
     content,
     count_line_ends,
     index_at,
-    offset_at,
     position_at,
     split_lines,
 )

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from offsets import offset_at
 
 from assay.server.documents import documents
 from assay.server.documents.documents import Change, Document, Documents, OutOfSync
-from assay.suggestion.positions import Encoding, Position, Range, offset_at, position_at, split_lines
+from assay.suggestion.positions import Encoding, Position, Range, position_at, split_lines
 from assay.suggestion.window import Window
 
 from ...suggestion.test_positions import ENCODINGS, TEXTS

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
+from offsets import offset_at
 from pygls.protocol import default_converter
 
 from assay.inference.opening import ModelChoice
@@ -15,7 +16,7 @@ from assay.server.build import build_server
 from assay.server.documents.documents import Document, Documents, OutOfSync
 from assay.server.documents.notebooks import SYNC, Cell, Notebooks
 from assay.server.protocol.pygls_protocol import Protocol
-from assay.suggestion.positions import Position, offset_at
+from assay.suggestion.positions import Position
 from assay.suggestion.window import Window
 
 from ...suggestion.test_positions import TEXTS
