@@ -756,7 +756,7 @@ def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
     assert "there is no :Assay nonsense" in nvim.v.command_output("messages")
     for wrong in ("dial nan", "dial 2", "dial x", "pause abc", "pause inf", "pause nan", "pause -3"):
         nvim.command(f"messages clear | Assay {wrong}")
-        assert " takes a number " in nvim.v.command_output("messages"), wrong
+        assert " needs a number " in nvim.v.command_output("messages"), wrong
     assert nvim.status().get("paused") is None
     assert nvim.lua("return require('assay.config').current.settings.showAbove") is None
 
@@ -764,7 +764,7 @@ def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
 def test_checkhealth_says_what_works_and_which_keys_are_taken(nvim: Neovim) -> None:
     nvim.command("silent checkhealth assay")
     text = "\n".join(nvim.lines())
-    for line in ("found by the option cmd", "the server runs (client", "the model is ready: assay-embedded", "calibrators were found"):
+    for line in ("found in the option cmd", "the server runs (client", "the model is ready: assay-embedded", "calibrators were found"):
         assert line in text
     assert "ERROR" not in text
     assert re.search(r"<Tab>: accept", text)
@@ -818,7 +818,7 @@ def test_setup_again_changes_settings_and_keys_of_what_runs(nvim: Neovim) -> Non
     nvim.keys("Escape", "o", "C-l")
     nvim.settle()
     assert nvim.lines()[-1].strip() == "OWN"
-    assert nvim.lua("return vim.fn.maparg('<Tab>', 'i', false, true).desc") == "Assay: put the suggestion in"
+    assert nvim.lua("return vim.fn.maparg('<Tab>', 'i', false, true).desc") == "Assay: accept the suggestion"
 
 
 def test_setup_again_lets_go_of_what_is_excluded_then(nvim: Neovim) -> None:

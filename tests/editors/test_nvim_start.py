@@ -44,7 +44,7 @@ def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folde
         nvim.ready()
         (first,) = servers(nvim)
         os.kill(first, signal.SIGKILL)
-        nvim.until(lambda: "is started again" in nvim.v.command_output("messages"), "a message")
+        nvim.until(lambda: "is being restarted" in nvim.v.command_output("messages"), "a message")
         nvim.until(lambda: set(servers(nvim)) - {first}, "another server")
         nvim.ready()
         nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
@@ -79,7 +79,7 @@ def test_restart_leaves_one_server(suite: str, folder: Path) -> None:
         nvim.until(lambda: (now := servers(nvim)) and first not in now, "another server")
         nvim.ready()
         assert len(servers(nvim)) == 1
-        assert "started again" not in nvim.v.command_output("messages")
+        assert "restarted" not in nvim.v.command_output("messages")
 
 
 def test_a_model_without_calibrators_shows_no_digit(suite: str, folder: Path) -> None:
@@ -219,7 +219,7 @@ def test_recalibrating_fits_calibrators_to_the_user_s_own_log(suite: str, folder
         fates.append(Fate(None, kept, f"d{number % 9}", f"p{number % 7}", total_logprob=logprob))
     log_of(folder, fates)
     with neovim(suite, folder, options=SILENT) as nvim:
-        assert recalibrate(nvim) == "Assay: 1 calibrator written, 0 refused; why: :Assay report"
+        assert recalibrate(nvim) == "Assay: 1 calibrator written, 0 refused; see :Assay report"
         (written,) = (folder / "assay" / "calibrators").glob("*.json")
         assert load(written).evidence.n == 300
 
@@ -227,7 +227,7 @@ def test_recalibrating_fits_calibrators_to_the_user_s_own_log(suite: str, folder
 def test_recalibrating_from_few_labels_is_refused_and_the_report_says_why(suite: str, folder: Path) -> None:
     log_of(folder, [Fate(None, True)] * 20)
     with neovim(suite, folder, options=SILENT) as nvim:
-        assert recalibrate(nvim) == "Assay: 0 calibrators written, 1 refused; why: :Assay report"
+        assert recalibrate(nvim) == "Assay: 0 calibrators written, 1 refused; see :Assay report"
         assert not list((folder / "assay").glob("calibrators/*"))
         nvim.command("Assay report")
         nvim.until(lambda: "No suggestion of this model has a label yet" in "\n".join(nvim.lines()), "why")

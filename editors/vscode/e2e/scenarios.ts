@@ -449,7 +449,7 @@ async function quiet(editor: Editor): Promise<void> {
   await editor.openAt('quiet.py', MAIN.text);
   await editor.command('Assay: Quiet Mode');
   await until('the status bar says so', async () => /quiet mode/i.test((await editor.screen.status()).spoken), () => editor.screen.status());
-  assert.match(await spokenOnce(editor), /invoked/);
+  assert.match(await spokenOnce(editor), /ask for them/);
   await nothingByItself(editor, /invoked/);
   await editor.press('Alt+\\');
   await shownWith(editor, MAIN.ghost);

@@ -1,4 +1,4 @@
-"""Writes the settings and the colours into package.json: they come from `server/settings/table.py` and `calibration/bands.py`.
+"""Writes the settings and colours into package.json, from `server/settings/table.py` and `calibration/bands.py`.
 
 `python editors/vscode/scripts/contributions.py`, from a Python that has Assay installed.
 """
@@ -14,14 +14,14 @@ from assay.server.settings.document import settings_json_schema
 
 PACKAGE = Path(__file__).parent.parent / "package.json"
 
-# What the extension alone reads; the server never sees it (src/settings.ts). Programs are the user's to name, never an opened project's.
+# Only the extension reads these, never the server (src/settings.ts). An opened project must not name programs, hence the scope.
 _OWN: dict[str, dict[str, Any]] = {
     "assay.server.path": {
         "type": ["string", "null"],
         "default": None,
         "scope": "machine",
-        "markdownDescription": "The program `assay`. Default: the one on `PATH`, else that of the workspace's `.venv` or `venv` if the "
-        "workspace is trusted, else the environment that *Assay: Create an Environment* made.",
+        "markdownDescription": "The path of the program `assay`. Default: the one on `PATH`, else the one in the workspace's `.venv` or "
+        "`venv` if the workspace is trusted, else the one in the environment that *Assay: Create an Environment* made.",
     },
     "assay.server.requirement": {
         "type": "string",
@@ -34,7 +34,7 @@ _OWN: dict[str, dict[str, Any]] = {
     "assay.badge": {
         "type": "string",
         "enum": ["line", "statusBar", "off"],
-        "enumDescriptions": ["Behind the suggestion's line, and in the status bar.", "In the status bar alone.", "Nowhere."],
+        "enumDescriptions": ["After the suggestion's line, and in the status bar.", "Only in the status bar.", "Nowhere."],
         "default": "line",
         "scope": "window",
         "markdownDescription": "Where the confidence of the suggestion on the screen is shown.",
@@ -57,7 +57,7 @@ def configuration() -> dict[str, Any]:
 
 
 def restricted(properties: dict[str, Any]) -> list[str]:
-    """The settings that an untrusted workspace has no say in: those that no workspace has."""
+    """The settings that are not read from an untrusted workspace: those that are read from no workspace."""
     return [name for name, schema in properties.items() if schema["scope"] == "machine"]
 
 
@@ -85,7 +85,7 @@ def colour_id(band: Band) -> str:
 
 
 def written(package: dict[str, Any]) -> dict[str, Any]:
-    """package.json with the settings and colours that there are now."""
+    """package.json with the current settings and colours."""
     settings = configuration()
     contributes = package["contributes"] | {"configuration": settings, "colors": colours()}
     untrusted = package["capabilities"]["untrustedWorkspaces"] | {"restrictedConfigurations": restricted(settings["properties"])}

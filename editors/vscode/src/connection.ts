@@ -74,7 +74,7 @@ export class Connection implements vscode.Disposable {
   /** A request of Assay's own. Undefined where there was no answer: then the user was told why. */
   async ask<Answer>(method: string, params: object, token?: vscode.CancellationToken): Promise<Answer | undefined> {
     if (this.client === undefined || this.at !== 'running') {
-      void vscode.window.showWarningMessage('Assay: the server does not run.');
+      void vscode.window.showWarningMessage('Assay: the server is not running.');
       return undefined;
     }
     try {
@@ -205,7 +205,7 @@ export class Connection implements vscode.Disposable {
       await client?.dispose();
     } catch (error) {
       // One that never ran, or does not answer: its process is ended all the same.
-      this.log.debug(`The end of the server: ${String(error)}`);
+      this.log.debug(`Ending the server: ${String(error)}`);
     }
   }
 }

@@ -37,14 +37,14 @@ export function dialItems(dial: Dial): DialItem[] {
 export function dialTitle({ evidence }: Dial): string {
   const [first] = evidence;
   if (first === undefined) return 'Assay: the dial · no held-out evidence for this model';
-  return `Assay: the dial · below: how much of held-out code it shows, and is right (${eventWords(first.event)})`;
+  return `Assay: the dial · below: share of held-out suggestions shown, and how many were right (${eventWords(first.event)})`;
 }
 
 /** The question, and what the user's own log has to say to it. */
 export function dialPlaceholder({ n, labelled, logTrouble }: Dial): string {
-  const question = 'At least how likely?';
-  if (typeof logTrouble === 'string') return `${question} · your log can’t be read: Assay: Confidence says why`;
-  if (n === 0) return `${question} · your log tells nothing yet`;
+  const question = 'Show suggestions from which probability?';
+  if (typeof logTrouble === 'string') return `${question} · your log can’t be read (see Assay: Confidence)`;
+  if (n === 0) return `${question} · your log has no suggestions yet`;
   const known = labelled === 0 ? 'none labelled yet' : `${labelled} labelled`;
   return `${question} · your log: ${counted(n, 'suggestion')}, ${known}`;
 }

@@ -33,7 +33,7 @@ async function tell({ problem, command, setting }: Mending, log: vscode.LogOutpu
   const open = 'Open the Setting';
   const show = 'Show the Log';
   const actions = [...(command === undefined ? [] : [copy]), ...(setting === undefined ? [] : [open]), show];
-  const message = `Assay was not installed: ${problem}${command === undefined ? '' : ` This may mend it: ${command}`}`;
+  const message = `Assay was not installed: ${problem}${command === undefined ? '' : ` This command may fix it: ${command}`}`;
   log.error(message);
   const chosen = await vscode.window.showErrorMessage(message, ...actions);
   if (chosen === copy && command !== undefined) await vscode.env.clipboard.writeText(command);

@@ -27,7 +27,7 @@ export function registerHover(screen: Screen, connection: Connection): vscode.Di
     }),
     vscode.commands.registerCommand('assay.explainSuggestion', async () => {
       if (screen.suggestion === undefined) {
-        void vscode.window.showInformationMessage('Assay: no suggestion of Assay’s is at the cursor.');
+        void vscode.window.showInformationMessage('Assay: there is no suggestion of Assay at the cursor.');
         return;
       }
       await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');

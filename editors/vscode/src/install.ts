@@ -82,7 +82,7 @@ export function noPython(platform: NodeJS.Platform): Mending {
 export function mending(failed: Command, requirement: string, output: string, platform: NodeJS.Platform): Mending {
   if (/ensurepip is not|No module named ['"]?(ensurepip|venv)/.test(output)) {
     return {
-      problem: 'This Python has no venv.',
+      problem: 'This Python has no module venv.',
       command: byPlatform(platform, 'sudo apt install python3-venv', 'brew install python', 'winget install Python.Python.3.13'),
     };
   }
@@ -103,10 +103,10 @@ export function mending(failed: Command, requirement: string, output: string, pl
       'xcode-select --install',
       'winget install Microsoft.VisualStudio.2022.BuildTools',
     );
-    return { problem: 'llama.cpp has to be built here, and there is no C++ compiler.', command };
+    return { problem: 'llama.cpp must be compiled here, but there is no C++ compiler.', command };
   }
   if (/No space left on device|Errno 28/.test(output)) return { problem: 'The disk is full.' };
-  return { problem: lastLine(output) || `${path.basename(failed.program)} failed without a word.`, command: spelled(failed) };
+  return { problem: lastLine(output) || `${path.basename(failed.program)} failed without a message.`, command: spelled(failed) };
 }
 
 /** The command as a shell takes it. */

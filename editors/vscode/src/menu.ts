@@ -28,12 +28,12 @@ function running({ status }: Connection, explains: boolean): Entry[] {
       command: 'assay.chooseDial',
     },
     isAutomatic()
-      ? { label: '$(bell-slash) Quiet Mode', description: 'suggestions only when invoked', command: 'assay.toggleQuiet' }
+      ? { label: '$(bell-slash) Quiet Mode', description: 'suggestions only when you ask for them', command: 'assay.toggleQuiet' }
       : { label: '$(bell) End Quiet Mode', command: 'assay.toggleQuiet' },
     status.paused === null
       ? { label: '$(debug-pause) Pause…', command: 'assay.pauseFor' }
       : { label: '$(debug-start) Resume', description: pausedWords(status.paused, new Date()), command: 'assay.resume' },
-    { label: '$(graph) Confidence', description: 'how well what was said held', command: 'assay.showConfidence' },
+    { label: '$(graph) Confidence', description: 'whether the probabilities hold', command: 'assay.showConfidence' },
   ];
 }
 
@@ -44,6 +44,6 @@ function always({ stage }: Connection): Entry[] {
       : []),
     { label: '$(debug-restart) Restart the Server', command: 'assay.restartServer' },
     { label: '$(output) Show the Log', command: 'assay.showLog' },
-    { label: '$(pulse) Doctor', description: 'what works here, and what mends the rest', command: 'assay.doctor' },
+    { label: '$(pulse) Doctor', description: 'checks the setup and names what is missing', command: 'assay.doctor' },
   ];
 }

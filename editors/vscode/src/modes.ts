@@ -13,7 +13,7 @@ const PAUSES: readonly { readonly label: string; readonly minutes: number }[] = 
 export async function pauseFor(connection: Connection, minutes?: number): Promise<void> {
   const chosen =
     minutes === undefined
-      ? await vscode.window.showQuickPick(PAUSES, { placeHolder: 'For how long does nothing come by itself?' })
+      ? await vscode.window.showQuickPick(PAUSES, { placeHolder: 'Pause automatic suggestions for how long?' })
       : { minutes };
   if (chosen !== undefined) connection.signal('assay.pause', { minutes: chosen.minutes });
 }

@@ -5,6 +5,6 @@ import { counted } from './words';
 export function recalibrationWords({ written, refused }: Recalibration): string {
   const made = written.map(({ task, n, status }) => `${task}: fitted on ${counted(n, 'suggestion')}, ${status}`);
   const not = refused.map(({ task, reason }) => `${task}: none, ${reason}`);
-  const used = written.length > 0 ? ['Badges tell these where the setting assay.event is kept'] : [];
+  const used = written.length > 0 ? ['Badges show these probabilities if the setting assay.event is kept'] : [];
   return [...made, ...not, ...used].map((line) => (/[.!?]$/.test(line) ? line : `${line}.`)).join(' ') || 'There was nothing to fit.';
 }

@@ -27,8 +27,8 @@ function introduction({ model }: ConfidenceReport, event: string): Markup {
   const which =
     model === null ? html`No model is loaded.` : html`The model is <b>${model.name}</b> <span class="quiet">(${model.id})</span>.`;
   return html`<p>
-    ${which} The probability is that of <b>${event}</b>. A good calibrator’s points lie on the diagonal: of the suggestions that were said
-    to be right with 70 %, 70 % are.
+    ${which} The probability is that of <b>${event}</b>. A good calibrator’s points lie on the diagonal: of the suggestions with a
+    probability of 70 %, 70 % are right.
   </p>`;
 }
 
@@ -38,7 +38,7 @@ function taskMarkup({ task, calibrator, because }: TaskReport, event: string, id
   if (calibrator === null) {
     return html`<section aria-labelledby="${id}">
       ${heading}
-      <p>No calibrator: suggestions have no number.</p>
+      <p>No calibrator: suggestions show no probability.</p>
       <p class="quiet">${because}</p>
     </section>`;
   }
@@ -78,9 +78,9 @@ function logMarkup(log: LogReport): Markup {
   const rows: readonly (readonly [string, string])[] = [
     ['File', log.path],
     ['Suggestions', `${log.showings}${log.since === null ? '' : ` since ${log.since.slice(0, 10)}`}`],
-    ['They were', endings.join(', ') || 'none yet'],
-    ['Still there after 5 minutes', log.labelled === 0 ? 'not known of any yet' : `${log.kept} of ${log.labelled} that it is known of`],
-    ...(log.dropped > 0 ? [['Events that were lost', `${log.dropped}`] as const] : []),
+    ['What became of them', endings.join(', ') || 'none yet'],
+    ['Still there after 5 minutes', log.labelled === 0 ? 'not known yet' : `${log.kept} of ${log.labelled} known`],
+    ...(log.dropped > 0 ? [['Events lost', `${log.dropped}`] as const] : []),
   ];
   const title = `What was kept of ${counted(log.labelled, 'suggestion')} of your own`;
   const diagram = reliabilityDiagram(log.reliability, title, 'log');
@@ -95,9 +95,9 @@ function logMarkup(log: LogReport): Markup {
               <figcaption>${title}</figcaption>
             </figure>`
       }
-      <div class="numbers">${definitions(rows)}${reliabilityTable(log.reliability, 'Your own log: said, and kept')}</div>
+      <div class="numbers">${definitions(rows)}${reliabilityTable(log.reliability, 'Your own log: probability, and share kept')}</div>
     </div>
-    ${diagram === NOTHING ? html`<p class="quiet">There is no diagram yet: it is of suggestions that were given a probability of being kept, by a calibrator that Recalibrate made.</p>` : NOTHING}
+    ${diagram === NOTHING ? html`<p class="quiet">There is no diagram yet. It needs suggestions whose probability of being kept came from a calibrator that Recalibrate made.</p>` : NOTHING}
   </section>`;
 }
 
@@ -116,7 +116,7 @@ function definitions(rows: readonly (readonly [string, string])[]): Markup {
 }
 
 function interval(found: Interval | null): string {
-  return found === null ? 'can’t be told' : `${found.value.toFixed(2)} (${found.low.toFixed(2)} to ${found.high.toFixed(2)})`;
+  return found === null ? 'not known' : `${found.value.toFixed(2)} (${found.low.toFixed(2)} to ${found.high.toFixed(2)})`;
 }
 
 function percent(share: number): string {

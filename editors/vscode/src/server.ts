@@ -26,9 +26,9 @@ export async function findServer(places: Places): Promise<Found> {
   if (places.setting !== undefined && places.setting.trim() !== '') {
     const program = expanded(places.setting.trim(), places.home);
     if (!path.isAbsolute(program))
-      return { missing: `The setting assay.server.path is “${places.setting}”: it has to be a whole path, or one from ~.` };
+      return { missing: `The setting assay.server.path is “${places.setting}”: it must be an absolute path, or begin with ~.` };
     if (await isProgram(program, places.windows)) return { program, origin: 'setting' };
-    return { missing: `The setting assay.server.path names “${program}”, which is no program that can be run.` };
+    return { missing: `The setting assay.server.path names “${program}”, which is not an executable program.` };
   }
   for (const [origin, folder] of candidates(places)) {
     for (const name of names(places.windows)) {

@@ -55,9 +55,9 @@ export function pausedWords(until: string, now: Date): string {
 
 function modes({ status, automatic, showAbove, now }: Known): string[] {
   return [
-    status.paused === null ? '' : `Suggestions are ${pausedWords(status.paused, now)}; those that are invoked still come.`,
-    automatic ? '' : 'Quiet mode: suggestions come only when they are invoked.',
-    status.silent === null || status.paused !== null || !automatic ? '' : `Nothing comes by itself here: ${status.silent}`,
+    status.paused === null ? '' : `Suggestions are ${pausedWords(status.paused, now)}; you can still ask for them.`,
+    automatic ? '' : 'Quiet mode: suggestions come only when you ask for them.',
+    status.silent === null || status.paused !== null || !automatic ? '' : `No automatic suggestions here: ${status.silent}`,
     showAbove > 0 ? `The dial: suggestions below ${percent(showAbove)} are hidden, ${hiddenWords(status.hidden)}.` : '',
   ];
 }

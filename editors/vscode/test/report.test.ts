@@ -112,7 +112,7 @@ describe('the report', () => {
     expect(text).toContain('line.json');
     expect(text).toContain('the shipped one fits');
     expect(text).toContain('0.31 (0.27 to 0.35)');
-    expect(text).toContain('No calibrator: suggestions have no number.');
+    expect(text).toContain('No calibrator: suggestions show no probability.');
   });
 
   it('says once what the evidence says', () => {
@@ -128,7 +128,7 @@ describe('the report', () => {
   it('counts what became of suggestions in the log', () => {
     expect(text).toContain('40 since 2026-03-04');
     expect(text).toContain('12 accepted, 3 typed through');
-    expect(text).toContain('9 of 10 that it is known of');
+    expect(text).toContain('9 of 10 known');
     expect(text).toContain('There is no diagram yet');
     expect(text).toContain('<p>Go on for a while.</p>');
   });

@@ -43,7 +43,7 @@ describe('the status bar', () => {
     [
       'silent here',
       { status: { ...READY, silent: 'Markdown is turned off.' } },
-      'Assay: silent here. assay-small is loaded. Nothing comes by itself here: Markdown is turned off',
+      'Assay: silent here. assay-small is loaded. No automatic suggestions here: Markdown is turned off',
     ],
     ['busy', { status: { ...READY, busy: true } }, 'working'],
   ])('says when it is %s', (_, changed, words) => {
@@ -53,8 +53,8 @@ describe('the status bar', () => {
   it('says once, in sentences with one full stop, why nothing comes by itself', () => {
     const silent = 'Suggestions come only when they are invoked (assay.automatic).';
     const { lines, spoken } = statusText({ ...KNOWN, automatic: false, status: { ...READY, silent } });
-    expect(lines).toEqual(['Assay: quiet mode', READY.reason, 'Quiet mode: suggestions come only when they are invoked.']);
-    expect(spoken).toBe('Assay: quiet mode. assay-small is loaded. Quiet mode: suggestions come only when they are invoked');
+    expect(lines).toEqual(['Assay: quiet mode', READY.reason, 'Quiet mode: suggestions come only when you ask for them.']);
+    expect(spoken).toBe('Assay: quiet mode. assay-small is loaded. Quiet mode: suggestions come only when you ask for them');
     expect(statusText({ ...KNOWN, status: { ...READY, state: 'loading', reason: '' } }).spoken).toBe('Assay: the model is being loaded');
   });
 
@@ -109,7 +109,7 @@ describe('the dial', () => {
   it('tells honestly that there is nothing yet', () => {
     const empty = { ...dial, n: 0, labelled: 0, days: 0, levels: [{ showAbove: 0, shown: 0, share: null, right: null }], evidence: [] };
     expect(dialTitle(empty)).toBe('Assay: the dial · no held-out evidence for this model');
-    expect(dialPlaceholder(empty)).toBe('At least how likely? · your log tells nothing yet');
+    expect(dialPlaceholder(empty)).toBe('Show suggestions from which probability? · your log has no suggestions yet');
     expect(
       dialItems(empty)
         .map(({ description, detail }) => description + detail)
@@ -118,12 +118,14 @@ describe('the dial', () => {
   });
 
   it('says what its numbers are and whose', () => {
-    expect(dialTitle(dial)).toBe('Assay: the dial · below: how much of held-out code it shows, and is right (exact match)');
-    expect(dialPlaceholder(dial)).toBe('At least how likely? · your log: 400 suggestions, 230 labelled');
+    expect(dialTitle(dial)).toBe('Assay: the dial · below: share of held-out suggestions shown, and how many were right (exact match)');
+    expect(dialPlaceholder(dial)).toBe('Show suggestions from which probability? · your log: 400 suggestions, 230 labelled');
     expect(dialPlaceholder({ ...dial, n: 0, logTrouble: 'x' })).toBe(
-      'At least how likely? · your log can’t be read: Assay: Confidence says why',
+      'Show suggestions from which probability? · your log can’t be read (see Assay: Confidence)',
     );
-    expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe('At least how likely? · your log: 1 suggestion, none labelled yet');
+    expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe(
+      'Show suggestions from which probability? · your log: 1 suggestion, none labelled yet',
+    );
   });
 });
 
@@ -153,7 +155,7 @@ describe('what the server says', () => {
       refused: [{ task: 'block', reason: '12 of the 200 samples that are needed.' }],
     });
     expect(words).toBe(
-      'line: fitted on 210 suggestions, informative. block: none, 12 of the 200 samples that are needed. Badges tell these where the setting assay.event is kept.',
+      'line: fitted on 210 suggestions, informative. block: none, 12 of the 200 samples that are needed. Badges show these probabilities if the setting assay.event is kept.',
     );
     expect(recalibrationWords({ written: [], refused: [] })).toBe('There was nothing to fit.');
   });

@@ -159,7 +159,7 @@ function M.find(root)
     if vim.fn.executable(cmd[1]) == 1 then
       return cmd, 'the option cmd'
     end
-    return nil, ('the option cmd names %s, which can not be run'):format(cmd[1])
+    return nil, ('the option cmd names %s, which is not executable'):format(cmd[1])
   end
   local path = vim.fn.exepath('assay')
   if path ~= '' then
@@ -184,7 +184,7 @@ end
 function M.wanted(buf)
   local options, filetype = config.current, vim.bo[buf].filetype
   if vim.bo[buf].buftype ~= '' or not vim.bo[buf].modifiable then
-    return false, 'it is no ordinary file'
+    return false, 'it is not an ordinary file'
   elseif vim.api.nvim_buf_get_name(buf) == '' then
     return false, 'it has no name yet'
   elseif vim.b[buf].assay == false then
@@ -196,7 +196,7 @@ function M.wanted(buf)
   elseif options.filetypes ~= '*' and not vim.list_contains(options.filetypes --[[@as string[] ]], filetype) then
     return false, ('the filetype %s is not among the filetypes'):format(filetype)
   elseif not options.enabled(buf) then
-    return false, 'the option enabled says so'
+    return false, 'the option enabled turned it off'
   end
   return true
 end
@@ -233,11 +233,11 @@ local function ended(how, id)
   end, restarted)
   if #restarted >= RESTARTS then
     M.failure = ('it ended (%s), as it did %d times within %d minutes'):format(how, RESTARTS, WITHIN_MS / 60000)
-    vim.notify(('Assay: the server ended again (%s): :checkhealth assay'):format(how), vim.log.levels.ERROR)
+    vim.notify(('Assay: the server ended again (%s), see :checkhealth assay'):format(how), vim.log.levels.ERROR)
     return
   end
   table.insert(restarted, now)
-  vim.notify(('Assay: the server ended (%s) and is started again'):format(how), vim.log.levels.WARN)
+  vim.notify(('Assay: the server ended (%s) and is being restarted'):format(how), vim.log.levels.WARN)
   attach_all()
 end
 
@@ -247,7 +247,7 @@ local function start(buf, root)
   if not cmd then
     -- who was asked about trust knows
     if M.failure ~= why and why ~= UNTRUSTED then
-      vim.notify(('Assay: %s: :checkhealth assay'):format(why), vim.log.levels.WARN)
+      vim.notify(('Assay: %s, see :checkhealth assay'):format(why), vim.log.levels.WARN)
     end
     M.failure = why
     return

@@ -58,7 +58,7 @@ local function dial(level)
     local value = tonumber(level)
     -- nan is neither
     if not value or not (value >= 0 and value <= 1) then
-      say('dial takes a number from 0 to 1', vim.log.levels.WARN)
+      say('dial needs a number from 0 to 1', vim.log.levels.WARN)
       return
     end
     if running() then
@@ -105,7 +105,7 @@ end
 local function explain()
   local id = require('assay.suggestion').latest
   if not id then
-    say('no suggestion was shown yet')
+    say('no suggestion has been shown yet')
     return
   end
   with('assay/explain', { id = id }, function(answer)
@@ -155,7 +155,7 @@ local function pause(minutes)
     count = tonumber(minutes)
   end
   if not count or not (count > 0 and count <= LONGEST) then
-    say(('pause takes a number of minutes, up to %d'):format(LONGEST), vim.log.levels.WARN)
+    say(('pause needs a number of minutes, up to %d'):format(LONGEST), vim.log.levels.WARN)
     return
   end
   set_pause(count, function()
@@ -166,7 +166,7 @@ end
 
 local function resume()
   set_pause(0, function()
-    say('goes on')
+    say('resumed')
   end)
 end
 
@@ -177,11 +177,11 @@ local function quiet()
   local loud = config.current.settings.automatic == false
   client.change('automatic', loud)
   if loud then
-    say('suggestions come by themselves again')
+    say('suggestions come automatically again')
   else
     require('assay.suggestion').leave()
     local key = config.current.keys and config.current.keys.invoke
-    say(('suggestions come only when asked for (%s)'):format(key or "require('assay').invoke()"))
+    say(('suggestions come only when you ask for them (%s)'):format(key or "require('assay').invoke()"))
   end
 end
 
@@ -196,7 +196,7 @@ local function recalibrate()
     if written + refused == 0 then
       say('your log has no suggestion yet that a calibrator could be fitted to')
     else
-      say(('%d calibrator%s written, %d refused; why: :Assay report'):format(written, written == 1 and '' or 's', refused))
+      say(('%d calibrator%s written, %d refused; see :Assay report'):format(written, written == 1 and '' or 's', refused))
     end
   end)
 end

@@ -30,7 +30,7 @@ local function server(client, config)
     })
     return
   end
-  vim.health.ok(('found by %s: %s'):format(where, table.concat(cmd, ' ')))
+  vim.health.ok(('found in %s: %s'):format(where, table.concat(cmd, ' ')))
   local ran, answer = pcall(function()
     return vim.system({ cmd[1], '--version' }, { text = true }):wait(ANSWER_MS)
   end)
@@ -47,9 +47,9 @@ local function conversation(client)
   vim.health.start('Conversation')
   local found = client.get()
   if not found then
-    local advice = client.failure and { ':Assay restart', 'what it wrote: ' .. vim.lsp.log.get_filename() }
+    local advice = client.failure and { ':Assay restart', 'its output: ' .. vim.lsp.log.get_filename() }
       or { 'open a file in which suggestions are wanted' }
-    vim.health.warn('the server does not run' .. (client.failure and ': ' .. client.failure or ''), advice)
+    vim.health.warn('the server is not running' .. (client.failure and ': ' .. client.failure or ''), advice)
     return
   end
   local count = 0
@@ -80,19 +80,19 @@ local function conversation(client)
   if #calibrators > 0 then
     vim.health.ok(('%d calibrators were found'):format(#calibrators))
   else
-    vim.health.warn('no calibrator was found: suggestions have no number', 'assay calibrate show --why')
+    vim.health.warn('no calibrator was found: suggestions show no probability', 'assay calibrate show --why')
   end
   for _, why in ipairs(plain.skipped_calibrators or {}) do
     vim.health.warn('a calibrator can not be read: ' .. why)
   end
   for _, problem in ipairs(plain.settings or {}) do
-    vim.health.warn('a setting can not be: ' .. problem, 'docs/settings.md')
+    vim.health.warn('a setting is invalid: ' .. problem, 'docs/settings.md')
   end
   if plain.paused then
     vim.health.info('suggestions are paused until ' .. plain.paused)
   end
   if plain.silent then
-    vim.health.info('in the file that was asked about last nothing comes by itself: ' .. plain.silent)
+    vim.health.info('in the last used file there are no automatic suggestions: ' .. plain.silent)
   end
   if plain.log and plain.log.trouble then
     vim.health.error(('events can not be logged in %s: %s'):format(plain.log.path, plain.log.trouble))
@@ -116,7 +116,7 @@ local function keys(config)
     if each.state == 'ours' then
       vim.health.ok(text .. (each.of and (' (else: %s)'):format(each.of) or ''))
     elseif each.state == 'theirs' then
-      vim.health.warn(('%s is taken by: %s'):format(text, each.of), 'that mapping goes first; choose another key in setup{ keys = … }')
+      vim.health.warn(('%s is taken by: %s'):format(text, each.of), 'that mapping takes precedence; choose another key in setup{ keys = … }')
     else
       vim.health.info(text .. ': not mapped here, for Assay is not attached to this buffer')
     end

@@ -9,11 +9,11 @@ local M = {}
 
 ---@type table<string, assay.Action>
 M.ACTIONS = {
-  accept = { call = 'accept', says = 'put the suggestion in' },
+  accept = { call = 'accept', says = 'accept the suggestion' },
   accept_word = { call = 'accept_word', says = "put the suggestion's next word in" },
   accept_line = { call = 'accept_line', says = "put the suggestion's next line in" },
   next = { call = 'next', says = 'show the next alternative' },
-  previous = { call = 'previous', says = 'show the alternative before' },
+  previous = { call = 'previous', says = 'show the previous alternative' },
   dismiss = { call = 'dismiss', says = 'dismiss the suggestion' },
   invoke = { call = 'invoke', says = 'ask for a suggestion', always = true },
 }

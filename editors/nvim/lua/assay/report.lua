@@ -125,7 +125,7 @@ function M.dial(dial)
   local held = first and ('; then, of held-out code, how much it shows and is right: %s'):format(EVENTS[first.event] or first.event) or ''
   local seen = dial.logTrouble and ('your log can not be read: %s'):format(dial.logTrouble)
     or ('%d seen here in %.0f days, %d with a label'):format(dial.n, dial.days, dial.labelled)
-  local prompt = ('Show suggestions from which probability on? (%s%s)'):format(seen, held)
+  local prompt = ('Show suggestions from which probability? (%s%s)'):format(seen, held)
   return levels, prompt
 end
 
