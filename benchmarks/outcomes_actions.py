@@ -61,7 +61,7 @@ async def accept_words(editor: Editor) -> None:
 
 
 async def accept_line(editor: Editor) -> None:
-    """Accept the first line, then go on elsewhere."""
+    """Accept the first line, then type elsewhere."""
     assert editor.screen is not None
     line, end, _ = editor.screen.rest.lstrip("\n").partition("\n")
     editor.put_in(editor.screen.rest[: editor.screen.rest.index(line) + len(line)] + end)
@@ -152,17 +152,17 @@ async def undo(editor: Editor) -> None:
 
 
 async def next_and_accept(editor: Editor) -> None:
-    if await gone_on(editor):
+    if await cycled(editor):
         await accept(editor)
 
 
 async def next_and_dismiss(editor: Editor) -> None:
-    if await gone_on(editor):
+    if await cycled(editor):
         await dismiss(editor)
 
 
-async def gone_on(editor: Editor) -> bool:
-    """Invoke alternatives, and go on to the next."""
+async def cycled(editor: Editor) -> bool:
+    """Invoke alternatives, and cycle to the next."""
     await editor.ask(invoked=True)
     screen = editor.screen
     if screen is None or not screen.others:

@@ -182,7 +182,7 @@ class Editor:
         self.tell("accepted", name)
 
     def something_else(self) -> str:
-        """A key that goes on with nothing that is offered."""
+        """A key with which no offered text begins."""
         starts = [text[:1] for _, text in [*self.screen.others, ("", self.screen.rest)]] if self.screen is not None else []
         return next(character for character in "qjzk" if character not in starts)
 

@@ -90,7 +90,7 @@ def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape,
 
 
 def vocabulary_of(tokenizer: dict[str, Any], shape: Shape) -> dict[str, int]:
-    """Every token's id. Raises ValueError for a tokenizer that the weights were not trained with, or that is none of tokenizer.py's."""
+    """The ids of all tokens. Raises ValueError for a tokenizer that is not of tokenizer.py or not the one of the weights."""
     # A tokenizer that was given control tokens later (shipped.py) names them beside its model.
     later = {token["content"]: token["id"] for token in tokenizer.get("added_tokens", [])}
     ids = {**tokenizer["model"]["vocab"], **later}

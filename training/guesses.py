@@ -1,10 +1,10 @@
-"""What a model writes at places of real code, and whether it is right: what it learns to judge from (tasks.py).
+"""What a model writes at places of real code, and whether it is right: the examples from which it learns to judge (tasks.py).
 
     python -m training.guesses --model inference/embedded/assay.gguf --minutes 20 --out .cache/guesses.jsonl
 
 A place is one line of a documented function, asked for whole, from inside it, or inside brackets (analysis/python/lines.py). At each the
-model writes once greedily and a few times at temperature 0.8, all as an editor would ask. Right is what the calibration study calls exact
-match.
+model writes one greedy text and a few at temperature 0.8, all as an editor would ask. A text is right by exact match, as in the calibration
+study.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def places_of(
     before: tuple[int, int] = BEFORE,
     after: tuple[int, int] = AFTER,
 ) -> Iterator[Place]:
-    """The guesses of a few places of one file, the same for the same seed; nothing for what Python does not parse."""
+    """The guesses at a few places of one file, the same for the same seed. None where Python does not parse it."""
     rng = random.Random(f"{seed}:{project}:{path}")
     try:
         for gap in gaps_of(source, f"{seed}:{path}"):
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def write(path: Path, model_path: Path, files: list[dict[str, str]], minutes: float, seed: int, threads: int) -> str:
-    """Write the guesses of so many minutes; what they are, in words. Exits for a model that can't be asked, raises ModelError."""
+    """Write guesses for so many minutes. Returns a summary in words. Exits for a model that can't be asked; raises ModelError."""
     end = time.monotonic() + minutes * 60
     temporary = path.with_suffix(".tmp")
     places = count = right = 0

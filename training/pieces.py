@@ -68,7 +68,7 @@ def join_weights(folder: Path, run: Path) -> None:
     run.mkdir(parents=True, exist_ok=True)
     save_file(weights, run / "weights.safetensors")
     (run / "shape.json").write_text(json.dumps(asdict(shape), indent=1) + "\n")
-    # The checkpoint last and whole: it is what a run goes on from.
+    # The checkpoint comes last and whole, because a run resumes from it.
     torch.save({"model": weights, "step": int(header["step"]), "spent": float(header["spent"])}, run / "checkpoint.tmp")
     (run / "checkpoint.tmp").rename(run / "checkpoint.pt")
 

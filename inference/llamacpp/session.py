@@ -72,7 +72,7 @@ class _Log:
     def __init__(self, llama: Any) -> None:
         self._lines: deque[str] = deque(maxlen=30)
         self._level = 0
-        # ctypes frees a callback that nothing refers to, while llama.cpp goes on calling it.
+        # ctypes frees a callback that nothing refers to, but llama.cpp continues to call it.
         self._callback = llama.llama_log_callback(self._keep)
         llama.llama_log_set(self._callback, ctypes.c_void_p(0))
 
