@@ -1,4 +1,4 @@
-"""How far a long piece of work is: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of long work: a bar on a terminal, a line every 15 seconds elsewhere; and how counts and times are worded."""
 
 from __future__ import annotations
 
@@ -17,32 +17,38 @@ def progress_text(
     done: int,
     wanted: int | None,
     spent_s: float,
-    most_s: float | None,
+    max_s: float | None,
     unit: str,
     *,
     before: int = 0,
     columns: int = 140,
     ended: bool = False,
 ) -> str:
-    """Rate and time left, by count (`wanted`) or by clock (`most_s`), whichever ends first; the bar fills what `columns` leave.
+    """Bar, count, rate and time left.
 
-    done counts what was done in the last spent_s seconds alone, before what was done when they began, wanted both with what is left.
-    ended: nothing is left.
+    Parameters
+    ----------
+    done: How much was done in the last `spent_s` seconds.
+    wanted: How much there is to do in all, with what was done before; None where only the clock ends the work.
+    max_s: The work ends after so many seconds. The time left is that of whichever bound comes first.
+    before: How much was done before these seconds.
+    columns: The width of the terminal; the bar takes what the text leaves.
+    ended: Nothing is left.
     """
-    there = before + done
+    total = before + done
     rate = done / spent_s if spent_s > 0 else 0.0
-    lefts = []
+    times_left = []
     if wanted is not None and rate:
-        lefts.append(max(0, wanted - there) / rate)
-    if most_s is not None:
-        lefts.append(max(0.0, most_s - spent_s))
-    shares = [there / wanted] if wanted else []
-    if most_s:
-        shares.append(spent_s / most_s)
+        times_left.append(max(0, wanted - total) / rate)
+    if max_s is not None:
+        times_left.append(max(0.0, max_s - spent_s))
+    shares = [total / wanted] if wanted else []
+    if max_s:
+        shares.append(spent_s / max_s)
     share = min(1.0, max(shares, default=0.0))
-    count = f"{there}/{wanted}" if wanted is not None else str(there)
+    count = f"{total}/{wanted}" if wanted is not None else str(total)
     shown_rate = f"{rate:.1f} a second" if rate >= 1 else f"{rate * 60:.1f} a minute"
-    text = f"{count} {unit}, {shown_rate}" + (f", {duration(min(lefts))} left" if lefts and not ended else "")
+    text = f"{count} {unit}, {shown_rate}" + (f", {duration(min(times_left))} left" if times_left and not ended else "")
     width = max(0, min(_BAR, columns - len(text) - 2))
     bar = "━" * round(share * width) + "─" * (width - round(share * width))
     return f"{bar} {text}".strip()[:columns]
@@ -80,18 +86,18 @@ class Progress:
         self,
         unit: str,
         wanted: int | None,
-        most_s: float | None,
+        max_s: float | None,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
         *,
         before: int = 0,
     ) -> None:
         self._before = before
-        self._unit, self._wanted, self._most_s = unit, wanted, most_s
+        self._unit, self._wanted, self._max_s = unit, wanted, max_s
         self._stream = stream or sys.stderr
         self._clock = clock
         self._begun = clock()
-        self._said = self._begun - _ON_TERMINAL_S if self._stream.isatty() else self._begun
+        self._last_shown = self._begun - _ON_TERMINAL_S if self._stream.isatty() else self._begun
         self._terminal = self._stream.isatty()
         self.done = 0
 
@@ -99,8 +105,8 @@ class Progress:
         """So many more are done."""
         self.done += count
         now = self._clock()
-        if now - self._said >= (_ON_TERMINAL_S if self._terminal else _ELSEWHERE_S):
-            self._said = now
+        if now - self._last_shown >= (_ON_TERMINAL_S if self._terminal else _ELSEWHERE_S):
+            self._last_shown = now
             self._show()
 
     def say(self, text: str) -> None:
@@ -118,6 +124,6 @@ class Progress:
     def _show(self, *, ended: bool = False) -> None:
         columns = _columns(self._stream) if self._terminal else 140
         spent_s = self._clock() - self._begun
-        text = progress_text(self.done, self._wanted, spent_s, self._most_s, self._unit, before=self._before, columns=columns, ended=ended)
+        text = progress_text(self.done, self._wanted, spent_s, self._max_s, self._unit, before=self._before, columns=columns, ended=ended)
         self._stream.write(f"{_ERASE}{text}" if self._terminal else f"{text}\n")
         self._stream.flush()

@@ -44,7 +44,7 @@ class Suggested:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileWithGap:
     """A file from which a gap was taken out, with the cursor where the gap was."""
 
     text: str

@@ -11,8 +11,8 @@ from ...analysis.python.lines import Gap
 from ...calibration.measures.reflective import reflect
 from ...inference.completion.task import Task
 from ...inference.model import Model
-from .. import suggested
 from ..model import StudyModel
+from ..suggested import FileWithGap
 from .items import Place
 
 EVENT = "exact_match"
@@ -54,7 +54,7 @@ class Answering:
         self.model.close()
 
     def _generations(self, place: Place, task: Task, gap: Gap) -> Iterator[dict[str, Any]]:
-        cursor = suggested.Place(place.text, gap, task, self.asked.settings)
+        cursor = FileWithGap(place.text, gap, task, self.asked.settings)
         begun = time.perf_counter()
         found = list(cursor.suggestions(self.model, self.alternatives))
         total_ms = (time.perf_counter() - begun) * 1e3

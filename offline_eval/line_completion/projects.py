@@ -1,9 +1,9 @@
-"""The real projects that calibration is measured on: source distributions named in projects.toml, which Assay reads and never runs.
+"""The real projects that calibration is measured on: source distributions named in projects.toml. Assay reads them and never runs them.
 
-They are fetched through pip into a cache and checked by hash. pip asks the build backend of a source distribution what it depends on, even
-when it only downloads it: that is code of the project, so pip gets the hash too, and runs nothing of an archive that has another.
+They are fetched through pip into a cache and checked by hash. Even for a download pip runs the build backend of a source distribution,
+which is the project's own code. So pip is given the hash as well, and runs nothing of an archive with another one.
 
-Nothing of them may be trained on; training/corpus.py reads the same list.
+No model may be trained on them; training/corpus.py reads the same list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..errors import StudyError
 
 
 class ProjectError(StudyError):
-    """A project's sources can't be had or are not the ones that the list names; the message says which and what to do."""
+    """A project's sources can't be fetched, or are not those that the list names; the message says which and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ def default_cache() -> Path:
 
 
 def fetch(name: str, version: str | None, kind: Literal["sdist", "wheel"], folder: Path, sha256: str | None = None) -> Path:
-    """The distribution in `folder`, downloaded by pip if it is not there, without its dependencies and without being installed.
+    """The distribution in `folder`, downloaded by pip if it is not there; its dependencies are not, and nothing is installed.
 
-    version None takes pip's choice. sha256: what a download must have (what is in the folder is not looked at). Raises ProjectError with
-    pip's last words.
+    version: None takes pip's choice. sha256: of the archive, checked by pip where it downloads one; one in the folder is not checked.
+    Raises ProjectError with pip's last line.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if hit := _present(name, version, kind, folder):

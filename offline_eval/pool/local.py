@@ -38,6 +38,17 @@ class _Worker(Generic[Item]):
     ready: bool = False
     ended: bool = False
 
+    def give(self, given: tuple[Item, int]) -> None:
+        """Send an item, of which this is try number given[1]."""
+        self.given, self.since = given, time.monotonic()
+        with suppress(OSError):  # it has ended: whoever waits for its answer sees that
+            self.pipe.send(given[0])
+
+    def is_late(self, max_item_s: float | None) -> bool:
+        """Whether it takes too long to start, or for its item."""
+        bound = (max_item_s if self.given else None) if self.ready else MAX_START_S
+        return bound is not None and time.monotonic() - self.since > bound
+
 
 def run(
     start: Start[Item, Answer], items: Iterable[Item], workers: int, *, max_item_s: float | None = None, tries: int = MAX_TRIES
@@ -56,24 +67,19 @@ def run(
     ------
     PoolError: The work function can't be made, or workers die before it is.
     """
-    source, again = iter(items), deque[tuple[Item, int]]()
+    new, again = ((item, 1) for item in items), deque[tuple[Item, int]]()
     staff = [_hired(start) for _ in range(workers)]
     stillborn = 0
     try:
         while True:
             for worker in staff:
-                if worker.ready and worker.given is None:
-                    worker.given = again.popleft() if again else next(((item, 1) for item in source), None)
-                    if worker.given is not None:
-                        worker.since = time.monotonic()
-                        with suppress(OSError):  # its end is seen below
-                            worker.pipe.send(worker.given[0])
+                if worker.ready and worker.given is None and (given := again.popleft() if again else next(new, None)):
+                    worker.give(given)
             if all(worker.ready and worker.given is None for worker in staff):
                 return
             heard = wait([worker.pipe for worker in staff], timeout=_LOOK_S)
             for number, worker in enumerate(staff):
-                bound = (max_item_s if worker.given else None) if worker.ready else MAX_START_S
-                late = bound is not None and time.monotonic() - worker.since > bound
+                late = worker.is_late(max_item_s)
                 if worker.pipe not in heard and not late:
                     continue
                 if worker.pipe in heard and (said := _said(worker)) is not None:
@@ -90,16 +96,13 @@ def run(
                 stillborn += not worker.ready
                 if stillborn > MAX_TRIES:
                     raise PoolError(f"{stillborn} workers died before they could begin ({_how_it_ended(worker.process)})")
-                given, how = (
-                    worker.given,
-                    f"no answer in {max_item_s:.0f} s" if late else f"its worker died: {_how_it_ended(worker.process)}",
-                )
+                reason = f"no answer in {max_item_s:.0f} s" if late else f"its worker died: {_how_it_ended(worker.process)}"
                 _end(worker)
                 staff[number] = _hired(start)
-                if given and given[1] < tries:
-                    again.append((given[0], given[1] + 1))
-                elif given:
-                    yield Finished(given[0], None, f"{how} ({tries} times)")
+                if worker.given and worker.given[1] < tries:
+                    again.append((worker.given[0], worker.given[1] + 1))
+                elif worker.given:
+                    yield Finished(worker.given[0], None, f"{reason} ({tries} times)")
     finally:
         _end(*staff)
 

@@ -21,10 +21,10 @@ from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...inference.completion.task import Task
 from ...inference.model import Model
-from .. import suggested
 from ..errors import StudyError
 from ..model import Changed, StudyModel
 from ..run import AnsweredItem, Generated
+from ..suggested import FileWithGap
 from .items import Place, gaps_of
 
 
@@ -130,7 +130,7 @@ class Answering:
         self.held.close()
 
     def _generation(self, place: Place, source: str, task: Task, gap: Gap) -> dict[str, Any]:
-        cursor = suggested.Place(source, gap, task, self.asked.model.settings)
+        cursor = FileWithGap(source, gap, task, self.asked.model.settings)
         begun = time.perf_counter()
         (made,) = cursor.suggestions(self.model)
         total_ms = (time.perf_counter() - begun) * 1e3

@@ -1,4 +1,4 @@
-"""What `assay calibrate repo` was asked to do, and what can be seen to be wrong with that before anything is run."""
+"""What `assay calibrate repo` is asked to do: checked before anything runs, and shown by --dry-run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ ELSEWHERE = "let XDG_CACHE_HOME name a folder elsewhere"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a dry run finds out without running a test; None for what it can't know. pytest: its version.
+    """What a dry run finds out without running a test; None for what it can't know.
 
-    run: the folder of the run; done: how many places that tell something it has, None only where the folder is not known.
+    pytest: its version. run: the folder of the run. done: how many places it has whose tests see the code gone.
     """
 
     pytest: str | None = None
@@ -39,7 +39,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user wants. samples: places that tell something; with minutes alone there is no such bound.
+    """What the user wants. samples: how many places whose tests see the code gone; with minutes alone there is no such bound.
 
     out: the run's folder, by default one in the user's cache that belongs to this very question. yes: the user is not asked anything.
     """
@@ -66,7 +66,7 @@ class Asked:
 
 
 def check(asked: Asked, project: Path) -> None:
-    """Raises UsageError, UnusableInterpreter and PoolError for what would only fail after the tests have run for minutes."""
+    """Check what would otherwise fail only after the tests have run for minutes. Raises UsageError, UnusableInterpreter and PoolError."""
     for path in filter(None, (project, asked.python, asked.out)):
         if not _is_text(path):
             raise UsageError(f"the path {str(path)!r} is not UTF-8, so a run can't write it down: rename it")

@@ -1,4 +1,4 @@
-"""The copy of a project that a run works from, and what people are told of it."""
+"""The copy of a project that a run works from, and what the user is told about it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _LINK_OUT = "a link out of the project"
 def frozen(project: Path) -> Iterator[tuple[Path, dict[str, str]]]:
     """A folder that holds the project as it is now, until the block ends, and what it lacks of the project, by path with the reason.
 
-    Who copies it, however late, copies the same, whatever is saved in an editor meanwhile. A project with files that are too large to be
-    copied is its own folder. Raises NotCopied.
+    Workers copy that folder, so they all see the same, whatever is saved in an editor meanwhile. A project with files that are too large to
+    be copied is used as it is. Raises NotCopied.
     """
     place = ScratchFolder()
     try:
@@ -33,9 +33,9 @@ def frozen(project: Path) -> Iterator[tuple[Path, dict[str, str]]]:
 
 
 def changed_since(project: Path, frozen: Path) -> list[str]:
-    """Files, by path, that are not in the project now as they are in its frozen copy, or in one of them alone.
+    """Paths of the files that differ between the project as it is now and its frozen copy.
 
-    None where the project was its own folder, nor where it can no longer be copied.
+    Empty where the project itself was used, and where it can no longer be copied.
     """
     if frozen == project:
         return []
@@ -58,7 +58,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:
-    """Lines on what a copy lacks, by path with the reason, that tests may miss."""
+    """Lines about files that the copy lacks and tests may miss; left_out: by path, with the reason."""
     missed = [(path, reason) for path, reason in left_out.items() if reason not in _USUAL]
     for path, reason in missed[:MAX_NAMED]:
         yield f"not in the copy that the tests see: {path} ({reason})"
@@ -67,7 +67,7 @@ def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:
 
 
 def advice_on_links(left_out: Mapping[str, str]) -> str:
-    """What there is to do about links out of the project; empty where there is none."""
+    """What to do about links out of the project; empty where there are none."""
     links = [path for path, reason in left_out.items() if reason == _LINK_OUT]
     if not links:
         return ""

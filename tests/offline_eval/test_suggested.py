@@ -13,7 +13,7 @@ from assay.analysis.python.regions import candidates
 from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import Task, kind_of
 from assay.inference.opening import open_model
-from assay.offline_eval.suggested import Place
+from assay.offline_eval.suggested import FileWithGap
 
 from ..inference.completion_server import Speech, serving
 from ..server.client import Client, client_of
@@ -35,7 +35,7 @@ def files() -> Iterator[str]:
         yield text
 
 
-def places() -> list[tuple[Place, Place]]:
+def places() -> list[tuple[FileWithGap, FileWithGap]]:
     """Random places; of each the second is in the file as it is on the disk, which may have other ends of lines."""
     rng, found = random.Random("places"), []
     for text in files():
@@ -61,13 +61,13 @@ def places() -> list[tuple[Place, Place]]:
                 continue
             more = len(newline) - 1
             there = Gap(gap.start + more * text.count("\n", 0, gap.start), gap.end + more * text.count("\n", 0, gap.end))
-            found.append((Place(text, gap, task, Settings()), Place(text.replace("\n", newline), there, task, Settings())))
+            found.append((FileWithGap(text, gap, task, Settings()), FileWithGap(text.replace("\n", newline), there, task, Settings())))
             if len(found) == PLACES:
                 return found
     return found
 
 
-def written(place: Place, rng: random.Random) -> str:
+def written(place: FileWithGap, rng: random.Random) -> str:
     """What a model might write at a place: what was there, mostly with too much, too little or something else."""
     truth, behind = place.truth, place.text[place.gap.end :]
     rest_of_line, *below = behind.split("\n")
