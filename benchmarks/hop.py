@@ -27,12 +27,15 @@ from machine import described  # noqa: E402
 from assay.inference.completion.task import Kind  # noqa: E402
 from assay.inference.model import Generation  # noqa: E402
 from assay.inference.opening import EMBEDDED, ModelChoice, open_model  # noqa: E402
-from assay.server.model.ipc import Question  # noqa: E402
 from assay.server.model.process import ModelProcess  # noqa: E402
+from assay.server.requests.request import GenerationRequest  # noqa: E402
 from assay.suggestion.complete import complete_several  # noqa: E402
+from assay.suggestion.place import Place  # noqa: E402
+from assay.suggestion.positions import Position, Range  # noqa: E402
 
 # A keystroke's pause: what is measured at once behind another is warm in a way that typing never is.
 PAUSE_S = 0.02
+AT = Range(Position(0, 0), Position(0, 0))
 
 
 def beyond_model(began: float, made: tuple[Generation, ...]) -> float:
@@ -61,7 +64,7 @@ async def compare(file: Path, text: str, completions: int) -> tuple[list[int], l
 
             async def through_process(prefix: str = prefix, suffix: str = suffix, kind: Kind = kind) -> tuple[Generation, ...]:
                 began = time.perf_counter()
-                made = await process.complete(Question(prefix, suffix, kind), on_text=lambda _: None)
+                made = await process.complete(GenerationRequest("", Place(prefix, suffix, AT, kind)), on_text=lambda _: None)
                 there.append(beyond_model(began, made))
                 return made
 

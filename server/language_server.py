@@ -170,7 +170,7 @@ class AssayServer(LanguageServer):
             self.status.silent_changed,
             on_hidden=self.status.changed,
             paused_until=lambda: self.pause.until,
-            on_answer=self.outcome_tracker.offered,
+            on_given=self.outcome_tracker.offered,
         )
 
     def _start_model(self) -> None:

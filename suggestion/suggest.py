@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
-from ..calibration.registry import Registry
+from ..calibration.registry import Purpose, Registry
 from ..calibration.samples import Event
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
@@ -27,7 +28,7 @@ BUDGETS = {
 }
 
 
-def unlike_usual(settings: Settings, context_length: int, kind: Kind) -> str:
+def prompt_mismatch(settings: Settings, context_length: int, kind: Kind) -> str:
     """What makes the prompt another than the one that calibrators are fitted with, for people, by the names of the settings; empty for
     none that is known."""
     usual = Settings()
@@ -43,41 +44,46 @@ def unlike_usual(settings: Settings, context_length: int, kind: Kind) -> str:
     return "; ".join(said)
 
 
+def purpose_at(place: Place, model_id: str, layout: Layout, context_length: int, settings: Settings) -> Purpose:
+    """What a calibrator is asked for at a place, for what this model writes there with these settings."""
+    return Purpose(
+        model_id,
+        settings.fingerprint(layout, context_length, place.kind),
+        place.event,
+        task_of(place.prefix, place.suffix, place.kind),
+        place.language,
+        place.file,
+    )
+
+
 def suggestion_of(
     generation: Generation,
     place: Place,
     *,
-    model_id: str,
-    layout: Layout,
-    context_length: int,
-    settings: Settings,
+    purpose: Purpose,
     registry: Registry,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
     drawn: Drawn = SINGLE_DRAW,
+    prompt_mismatch: Callable[[], str] = lambda: "",
 ) -> Suggestion | None:
-    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing (`shown`).
+    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing.
 
-    drawn: as `suggest`.
+    purpose: as `purpose_at`; all others: as `suggest`.
     """
     text = text_to_show(generation.text, place.cursor)
     if text is None:
         return None
     made = suggest(
         generation,
-        task=task_of(place.prefix, place.suffix, place.kind),
         kind=place.kind,
         range=place.range,
-        language=place.language,
-        model_id=model_id,
-        prompt_id=settings.fingerprint(layout, context_length, place.kind),
+        purpose=purpose,
         registry=registry,
-        event=place.event,
-        file=place.file,
         project=project,
         boundaries=boundaries,
         drawn=drawn,
-        unlike=unlike_usual(settings, context_length, place.kind),
+        prompt_mismatch=prompt_mismatch,
     )
     # Measures are of what the model wrote, whatever is cut from it for this place.
     return made and replace(made, text=text)
@@ -108,10 +114,8 @@ def suggest_at(
     return suggestion_of(
         generation,
         place,
-        model_id=model.fingerprint.id,
-        layout=model.layout,
-        context_length=model.context_length,
-        settings=settings,
+        purpose=purpose_at(place, model.fingerprint.id, model.layout, model.context_length, settings),
         registry=registry,
         project=project,
+        prompt_mismatch=lambda: prompt_mismatch(settings, model.context_length, kind),
     )

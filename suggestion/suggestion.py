@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, Literal
 
 from ..calibration.bands import BOUNDARIES, Boundaries
@@ -60,41 +60,35 @@ def confidence_json(confidence: Confidence) -> dict[str, Any]:
 def suggest(
     generation: Generation,
     *,
-    task: str,
     kind: SuggestionKind,
     range: Range,
-    language: str,
-    model_id: str,
-    prompt_id: str,
+    purpose: Purpose,
     registry: Registry,
-    event: str = "exact_match",
-    file: Path | None = None,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
     drawn: Drawn = SINGLE_DRAW,
-    unlike: str = "",
+    prompt_mismatch: Callable[[], str] = lambda: "",
 ) -> Suggestion | None:
     """The suggestion that a generation makes; None when its text is blank.
 
-    task: as `inference.completion.task_of`; model_id: `Fingerprint.id`; prompt_id: `Settings.fingerprint`; event: what the probability
-    is about; file: absolute path of what is completed, None for a text that is in no file; project: the root folder's name, by which a
-    calibrator may have a map of its own for it; drawn: the generation's place among the alternatives that were drawn with it; unlike: as
-    `explain_choice`. Where the
-    registry has no calibrator for these, the confidence is "uncalibrated" and has no number; nor has a generation whose log-probabilities
-    are approximate because tokens of its prompt were shifted.
+    purpose: what the registry is asked for; project: the root folder's name, by which a calibrator may have a map of its own for it; drawn:
+    the generation's place among the alternatives that were drawn with it; prompt_mismatch: gives that of `explain_choice`, and is called
+    only where no calibrator is for the purpose. The confidence is "uncalibrated" then and has no number. A generation has none either whose
+    log-probabilities are approximate because tokens of its prompt were shifted.
     """
     if not generation.text.strip():
         return None
     # none where a server tells no log-probabilities
     measures = measures_of(generation) | drawn.measures if generation.tokens else {}
-    purpose = Purpose(model_id, prompt_id, event, task, language, file)
     entry = choose(registry, purpose, drawn)
     if entry is None:
-        found = uncalibrated(event, explain_choice(registry, purpose, drawn, unlike).reason)
+        found = uncalibrated(purpose.event, explain_choice(registry, purpose, drawn, prompt_mismatch()).reason)
     elif generation.timings.shifted_tokens:
-        found = uncalibrated(event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
+        found = uncalibrated(purpose.event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
     else:
-        found = confidence(entry.calibrator, measures, {"language": language, **({"project": project} if project else {})}, boundaries)
+        found = confidence(
+            entry.calibrator, measures, {"language": purpose.language, **({"project": project} if project else {})}, boundaries
+        )
     return Suggestion(
         id=uuid.uuid4().hex[:12],
         text=generation.text,

@@ -9,7 +9,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from ...calibration.registry import Choice, Purpose, explain_choice
 from ...inference.completion.task import Task, kind_of
-from ...suggestion.suggest import unlike_usual
+from ...suggestion.suggest import prompt_mismatch
 from ..confidence.child_process import ChildProcessFailed
 from ..confidence.confidence_report import recalibrate_json, tasks_json
 from ..confidence.dial_report import LABEL, evidence_json, log_dial_json
@@ -88,7 +88,7 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
         task: explain_choice(
             registry,
             Purpose(loaded.fingerprint.id, prompts[task], ls.settings.event, task, document.language, file),
-            prompt_mismatch=unlike_usual(ls.live.settings, loaded.context_length, kind_of(task)),
+            prompt_mismatch=prompt_mismatch(ls.live.settings, loaded.context_length, kind_of(task)),
         )
         for task in TASKS
     }

@@ -10,8 +10,8 @@ from pygls.exceptions import JsonRpcInvalidParams
 from ...suggestion.positions import Position
 from ..language_server import AssayServer
 from ..model.process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
-from ..requests.debounce import Refusal
-from .suggestions_at import ask_at
+from ..requests.refusal import Refusal
+from .suggestions_at import is_secret, request_at, with_texts
 
 CONTEXT = "assay/context"
 
@@ -26,10 +26,10 @@ async def context(ls: AssayServer, params: Any) -> dict[str, Any]:
     if document is None:
         raise JsonRpcInvalidParams(f"{CONTEXT}: {structured.text_document.uri} is not open")
     at = document.clamp(Position(structured.position.line, structured.position.character))
-    ask = ask_at(ls, document, at, invoked=True)
-    if ask.secret:
+    request = request_at(ls, document, at, invoked=True)
+    if is_secret(request):
         raise JsonRpcInvalidParams(f"{CONTEXT}: {Refusal.SECRET.sentence}")
     try:
-        return await ls.live.context(ls.requests.want(ask))
+        return await ls.live.context(with_texts(ls, document, at, request))
     except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
         raise JsonRpcInvalidParams(f"{CONTEXT}: {error}") from error

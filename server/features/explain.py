@@ -14,10 +14,10 @@ EXPLAIN = "assay/explain"
 async def explain(ls: AssayServer, params: Any) -> dict[str, Any]:
     """`assay/explain` {id}: all that is known of a suggestion's confidence. Raises JsonRpcInvalidParams for an id that is not known."""
     name = _id_in(params)
-    shown = ls.requests.find(name)
-    if shown is None:
+    given = ls.requests.find(name)
+    if given is None:
         raise JsonRpcInvalidParams(f"{EXPLAIN}: no suggestion {name!r} was given out lately")
-    return (await ls.requests.explain(shown)).as_json()
+    return (await ls.requests.explain(given)).as_json()
 
 
 def _id_in(params: Any) -> str:

@@ -20,15 +20,15 @@ async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
     """The editor inserted a suggestion: the one argument, of which the id is enough."""
     name = _id_in(arguments)
     ls.outcome_tracker.reported("accepted", name)
-    shown = ls.requests.accepted(name)
-    if shown is None:
+    given = ls.requests.accepted(name)
+    if given is None:
         logger.debug("accepted, but not known: %s", name)
         return
-    document = ls.protocol.documents.get(shown.ask.uri)
-    start = None if document is None else document.offset(shown.suggestion.range.start)
-    found = await ls.requests.explain(shown, with_context=False)
+    document = ls.protocol.documents.get(given.request.uri)
+    start = None if document is None else document.offset(given.suggestion.range.start)
+    found = await ls.requests.explain(given, with_context=False)
     if start is not None:
-        ls.hover_anchors.add(shown.ask.uri, start, shown.ask.selected + shown.suggestion.text, found)
+        ls.hover_anchors.add(given.request.uri, start, given.request.selected + given.suggestion.text, found)
 
 
 def rejected(ls: AssayServer, arguments: Sequence[Any]) -> None:

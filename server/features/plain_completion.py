@@ -27,8 +27,8 @@ async def plain_completion(ls: AssayServer, params: types.CompletionParams) -> t
     before = document.before(at, _LINE_BEFORE)
     cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)
     evidence = ""
-    if suggestions and (shown := ls.requests.find(suggestions[0].id)) is not None:
-        evidence = hover_markdown(await ls.requests.explain(shown, with_context=False))
+    if suggestions and (given := ls.requests.find(suggestions[0].id)) is not None:
+        evidence = hover_markdown(await ls.requests.explain(given, with_context=False))
     return completion_list(
         suggestions[0] if suggestions else None,
         cursor,

@@ -16,48 +16,13 @@ from ..context.secrets import is_secret_path
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..language_server import AssayServer
-from ..requests.request import Ask
+from ..requests.request import GenerationRequest
 
 UNKNOWN_DOCUMENT = "The document is not open, or an edit of it could not be read."
 # Of code, about; what is too much is left out where tokens are counted.
 _CHARACTERS_PER_TOKEN = 3
-
-
-def ask_at(ls: AssayServer, document: Document, at: Position, *, invoked: bool, replaced: Range | None = None, selected: str = "") -> Ask:
-    """What is asked at a place of a document, as if `selected` stood in `replaced`, which ends there."""
-    settings, replaced = ls.settings, replaced or Range(at, at)
-    prefix, suffix, cut = ls.protocol.notebooks.around(document, at, ls.live.window)
-    end = document.offset(at)
-    start = end if replaced.start == at else document.offset(replaced.start)
-    stood = document.between(start, end) if start < end else ""
-    prefix = prefix[: max(0, len(prefix) - len(stood))] + selected
-    file = path_of(document.uri)
-    kind = kind_at(prefix, suffix, document.language, cut=cut) if settings.kind == "auto" else settings.kind
-    place = Place(prefix, suffix, replaced, kind, document.language, settings.event, file)
-    # A text that is in no folder that is worked on may become one of the first.
-    root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    surroundings = _surroundings(ls, document, at.line, place)
-    return Ask(
-        document.uri,
-        place,
-        invoked,
-        root,
-        surroundings,
-        is_secret_path(file or _path_in(document.uri)),
-        cut,
-        selected=selected,
-        start=start,
-        stood=stood,
-    )
-
-
-def _surroundings(ls: AssayServer, document: Document, line: int, place: Place) -> Surroundings:
-    budget = ls.live.settings
-    head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
-    if not budget.extra_tokens:
-        return Surroundings(head)
-    characters = budget.extra_tokens * _CHARACTERS_PER_TOKEN
-    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, line, place.prefix, place.suffix, characters))
+# Of the time that a request may take, so much is the model's: what it has written by then still arrives.
+_FOR_THE_MODEL = 0.9
 
 
 async def suggestions_at(
@@ -70,10 +35,17 @@ async def suggestions_at(
     selected: str = "",
     menu: bool = False,
 ) -> Sequence[Suggestion]:
-    """As `Requests.answer` for what is asked there. menu: it is for the ordinary list of completions."""
+    """As `Requests.suggestions` at a place of a document, as if `selected` stood in `replaced`, which ends there; none where none may come.
+
+    menu: it is for the ordinary list of completions.
+    """
     ls.asked_in = document.uri
     try:
-        ask = replace(ask_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected), menu=menu)
+        request = request_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected, menu=menu)
+        ls.outcome_tracker.asked(request)
+        if ls.requests.refuses(request, secret=is_secret(request)):
+            return ()
+        request = with_texts(ls, document, at, request)
     except Exception as error:
         ls.requests.failed(document.uri, error, invoked=invoked)
         raise
@@ -82,8 +54,67 @@ async def suggestions_at(
     def current() -> bool:
         return ls.protocol.documents.get(document.uri) is document and document.version == version
 
-    ls.outcome_tracker.asked(ask)
-    return await ls.requests.answer(ask, current)
+    return await ls.requests.suggestions(request, current)
+
+
+def request_at(
+    ls: AssayServer,
+    document: Document,
+    at: Position,
+    *,
+    invoked: bool,
+    replaced: Range | None = None,
+    selected: str = "",
+    menu: bool = False,
+) -> GenerationRequest:
+    """What is asked at a place, without the texts around it: whether it is refused is known before they are looked for."""
+    settings, replaced = ls.settings, replaced or Range(at, at)
+    end = document.offset(at)
+    start = end if replaced.start == at else document.offset(replaced.start)
+    return GenerationRequest(
+        document.uri,
+        Place(
+            "", "", replaced, "line" if settings.kind == "auto" else settings.kind, document.language, settings.event, path_of(document.uri)
+        ),
+        invoked,
+        # A text that is in no folder that is worked on may become one of the first.
+        root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None),
+        menu=menu,
+        selected=selected,
+        start=start,
+        stood=document.between(start, end) if start < end else "",
+        count=settings.alternatives if invoked else 1,
+        max_ms=settings.max_ms * _FOR_THE_MODEL,
+    )
+
+
+def is_secret(request: GenerationRequest) -> bool:
+    """Whether no model is shown the document, by its path."""
+    return is_secret_path(request.place.file or _path_in(request.uri))
+
+
+def with_texts(ls: AssayServer, document: Document, at: Position, request: GenerationRequest) -> GenerationRequest:
+    """The request with the texts around its place, and the kind that is asked for there."""
+    place = request.place
+    prefix, suffix, cut = ls.protocol.notebooks.around(document, at, ls.live.window)
+    prefix = prefix[: max(0, len(prefix) - len(request.stood))] + request.selected
+    kind = kind_at(prefix, suffix, place.language, cut=cut) if ls.settings.kind == "auto" else place.kind
+    return replace(
+        request,
+        place=replace(place, prefix=prefix, suffix=suffix, kind=kind),
+        cut=cut,
+        surroundings=_surroundings(ls, document, at.line, prefix, suffix),
+        settings=ls.live.settings,
+    )
+
+
+def _surroundings(ls: AssayServer, document: Document, line: int, prefix: str, suffix: str) -> Surroundings:
+    budget = ls.live.settings
+    head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
+    if not budget.extra_tokens:
+        return Surroundings(head)
+    characters = budget.extra_tokens * _CHARACTERS_PER_TOKEN
+    return Surroundings(head, ls.others.path(document), ls.others.pieces(document, line, prefix, suffix, characters))
 
 
 def _path_in(uri: str) -> str:

@@ -1,8 +1,10 @@
-"""What the server and the model's process say to each other: JSON in frames of a 4-byte big-endian length and a body.
+"""What the server and the model's process say to each other: MessagePack in frames of a 4-byte big-endian length and a body.
+
+A message with half a character (a lone surrogate), which only JSON's escapes can say, is JSON.
 
 Requests: {"id", "op": "load" | "complete" | "context" | "info", …}, {"op": "cancel", "id"}, {"op": "close"}.
-Answers: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before the answer to a "complete" may come
-any number of {"id", "text"}: what the model has written so far. Between answers may come {"alive": true}: the model is slow, not hung.
+Results: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before the result of a "complete" may come
+any number of {"id", "text"}: what the model has written so far. Between results may come {"alive": true}: the model is slow, not hung.
 """
 
 from __future__ import annotations
@@ -10,20 +12,28 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass, field
-from typing import IO, Any, BinaryIO
+from dataclasses import asdict, fields
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
 
 from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
-from ...inference.completion.task import Kind
 from ...inference.model import Fingerprint, Generation, StopReason, Timings, Token
 
+if TYPE_CHECKING:
+    from ..requests.request import GenerationRequest
+
 HEADER_BYTES = 4
+_SETTINGS = tuple(field.name for field in fields(Settings))
 
 
 def frame(message: dict[str, Any]) -> bytes:
     """One message, ready to be written."""
-    body = json.dumps(message).encode()
+    try:
+        body = msgspec.msgpack.encode(message)
+    except (UnicodeEncodeError, OverflowError, TypeError):  # what JSON can say, or says better why not
+        body = json.dumps(message).encode()
     return len(body).to_bytes(HEADER_BYTES, "big") + body
 
 
@@ -38,31 +48,28 @@ def read_frame(stream: IO[bytes]) -> dict[str, Any] | None:
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """The message of a frame's body."""
-    message = json.loads(body)
-    assert isinstance(message, dict)
+    """The message of a frame's body. Raises ValueError where it holds none."""
+    message = json.loads(body) if body.startswith(b"{") else msgspec.msgpack.decode(body)
+    if not isinstance(message, dict):
+        raise ValueError("a frame that holds no message")
     return message
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What the model is asked at a place; fields as `inference.completion.complete_several`."""
-
-    prefix: str
-    suffix: str
-    kind: Kind = "line"
-    settings: Settings = field(default_factory=Settings)
-    surroundings: Surroundings = field(default_factory=Surroundings)
-    max_ms: float | None = None
-    count: int = 1
-
-
-def question_to_json(question: Question) -> dict[str, Any]:
-    """What `question_from_json` reads."""
-    return asdict(question)
+def model_part(request: GenerationRequest) -> dict[str, Any]:
+    """What of a request the model's process needs, as `arguments_of` reads it."""
+    place, around, settings = request.place, request.surroundings, request.settings
+    return {
+        "prefix": place.prefix,
+        "suffix": place.suffix,
+        "kind": place.kind,
+        "settings": {name: getattr(settings, name) for name in _SETTINGS},
+        "surroundings": {"head": around.head, "path": around.path, "extra": around.extra},
+        "max_ms": request.max_ms,
+        "count": request.count,
+    }
 
 
-def question_from_json(data: dict[str, Any]) -> dict[str, Any]:
+def arguments_of(data: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `complete_several`."""
     around = data["surroundings"]
     extra = tuple((path, text) for path, text in around["extra"])

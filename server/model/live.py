@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -15,10 +15,9 @@ from ...inference.model import Generation, StopReason
 from ...inference.opening import EMBEDDED, ModelChoice
 from ...suggestion.window import Window, window
 from ..requests.cache import Memory
-from ..requests.outcomes import Source
-from ..requests.scheduler import Scheduler, Want
+from ..requests.request import GenerationRequest, GenerationResult
+from ..requests.scheduler import Scheduler
 from .file_watch import changes
-from .ipc import Question
 from .process import LoadedModel, ModelProcess, ModelUnavailable, State
 
 logger = logging.getLogger(__name__)
@@ -26,24 +25,6 @@ logger = logging.getLogger(__name__)
 # What goes wrong at one look at a file may do so at each, and each time is logged.
 _FOLLOW_AGAIN_S = 10.0
 _KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What there is for a place. kind: what was asked for when it was made; typed: what has been typed along it since.
-
-    waited_ms: for the delay and the model's turn. generations: what is left of them, empty where there is nothing to add. drawn: how many
-    were made at the place.
-    """
-
-    generations: tuple[Generation, ...]
-    kind: Kind
-    typed: str
-    source: Source
-    waited_ms: float = 0.0
-    tokens: int = 0
-    timed_out: bool = False
-    drawn: int = 1
 
 
 class LiveModel:
@@ -64,7 +45,7 @@ class LiveModel:
         self.process = ModelProcess(choice, on_state=self._note_state)
         self.settings = settings
         self.memory = Memory()
-        self.scheduler = Scheduler(self._make, self._keep, on_busy)
+        self.scheduler = Scheduler(self._generate, on_busy)
         self._file = Path(choice.where or EMBEDDED) if choice.backend.is_local else None
         self._on_state = on_state
         self._on_note = on_note
@@ -94,41 +75,32 @@ class LiveModel:
         """Wait for the model. Raises ModelUnavailable."""
         return await self.process.loaded()
 
-    def remembered(self, want: Want) -> Made | None:
+    def remembered(self, request: GenerationRequest) -> GenerationResult | None:
         """What the model wrote before and still fits, of the wanted kind or, where something was typed along it, of any."""
         if not self._remember:
             return None
-        for kind in (want.kind, *(kind for kind in _KINDS if kind != want.kind)):
-            found = self.memory.find(want.uri, want.prefix, want.suffix, kind)
-            if found is not None and (kind == want.kind or (found.typed and found.generations)):
-                return Made(found.generations, kind, found.typed, "memory", drawn=found.drawn)
+        place = request.place
+        for kind in (place.kind, *(kind for kind in _KINDS if kind != place.kind)):
+            found = self.memory.find(request.uri, place.prefix, place.suffix, kind)
+            if found is not None and (kind == place.kind or (found.typed and found.generations)):
+                return GenerationResult(found.generations, kind, found.typed, "memory", drawn=found.drawn)
         return None
 
-    async def make(self, want: Want) -> Made:
+    async def generate(self, request: GenerationRequest) -> GenerationResult:
         """What the model writes. Raises Superseded, ModelUnavailable, ModelProcessDied, ModelRequestFailed."""
-        answer = await self.scheduler.ask(want)
-        first = answer.generations[0]
-        tokens = sum(len(generation.tokens) for generation in answer.generations)
-        source: Source = "running" if answer.joined else "model"
-        timed_out = first.stopped_by is StopReason.TIME and not first.text.strip()
-        # What a limit cut off was not kept, so that of this text the memory has something older or nothing.
-        remembered = answer.typed or _is_whole(answer.generations)
-        left = self.memory.find(want.uri, want.prefix, want.suffix, answer.kind) if remembered else None
-        generations = left.generations if left is not None else answer.generations if not answer.typed else ()
-        drawn = len(answer.generations) if left is None else left.drawn
-        return Made(generations, answer.kind, answer.typed, source, answer.waited_ms, tokens, timed_out, drawn)
+        return await self.scheduler.ask(request)
 
-    def prepare(self, want: Want, *, again: bool = False) -> None:
+    def prepare(self, request: GenerationRequest, *, again: bool = False) -> None:
         """Let the model write what may be asked for next, if it has nothing else to do; again: also where something is remembered."""
-        if self._remember and self.process.model is not None and (again or self.remembered(want) is None):
-            self.scheduler.prepare(want)
+        if self._remember and self.process.model is not None and (again or self.remembered(request) is None):
+            self.scheduler.prepare(replace(request, speculative=True))
 
-    async def context(self, want: Want) -> dict[str, Any]:
-        """What the model is shown there: `context_json`. Raises what `make` raises, but Superseded; ModelUnavailable also when it takes
-        longer than the want may."""
+    async def context(self, request: GenerationRequest) -> dict[str, Any]:
+        """What the model is shown there: `context_json`. Raises what `generate` raises, but Superseded; ModelUnavailable also when it takes
+        longer than the request may."""
         try:
-            async with asyncio.timeout(None if want.max_ms is None else want.max_ms / 1e3):
-                return await self.process.context(self._question(want))
+            async with asyncio.timeout(None if request.max_ms is None else request.max_ms / 1e3):
+                return await self.process.context(request)
         except TimeoutError:
             loading = self.process.state == "loading"
             raise ModelUnavailable("the model is still loading" if loading else "the model had no time for this") from None
@@ -141,16 +113,14 @@ class LiveModel:
         await self.scheduler.close()
         await closing
 
-    def _question(self, want: Want) -> Question:
-        return Question(want.prefix, want.suffix, want.kind, self.settings, want.surroundings, want.max_ms, want.count)
-
-    async def _make(self, want: Want, tell: Callable[[str], None]) -> tuple[Generation, ...]:
-        return await self.process.complete(self._question(want), on_text=tell)
-
-    def _keep(self, want: Want, generations: tuple[Generation, ...]) -> None:
-        """Remember what was made. What a time limit cut off would be written anew, and further, another time."""
+    async def _generate(self, request: GenerationRequest, tell: Callable[[str], None]) -> GenerationResult:
+        """Ask the process, and remember its answer, but for what a time limit cut off: that is written anew, and further, another time."""
+        generations, place = await self.process.complete(request, on_text=tell), request.place
+        timed_out = generations[0].stopped_by is StopReason.TIME and not generations[0].text.strip()
+        tokens = sum(len(generation.tokens) for generation in generations)
         if _is_whole(generations):
-            self.memory.keep(want.uri, want.prefix, want.suffix, want.kind, generations)
+            generations = self.memory.keep(request.uri, place.prefix, place.suffix, place.kind, generations)
+        return GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))
 
     def _note_state(self, state: State) -> None:
         """A process that is started again may load another model: its file was replaced, or its server serves another one."""

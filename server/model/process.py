@@ -16,7 +16,8 @@ from typing import Any, Literal
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import OnText
-from .ipc import HEADER_BYTES, Question, fingerprint_from_json, frame, generation_from_json, parse, question_to_json
+from ..requests.request import GenerationRequest
+from .ipc import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, model_part, parse
 
 State = Literal["loading", "ready", "failed", "closed"]
 
@@ -108,26 +109,26 @@ class ModelProcess:
             if self.state in ("failed", "closed"):
                 raise ModelUnavailable(self.reason)
 
-    async def complete(self, question: Question, *, on_text: OnText | None = None) -> tuple[Generation, ...]:
+    async def complete(self, request: GenerationRequest, *, on_text: OnText | None = None) -> tuple[Generation, ...]:
         """What the model puts there, as `inference.completion.complete_several`; on_text: told the first text as it grows.
 
         Cancelling the awaiting task returns at once and stops the model at its next token. A process that owes an answer for longer than
         max_ms, and says nothing for a minute, is ended, whether anybody still waits or not. Raises ModelUnavailable, ModelProcessDied,
         ModelRequestFailed.
         """
-        request = {"op": "complete", "question": question_to_json(question), "tell": on_text is not None}
-        return tuple(map(generation_from_json, await self._ask_in_turn(request, question.max_ms, on_text)))
+        message = {"op": "complete", "asked": model_part(request), "tell": on_text is not None}
+        return tuple(map(generation_from_json, await self._ask_in_turn(message, request.max_ms, on_text)))
 
-    async def context(self, question: Question) -> dict[str, Any]:
+    async def context(self, request: GenerationRequest) -> dict[str, Any]:
         """What the model would be shown, as `context_json`. Raises what `complete` raises."""
-        found: dict[str, Any] = await self._ask_in_turn({"op": "context", "question": question_to_json(question)}, question.max_ms)
+        found: dict[str, Any] = await self._ask_in_turn({"op": "context", "asked": model_part(request)}, request.max_ms)
         return found
 
-    async def _ask_in_turn(self, request: dict[str, Any], max_ms: float | None, on_text: OnText | None = None) -> Any:
+    async def _ask_in_turn(self, message: dict[str, Any], max_ms: float | None, on_text: OnText | None = None) -> Any:
         async with self._turn:
             self._try_again_if_due()
             await self.loaded()
-            return await self._ask(request, on_text, None if max_ms is None else max_ms / 1e3 + _HUNG_S)
+            return await self._ask(message, on_text, None if max_ms is None else max_ms / 1e3 + _HUNG_S)
 
     def _try_again_if_due(self) -> None:
         """Begin to load a server's model that could not be loaded. The state stays "failed", and is told once, until it is loaded."""
@@ -235,7 +236,7 @@ class ModelProcess:
         self._loaded = LoadedModel(fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["load_ms"])
         self._enter("ready", "")
 
-    async def _ask(self, request: dict[str, Any], on_text: OnText | None = None, limit_s: float | None = None) -> Any:
+    async def _ask(self, message: dict[str, Any], on_text: OnText | None = None, limit_s: float | None = None) -> Any:
         number = self.requests_sent
         self.requests_sent += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -243,7 +244,7 @@ class ModelProcess:
         if on_text is not None:
             self._told[number] = on_text
         try:
-            self._send({"id": number, **request})
+            self._send({"id": number, **message})
             if limit_s is not None:
                 self._owed[number] = asyncio.get_running_loop().call_later(limit_s, self._end_if_hung, number, limit_s)
             return await answer
@@ -268,7 +269,7 @@ class ModelProcess:
             self._child.stdin.write(frame(message))
 
     async def _read_answers(self, stream: asyncio.StreamReader) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionResetError, ValueError):  # ValueError: a frame that is no JSON
+        with suppress(asyncio.IncompleteReadError, ConnectionResetError, ValueError):  # ValueError: a frame that holds no message
             while True:
                 size = int.from_bytes(await stream.readexactly(HEADER_BYTES), "big")
                 answer = parse(await stream.readexactly(size))

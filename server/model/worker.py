@@ -15,7 +15,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from .ipc import fingerprint_to_json, frame, generation_to_json, question_from_json, read_frame, take_stdio
+from .ipc import arguments_of, fingerprint_to_json, frame, generation_to_json, read_frame, take_stdio
 
 _GRACE_S = 1.0
 # More often than a person types, and seldom enough that telling costs the model nothing.
@@ -129,7 +129,7 @@ class _Host:
             self._loaded(),
             cancel=unwanted,
             on_text=tell if request["tell"] else None,
-            **question_from_json(request["question"]),
+            **arguments_of(request["asked"]),
         )
         return [generation_to_json(generation) for generation in generations]
 
@@ -137,10 +137,10 @@ class _Host:
         from ...inference.completion.prompt import context_at, count_tokens, prompt_of, prompt_text
         from ...suggestion.context_report import context_json
 
-        question = question_from_json(request["question"])
-        del question["count"], question["max_ms"]
+        arguments = arguments_of(request["asked"])
+        del arguments["count"], arguments["max_ms"]
         model = self._loaded()
-        context = context_at(model, **question)
+        context = context_at(model, **arguments)
         prompt = prompt_of(model, context)
 
         def count(text: str) -> int:

@@ -5,32 +5,29 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
-from ...suggestion.remainder import NEWLINE, end_of, remainder
+from .rest import MAX_BEHIND, gained, rest_of
 
 # Characters before and behind a place that must be as they were. An edited line changes what the embedded model writes at 37 % of places
 # where it is less than 125 characters above, at 16 % between 750 and 1,000, at 15 % up to 1,500 and at 10 % beyond; behind the cursor at
 # 9 to 15 %, however far up to 800 characters (224 to 240 places of CPython's library each).
-BEFORE, AFTER = 1_000, 300
+MAX_BEFORE, MAX_AFTER = 1_000, MAX_BEHIND
 # Characters that may have been typed since: 256 tokens, the most that a budget allows, have 1,000 of CPython's library, and at most 1,267
 # (the embedded model's tokens, 60 files). A search passes no more than the longest text that it knows has.
-TYPED = 1_300
-# Characters that the editor may have put behind the cursor since: closing brackets and quotes, some of them on indented lines.
-GAINED = 64
+MAX_TYPED = 1_300
 # Places are indexed by so many characters before them. Where many places share these, a text repeats itself, and a search ends after
 # so many of them; it still reaches whoever was given something else at each of the last 200 keystrokes.
 TAIL, MAX_LOOKED_AT = 64, 200
 # All that is remembered, in bytes: 512 lines of 64 tokens, or the last 370 blocks of 160.
-SIZE = 16_000_000
+MAX_SIZE = 16_000_000
 # One token with its numbers: 222 bytes on 64-bit CPython 3.11.
 _TOKEN_SIZE = 256
 
-# Ends behind which the model, asked again, adds nothing; and those that say nothing of how its text goes on.
-_ENDED = (StopReason.LINE, StopReason.BLOCK, StopReason.END, StopReason.SUFFIX)
+# Ends that say nothing of how a text goes on.
 _CUT_SHORT = (StopReason.TOKENS, StopReason.TIME)
 
 _Place = tuple[str, Kind, str, str]
@@ -59,20 +56,6 @@ class _Entry:
     text_hash: int
     size: int
 
-    def left(self, typed: str, gained: str) -> tuple[Generation, ...] | None:
-        """What is left of the generations between what was typed and what came to stand behind the cursor; None where that is not known.
-
-        All of them, those without a text too, where neither is anything; none where the model's own first choice is to add nothing.
-        """
-        if not typed and not gained:
-            return self.generations if self.generations and self.generations[0].text.strip() else ()
-        rests = tuple([rest for generation in self.generations if (rest := _between(generation, typed, gained))])
-        if rests:
-            return rests
-        if gained or (typed and not any(_ended_with(generation, typed) for generation in self.generations)):
-            return None
-        return ()
-
 
 class Memory:
     """The generations of the last places for which there was a model's answer, at most `limit` of them and 16 MB.
@@ -91,13 +74,13 @@ class Memory:
         self._by_tail: dict[tuple[str, Kind], dict[str, list[_Entry]]] = {}
         self._kept = self._size = self._longest = 0
 
-    def keep(self, uri: str, prefix: str, suffix: str, kind: Kind, generations: tuple[Generation, ...]) -> None:
-        """Remember what the model made between prefix and suffix, or by an empty tuple that it made nothing.
+    def keep(self, uri: str, prefix: str, suffix: str, kind: Kind, generations: tuple[Generation, ...]) -> tuple[Generation, ...]:
+        """Remember what the model made between prefix and suffix, or by an empty tuple that it made nothing. Gives it as it is remembered.
 
         prefix: at least 1,000 characters, or all that stands before the place; suffix: at least 300, or all behind it. Where several are
         made of a text that one was made of before, that one stays the first: it may stand on the screen.
         """
-        place, text_hash = (uri, kind, _before(prefix, len(prefix)), suffix[:AFTER]), hash((prefix, suffix))
+        place, text_hash = (uri, kind, _before(prefix, len(prefix)), suffix[:MAX_AFTER]), hash((prefix, suffix))
         if (older := self._entries.get(place)) is not None:
             if older.text_hash == text_hash and 0 < len(older.generations) < len(generations):
                 generations = _behind_first(older.generations[0], generations)
@@ -110,8 +93,9 @@ class Memory:
         self._size += size
         # In the document a newline may have two characters.
         self._longest = max([self._longest, *(len(g.text) + g.text.count("\n") for g in generations)])
-        while len(self._entries) > self._limit or self._size > SIZE:
+        while len(self._entries) > self._limit or self._size > MAX_SIZE:
             self._drop(next(iter(self._entries)))
+        return generations
 
     def find(self, uri: str, prefix: str, suffix: str, kind: Kind) -> Found | None:
         """What fits between prefix and suffix, which are as for `keep`; None where nothing is known of this place.
@@ -121,8 +105,8 @@ class Memory:
         place: _Place | None = None
         found: Found | None = None
         for entry, typed in self._nearby(uri, prefix, kind):
-            gained = _gained(entry.place[3], suffix)
-            left = None if gained is None else entry.left(typed, gained)
+            closed = gained(entry.place[3], suffix)
+            left = None if closed is None else rest_of(entry.generations, typed, closed)
             if left is not None and (found is None or _goes_on(found.generations, left)):
                 place, found = entry.place, Found(left, typed, len(entry.generations))
             if found is not None and not _cut_short(found.generations):
@@ -154,7 +138,7 @@ class Memory:
         by_tail = self._by_tail.get((uri, kind))
         if by_tail is None:
             return
-        most = min(self._longest, TYPED, len(prefix))
+        most = min(self._longest, MAX_TYPED, len(prefix))
         near = prefix[-TAIL - most :].rjust(TAIL + most)
         for start in [start for start in range(most, -1, -1) if near[start : start + TAIL] in by_tail]:
             for entry in reversed(by_tail[near[start : start + TAIL]]):
@@ -182,31 +166,11 @@ def _behind_first(first: Generation, drawn: tuple[Generation, ...]) -> tuple[Gen
 
 
 def _before(text: str, end: int) -> str:
-    return text[max(0, end - BEFORE) : end]
+    return text[max(0, end - MAX_BEFORE) : end]
 
 
 def _tail(text: str) -> str:
     return text[-TAIL:].rjust(TAIL)
-
-
-def _gained(after: str, suffix: str) -> str | None:
-    """What a suffix has in front of what an entry's place had behind it; None where that is not there."""
-    at = suffix.find(after, 0, GAINED + AFTER) if len(after) == AFTER else len(suffix) - len(after)
-    return NEWLINE.sub("\n", suffix[:at]) if 0 <= at <= GAINED and suffix.startswith(after, at) else None
-
-
-def _between(generation: Generation, typed: str, gained: str) -> Generation | None:
-    """A generation without the beginning and the end of its text that stand in the document; None where they don't, or nothing is left."""
-    rest = remainder(generation, typed)
-    if rest is None or not rest.text.endswith(gained):
-        return None
-    text = rest.text.removesuffix(gained)
-    return replace(rest, text=text) if text.strip() else None
-
-
-def _ended_with(generation: Generation, typed: str) -> bool:
-    """Whether the model itself ended its text behind what was typed. (Asked where nothing is left of the text.)"""
-    return generation.stopped_by in _ENDED and end_of(generation.text, typed) is not None
 
 
 def _cut_short(generations: tuple[Generation, ...]) -> bool:

@@ -1,24 +1,18 @@
-"""When the model is asked: whether at all, and after how long a wait. Pure."""
+"""The debounce: how long after a keystroke the model is asked, by the user's typing rhythm. Pure."""
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
-from datetime import datetime
-from enum import StrEnum
 from typing import Literal
-
-from ...inference.completion.task import rest_of_line
-from ...suggestion.zones import zone_at
 
 What = Literal["typed", "accepted", "rejected"]
 
 # An editor sends what one key did (a bracket and its partner, a line's end and the next one's indentation) as several changes within a few
 # milliseconds. Asked in between, the model would work on a text that is gone at once. All beyond that the user pays.
-_SHORTEST_MS = 5.0
+_MIN_MS = 5.0
 # What Copilot's client of 2024 waited at most, by its own prediction of acceptance: 25 + 250 ms (`debouncePredict`).
-_LONGEST_MS = 300.0
+_MAX_MS = 300.0
 
 # An answer that takes this many of the user's usual gaps between keystrokes will most likely be overtaken by the next one, and a row of
 # keystrokes has most likely ended when this long was waited. In between there is nothing to gain: in simulated typing (20,000 keystrokes,
@@ -35,60 +29,9 @@ _LATEST = 0.1
 
 # What became of a suggestion moves the wait a share of the way to a goal (milliseconds, added to the wait): recent ones count most, three
 # rejections in a row come to 173 ms, and two acceptances end any row. Typing on is the usual fate and no verdict.
-_GOALS: dict[What, tuple[float, float]] = {"accepted": (-100.0, 0.5), "rejected": (_LONGEST_MS, 0.25)}
+_GOALS: dict[What, tuple[float, float]] = {"accepted": (-100.0, 0.5), "rejected": (_MAX_MS, 0.25)}
 # The time in which that fades to 37 %, as in Copilot's NES (`DEBOUNCE_DECAY_TIME_MS`).
 _FADES_S = 600.0
-
-# What may stand behind the cursor on its line: what an editor closed by itself and what ends a line. Copilot's rule, but for the order, so
-# that `"), {` counts as well; llama.vim asks wherever at most 8 characters stand there, Tabby everywhere.
-_ENDS_A_LINE = re.compile(r"[\s)>}\]\"'`:{;,]*")
-
-
-class Refusal(StrEnum):
-    """Why the model is not asked at a place."""
-
-    LANGUAGE = "language"  # the user turned the language off
-    SECRET = "secret"  # the file may hold secrets
-    AUTOMATIC = "automatic"  # the user wants suggestions only when invoked
-    PAUSED = "paused"  # the user wants none for a while but when invoked
-    COMMENT = "comment"  # the user wants none in comments
-    STRING = "string"  # the user wants none in strings
-    WORD = "word"  # a word goes on behind the cursor
-    BEHIND = "behind"  # the line goes on behind the cursor
-
-    @property
-    def sentence(self) -> str:
-        """The reason for people. `Rules.sentence` says of PAUSED also until when."""
-        return _SENTENCES[self]
-
-
-_SENTENCES = {
-    Refusal.LANGUAGE: "Suggestions are turned off in this language (assay.disabledLanguages).",
-    Refusal.SECRET: "This file may hold secrets, so the model is not shown it.",
-    Refusal.AUTOMATIC: "Suggestions come only when they are invoked (assay.automatic).",
-    Refusal.PAUSED: "Suggestions are paused; they come only when they are invoked (assay.pause).",
-    Refusal.COMMENT: "Suggestions in comments come only when they are invoked (assay.inComments).",
-    Refusal.STRING: "Suggestions in strings come only when they are invoked (assay.inStrings).",
-    Refusal.WORD: "The cursor stands before the rest of a word; suggestions there come only when they are invoked.",
-    Refusal.BEHIND: "The line goes on behind the cursor; suggestions there come only when they are invoked.",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What the user allows, as in the settings of the same names; paused_until: the end of a pause, None where there is none."""
-
-    automatic: bool = True
-    in_comments: bool = True
-    in_strings: bool = True
-    disabled_languages: frozenset[str] = frozenset()
-    paused_until: datetime | None = None
-
-    def sentence(self, refusal: Refusal) -> str:
-        """The reason for people."""
-        if refusal is Refusal.PAUSED and self.paused_until is not None:
-            return f"Suggestions are paused until {self.paused_until:%H:%M}; until then they come only when they are invoked (assay.pause)."
-        return refusal.sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,32 +50,6 @@ class Recent:
     def reluctance(self, at_s: float) -> float:
         """`reluctance_ms` as far as it has not faded."""
         return self.reluctance_ms * math.exp(-max(0.0, at_s - self.fared_at_s) / _FADES_S)
-
-
-def refusal(prefix: str, suffix: str, language: str, *, invoked: bool, rules: Rules, cut: bool = False) -> Refusal | None:
-    """Why the model is not to be asked between prefix and suffix; None where it is.
-
-    Who invokes a suggestion gets one everywhere but in a language that is turned off: that setting is about the language, all others about
-    being interrupted. (Secret files are told by their path, which is not looked at here.) cut: as `zone_at`.
-    """
-    if language.casefold() in map(str.casefold, rules.disabled_languages):
-        return Refusal.LANGUAGE
-    if invoked:
-        return None
-    if not rules.automatic:
-        return Refusal.AUTOMATIC
-    if rules.paused_until is not None:
-        return Refusal.PAUSED
-    if suffix[:1].isalnum() or suffix[:1] == "_":
-        return Refusal.WORD
-    if not _ENDS_A_LINE.fullmatch(rest_of_line(suffix)):
-        return Refusal.BEHIND
-    if rules.in_comments and rules.in_strings:
-        return None
-    zone = zone_at(prefix, language, cut=cut)
-    if zone == "comment" and not rules.in_comments:
-        return Refusal.COMMENT
-    return Refusal.STRING if zone == "string" and not rules.in_strings else None
 
 
 def after(recent: Recent, what: What, at_s: float) -> Recent:
@@ -170,5 +87,5 @@ def delay_ms(
     if setting != "adaptive":
         return float(setting)
     row_ms = _GAPS * recent.interval_ms
-    wait_ms = row_ms if answer_ms is not None and answer_ms > row_ms else _SHORTEST_MS
-    return min(_LONGEST_MS, max(_SHORTEST_MS, wait_ms + recent.reluctance(at_s)))
+    wait_ms = row_ms if answer_ms is not None and answer_ms > row_ms else _MIN_MS
+    return min(_MAX_MS, max(_MIN_MS, wait_ms + recent.reluctance(at_s)))

@@ -10,90 +10,49 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass, field, replace
 
-from ...inference.completion.prompt import Surroundings
-from ...inference.completion.task import Kind
 from ...inference.model import Generation
+from .request import GenerationRequest, GenerationResult, Priority
+from .rest import MAX_BEHIND, gained, rest_of
 
 # Between an editor's cancel and its next request, which may still fit: one message at least, and what the editor waits by itself.
 ORPHAN_S = 0.1
 # How much may be typed while one generation is made, or along a suggestion: the longest have about so many characters.
-LONGEST_TYPED = 1_000
+MAX_TYPED = 1_000
 # Of the text before the cursor, so much finds a place again in a window that has moved.
 _TAIL = 256
 # Of the text behind the cursor, so much says that it is the same.
 _HEAD = 300
 # What an editor puts behind the cursor by itself, and how much of it at most.
 _CLOSERS = ")]}>\"'`"
-_MOST_CLOSERS = 4
+_MAX_CLOSERS = 4
 
 
 class Superseded(Exception):
     """A later request made this one pointless before it had an answer."""
 
 
-class Priority(IntEnum):
-    """What goes first."""
-
-    SPECULATIVE = 0
-    AUTOMATIC = 1
-    INVOKED = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Want:
-    """A request to the model: what stands around the cursor, what kind of text is wanted there, and how many different ones.
-
-    delay_s: seconds in which a later request may still make this one pointless, before it starts. surroundings, max_ms: for the model,
-    no matter to the scheduler.
-    """
-
-    uri: str
-    prefix: str
-    suffix: str
-    kind: Kind
-    priority: Priority = Priority.AUTOMATIC
-    count: int = 1
-    delay_s: float = 0.0
-    surroundings: Surroundings = field(default_factory=Surroundings)
-    max_ms: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a job of this kind made, at least one generation.
-
-    typed: what has been typed since at its place, in which a generation agrees with it; joined: whether the job ran already when it was
-    asked; waited_ms: from the request to the start of the job.
-    """
-
-    generations: tuple[Generation, ...]
-    kind: Kind
-    typed: str
-    joined: bool
-    waited_ms: float
-
-
-# Makes the generations of a want, and tells the first one's text as it grows. Cancelled when nobody wants them any more.
-Work = Callable[[Want, Callable[[str], None]], Awaitable[tuple[Generation, ...]]]
+# Generates for a request, and tells the first text as it grows. Cancelled when nobody wants the result any more.
+Work = Callable[[GenerationRequest, Callable[[str], None]], Awaitable[GenerationResult]]
 
 
 @dataclass(eq=False, slots=True)
-class _Request:
-    want: Want
-    future: asyncio.Future[Answer]
-    asked: float
+class _Waiter:
+    """Who waits for the result of a request, and since when."""
+
+    request: GenerationRequest
+    future: asyncio.Future[GenerationResult]
+    since: float
 
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """A want, and who waits for it. text: what the model has written so far."""
+    """A request that the model works on, or will, and who waits for it. text: what the model has written so far."""
 
-    want: Want
+    request: GenerationRequest
     not_before: float
-    requests: list[_Request] = field(default_factory=list)
+    waiters: list[_Waiter] = field(default_factory=list)
     text: str = ""
     started: float = 0.0
     task: asyncio.Task[None] | None = None
@@ -101,25 +60,26 @@ class _Job:
     @property
     def priority(self) -> Priority:
         """That of the most urgent request that waits for it; its own where none does."""
-        return max((request.want.priority for request in self.requests), default=self.want.priority)
+        return max((waiter.request.priority for waiter in self.waiters), default=self.request.priority)
 
 
-def typed_since(old: Want, new: Want) -> str | None:
+def typed_since(old: GenerationRequest, new: GenerationRequest) -> str | None:
     """What was typed between two requests if that is all that happened: "" where the text is the same, None where something else did.
 
     A closing bracket or quote that the editor put behind the cursor by itself is no difference.
     """
-    if old.uri != new.uri or not _same_behind(old.suffix, new.suffix):
+    if old.uri != new.uri or not _same_behind(old.place.suffix, new.place.suffix):
         return None
-    if new.prefix.startswith(old.prefix):
-        typed = new.prefix[len(old.prefix) :]
+    before, now = old.place.prefix, new.place.prefix
+    if now.startswith(before):
+        typed = now[len(before) :]
     else:
-        tail = old.prefix[-_TAIL:]
-        at = new.prefix.rfind(tail, max(0, len(new.prefix) - _TAIL - LONGEST_TYPED))
-        if len(tail) < _TAIL or at < 0 or not old.prefix.endswith(new.prefix[: at + _TAIL]):
+        tail = before[-_TAIL:]
+        at = now.rfind(tail, max(0, len(now) - _TAIL - MAX_TYPED))
+        if len(tail) < _TAIL or at < 0 or not before.endswith(now[: at + _TAIL]):
             return None
-        typed = new.prefix[at + _TAIL :]
-    return typed if len(typed) <= LONGEST_TYPED else None
+        typed = now[at + _TAIL :]
+    return typed if len(typed) <= MAX_TYPED else None
 
 
 def agrees(typed: str, text: str) -> bool:
@@ -128,30 +88,26 @@ def agrees(typed: str, text: str) -> bool:
     return text.startswith(typed) or typed.startswith(text)
 
 
-def fits(job: Want, text: str, want: Want) -> bool:
+def fits(job: GenerationRequest, text: str, request: GenerationRequest) -> bool:
     """Whether a job that has written `text` so far may still answer this request."""
-    typed = typed_since(job, want)
-    if typed is None or want.count > job.count or not agrees(typed, text):
+    typed = typed_since(job, request)
+    if typed is None or request.count > job.count or not agrees(typed, text):
         return False
-    return want.kind == job.kind or (typed != "" and job.kind != "line")
+    return request.place.kind == job.place.kind or (typed != "" and job.place.kind != "line")
 
 
 class Scheduler:
     """The requests to one model."""
 
-    def __init__(
-        self, work: Work, on_done: Callable[[Want, tuple[Generation, ...]], None], on_busy: Callable[[bool], None] = lambda _: None
-    ) -> None:
-        """work: as `Work`; on_done: told of each job that was finished, whether anybody still waited for it or not; on_busy: told when
-        work begins and when none is left."""
+    def __init__(self, work: Work, on_busy: Callable[[bool], None] = lambda _: None) -> None:
+        """work: as `Work`; on_busy: told when work begins and when none is left."""
         self._work = work
-        self._on_done = on_done
         self._on_busy = on_busy
         self._told_busy = False
         self._running: _Job | None = None
         self._waiting: list[_Job] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._latest: _Request | None = None
+        self._latest: _Waiter | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -160,20 +116,23 @@ class Scheduler:
         """Whether a job runs or waits."""
         return self._running is not None or bool(self._waiting)
 
-    async def ask(self, want: Want) -> Answer:
-        """The answer to a request. Raises Superseded, and what `work` raises. Cancelling the awaiting task ends this request alone."""
-        request = _Request(want, asyncio.get_running_loop().create_future(), time.monotonic())
-        self._latest = request
-        self._submit(request)
-        try:
-            return await request.future
-        finally:
-            self._leave(request)
+    async def ask(self, request: GenerationRequest) -> GenerationResult:
+        """The result of a request: `rest_of` the generations at its place.
 
-    def prepare(self, want: Want) -> None:
+        Raises Superseded, and what `work` raises. Cancelling the awaiting task ends this request alone.
+        """
+        waiter = _Waiter(request, asyncio.get_running_loop().create_future(), time.monotonic())
+        self._latest = waiter
+        self._submit(waiter)
+        try:
+            return await waiter.future
+        finally:
+            self._leave(waiter)
+
+    def prepare(self, request: GenerationRequest) -> None:
         """Let the model work on what may be asked next, if it has nothing else to do."""
         if not self.busy and not self._closed:
-            self._waiting.append(_Job(want, time.monotonic() + want.delay_s))
+            self._waiting.append(_Job(request, time.monotonic() + request.delay_s))
             self._pump()
 
     def clear(self) -> None:
@@ -188,45 +147,45 @@ class Scheduler:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _submit(self, request: _Request) -> None:
-        want = request.want
+    def _submit(self, waiter: _Waiter) -> None:
+        request = waiter.request
         if self._closed:
-            request.future.set_exception(Superseded())
+            waiter.future.set_exception(Superseded())
             return
-        same = self._job_for(want)
-        for job in [job for job in self._waiting if job is not same and _outdates(want, job.want, job.priority)]:
+        same = self._job_for(request)
+        for job in [job for job in self._waiting if job is not same and _outdates(request, job.request, job.priority)]:
             self._drop(job)
         if same is not None:
-            same.requests.append(request)
-            same.not_before = min(same.not_before, request.asked + want.delay_s)
+            same.waiters.append(waiter)
+            same.not_before = min(same.not_before, waiter.since + request.delay_s)
         else:
-            if self._running is not None and _outdates(want, self._running.want, self._running.priority):
+            if self._running is not None and _outdates(request, self._running.request, self._running.priority):
                 self._drop(self._running)
-            self._waiting.append(_Job(want, request.asked + want.delay_s, [request]))
+            self._waiting.append(_Job(request, waiter.since + request.delay_s, [waiter]))
         self._pump()
 
-    def _job_for(self, want: Want) -> _Job | None:
-        if self._running is not None and fits(self._running.want, self._running.text, want):
+    def _job_for(self, request: GenerationRequest) -> _Job | None:
+        if self._running is not None and fits(self._running.request, self._running.text, request):
             return self._running
-        return next((job for job in self._waiting if typed_since(job.want, want) == "" and fits(job.want, "", want)), None)
+        return next((job for job in self._waiting if typed_since(job.request, request) == "" and fits(job.request, "", request)), None)
 
-    def _leave(self, request: _Request) -> None:
-        """This request has its answer, or does not want it any more."""
+    def _leave(self, waiter: _Waiter) -> None:
+        """This one has its result, or does not want it any more."""
         for job in (*self._waiting, *([self._running] if self._running else ())):
-            if request in job.requests:
-                job.requests.remove(request)
-                if not job.requests:
+            if waiter in job.waiters:
+                job.waiters.remove(waiter)
+                if not job.waiters:
                     asyncio.get_running_loop().call_later(ORPHAN_S if job is self._running else 0, self._drop_orphan, job)
 
     def _drop_orphan(self, job: _Job) -> None:
-        if not job.requests:
+        if not job.waiters:
             self._drop(job)
 
     def _drop(self, job: _Job) -> None:
-        requests, job.requests = job.requests, []
-        for request in requests:
-            if not request.future.done():
-                request.future.set_exception(Superseded())
+        waiters, job.waiters = job.waiters, []
+        for waiter in waiters:
+            if not waiter.future.done():
+                waiter.future.set_exception(Superseded())
         if job in self._waiting:
             self._waiting.remove(job)
         if job is self._running:
@@ -262,54 +221,65 @@ class Scheduler:
         try:
             if before:
                 await asyncio.wait(before)  # those that were cancelled have still to hear of it
-            generations = await self._work(job.want, lambda text: self._heard(job, text))
+            result = await self._work(job.request, lambda text: self._heard(job, text))
         except asyncio.CancelledError:
             return
         except Exception as error:
             if job is self._running:
                 self._running = None
-            for request in job.requests:
-                if not request.future.done():
-                    request.future.set_exception(error)
+            for waiter in job.waiters:
+                if not waiter.future.done():
+                    waiter.future.set_exception(error)
             self._pump()
             return
-        self._on_done(job.want, generations)
         if job is self._running:
             self._running = None
-        requests, job.requests = job.requests, []
-        for request in requests:
-            typed = typed_since(job.want, request.want)
-            if request.future.done():
+        waiters, job.waiters = job.waiters, []
+        for waiter in waiters:
+            if waiter.future.done():
                 continue
-            if typed is None or (typed and not any(_goes_on(typed, generation) for generation in generations)):
-                self._submit_again(request)
-                continue
-            waited = max(0.0, job.started - request.asked) * 1e3
-            request.future.set_result(Answer(generations, job.want.kind, typed, job.started < request.asked, waited))
+            own = _result_for(waiter, job, result)
+            if own is None:
+                self._submit_again(waiter)
+            else:
+                waiter.future.set_result(own)
         self._pump()
 
     def _heard(self, job: _Job, text: str) -> None:
         """The model has written so much: requests that no longer agree with it are asked anew."""
         job.text = text
-        gone = [request for request in job.requests if not fits(job.want, text, request.want)]
+        gone = [waiter for waiter in job.waiters if not fits(job.request, text, waiter.request)]
         if not gone or job is not self._running:
             return
-        job.requests = [request for request in job.requests if request not in gone]
-        if not job.requests:
+        job.waiters = [waiter for waiter in job.waiters if waiter not in gone]
+        if not job.waiters:
             self._drop(job)
-        for request in gone:
-            self._submit_again(request)
+        for waiter in gone:
+            self._submit_again(waiter)
 
-    def _submit_again(self, request: _Request) -> None:
+    def _submit_again(self, waiter: _Waiter) -> None:
         """Ask anew for a request that its job did not answer, unless a later one has made it pointless."""
         assert self._latest is not None
-        if request is self._latest or not _outdates(self._latest.want, request.want, request.want.priority):
-            self._submit(request)
-        elif not request.future.done():
-            request.future.set_exception(Superseded())
+        if waiter is self._latest or not _outdates(self._latest.request, waiter.request, waiter.request.priority):
+            self._submit(waiter)
+        elif not waiter.future.done():
+            waiter.future.set_exception(Superseded())
 
 
-def _outdates(new: Want, old: Want, urgency: Priority) -> bool:
+def _result_for(waiter: _Waiter, job: _Job, result: GenerationResult) -> GenerationResult | None:
+    """What of a job's result is left where this one waits for it; None where the text went on otherwise."""
+    typed = typed_since(job.request, waiter.request)
+    if typed is None or (typed and not any(_goes_on(typed, generation) for generation in result.generations)):
+        return None
+    closed = gained(job.request.place.suffix[:MAX_BEHIND], waiter.request.place.suffix)
+    left = None if closed is None else rest_of(result.generations, typed, closed)
+    if left is None:
+        left = () if typed else result.generations
+    waited_ms = max(0.0, job.started - waiter.since) * 1e3
+    return replace(result, generations=left, typed=typed, source="running" if job.started < waiter.since else "model", waited_ms=waited_ms)
+
+
+def _outdates(new: GenerationRequest, old: GenerationRequest, urgency: Priority) -> bool:
     """Whether the new request makes the old one, so urgent, pointless: it may not be more urgent, unless its text is gone."""
     return new.priority >= urgency or typed_since(old, new) != ""
 
@@ -321,4 +291,4 @@ def _goes_on(typed: str, generation: Generation) -> bool:
 
 
 def _same_behind(old: str, new: str) -> bool:
-    return any(new[added : added + _HEAD] == old[:_HEAD] and all(c in _CLOSERS for c in new[:added]) for added in range(_MOST_CLOSERS + 1))
+    return any(new[added : added + _HEAD] == old[:_HEAD] and all(c in _CLOSERS for c in new[:added]) for added in range(_MAX_CLOSERS + 1))

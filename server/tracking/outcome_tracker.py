@@ -10,7 +10,7 @@ from typing import Literal
 from ...calibration.log.events import Event, TextLogged, hash_of
 from ...suggestion.suggestion import Suggestion
 from ..documents.documents import Document, Documents, Splice
-from ..requests.request import Ask
+from ..requests.request import GenerationRequest
 from .outcome_events import EndedShowing, Fact, OutcomeEvents
 from .retention_watch import CheckResult, RetentionWatch
 
@@ -29,19 +29,19 @@ class OutcomeTracker:
         self._timer: asyncio.TimerHandle | None = None
         self._ended = False
 
-    def asked(self, ask: Ask) -> None:
+    def asked(self, request: GenerationRequest) -> None:
         """An editor asks for suggestions."""
-        if (document := self._documents.get(ask.uri)) is not None:
-            self._log_facts(self._showings.asked(ask.uri, ask.start + len(ask.stood), document.between, time.monotonic()))
+        if (document := self._documents.get(request.uri)) is not None:
+            self._log_facts(self._showings.asked(request.uri, request.start + len(request.stood), document.between, time.monotonic()))
 
-    def offered(self, ask: Ask, suggestions: Sequence[Suggestion]) -> str | None:
+    def offered(self, request: GenerationRequest, suggestions: Sequence[Suggestion]) -> str | None:
         """An editor is given suggestions, or none. Returns the id of the showing, None if there is none."""
         now = time.monotonic()
         if not suggestions:
-            self._log_facts(self._showings.nothing(ask.uri, ask.start + len(ask.stood), now))
+            self._log_facts(self._showings.nothing(request.uri, request.start + len(request.stood), now))
             return None
-        items = [(suggestion.id, ask.selected + suggestion.text) for suggestion in suggestions]
-        showing, facts = self._showings.offered(ask.uri, ask.start, ask.stood, items, now, invoked=ask.invoked)
+        items = [(suggestion.id, request.selected + suggestion.text) for suggestion in suggestions]
+        showing, facts = self._showings.offered(request.uri, request.start, request.stood, items, now, invoked=request.invoked)
         self._log_facts(facts)
         return showing
 

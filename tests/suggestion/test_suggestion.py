@@ -15,7 +15,7 @@ from assay.calibration.bands import BAND_OF_WORD, percents
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
 from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn
-from assay.calibration.registry import Entry, Registry
+from assay.calibration.registry import Entry, Purpose, Registry
 from assay.inference.completion.prompt import prompt_at
 from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import Kind
@@ -46,8 +46,8 @@ def generation(text: str = "x = 1", *logprobs: float) -> Generation:
 
 
 def suggested(made: Generation, registry: Registry = NOTHING, *, language: str = "python", drawn: Drawn = SINGLE_DRAW) -> Suggestion | None:
-    ids = {"model_id": MODEL, "prompt_id": PROMPT}
-    return suggest(made, task="line", kind="line", range=HERE, language=language, registry=registry, drawn=drawn, **ids)
+    purpose = Purpose(MODEL, PROMPT, "exact_match", "line", language)
+    return suggest(made, kind="line", range=HERE, purpose=purpose, registry=registry, drawn=drawn)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n"])

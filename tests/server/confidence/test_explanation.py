@@ -39,7 +39,7 @@ def generation(*logprobs: float) -> Generation:
 
 def explained(registry: Registry, made: Generation | None = None, **changes: object) -> tuple[Suggestion, Choice, Explanation]:
     made = made or generation()
-    suggestion = suggest(made, task="line", kind="line", range=HERE, language="python", model_id=MODEL, prompt_id=PROMPT, registry=registry)
+    suggestion = suggest(made, kind="line", range=HERE, purpose=PURPOSE, registry=registry)
     assert suggestion is not None
     choice = explain_choice(registry, PURPOSE)
     seen = (Seen("the text before the cursor", 423), Seen("a part of", 80, "src/`util`.py"))

@@ -23,12 +23,12 @@ from assay.server.model import file_watch as model_watch
 from assay.server.model import live as live_module
 from assay.server.model.live import LiveModel
 from assay.server.model.process import State
-from assay.server.requests.scheduler import Priority, Want
 from assay.suggestion.complete import complete_several
 
 from .. import client as client_module
 from ..client import TIMEOUT_S, Client, RpcError, client_of, place, span
 from ..logged import bytes_of, events_of, requests_of
+from ..wanted import wanted
 
 URI = "file:///project/a.py"
 
@@ -176,6 +176,29 @@ async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(a
             assert await client.complete(uri, 0, 2, invoked=True) == []
             await client.heard("$/assay/didChangeStatus", why)
         assert (await outcomes(client))["empty"] == 3
+
+
+async def test_what_is_refused_for_a_whole_document_is_refused_before_its_text_is_read(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = "import assay.server.documents.notebooks as n\ndef broken(*_): raise KeyError('text')\nn.Notebooks.around = broken\n"
+    monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"disabledLanguages": ["markdown"]})
+        documents = [("file:///project/a.md", "markdown", True), ("file:///project/.env", "python", True), (URI, "python", False)]
+        for uri, language, invoked in documents:
+            document = {"uri": uri, "languageId": language, "version": 1, "text": "x?"}
+            client.notify("textDocument/didOpen", {"textDocument": document})
+            if uri != URI:
+                assert await client.complete(uri, 0, 2, invoked=invoked) == []
+        with pytest.raises(RpcError):
+            await client.complete(URI, 0, 2)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"automatic": False}}})
+        assert await client.complete(URI, 0, 2) == []
+        await client.request("workspace/executeCommand", {"command": "assay.pause", "arguments": [{"minutes": 5}]})
+        assert await client.complete(URI, 0, 2) == []
+        ended = await outcomes(client)
+        assert (ended["empty"], ended["failed"], sum(ended.values())) == (4, 1, 5)
 
 
 async def test_an_accepted_suggestion_is_explained_by_hover_where_it_has_moved_to(answering_gguf: Path) -> None:
@@ -385,10 +408,10 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
     await live.start()
     try:
         before = (await live.loaded()).fingerprint.id
-        want = Want(URI, "x?", "", "line", Priority.INVOKED)
-        assert (await live.make(want)).generations[0].text == " answer"
+        request = wanted("x?", invoked=True)
+        assert (await live.generate(request)).generations[0].text == " answer"
         for other in (False, True):
-            assert live.remembered(want) is not None
+            assert live.remembered(request) is not None
             if other:
                 write_tiny_gguf(tmp_path / "new", scripted(b" another", b"\n"))
                 (tmp_path / "new").replace(path)
@@ -397,8 +420,8 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
             while live.process.state == "ready":
                 await asyncio.sleep(0.01)
             assert ((await live.loaded()).fingerprint.id != before) == other
-        assert live.remembered(want) is None
-        assert (await live.make(want)).generations[0].text == " another"
+        assert live.remembered(request) is None
+        assert (await live.generate(request)).generations[0].text == " another"
         assert states == ["ready", "loading", "ready", "loading", "ready"]
     finally:
         await live.close()

@@ -17,16 +17,17 @@ from llama_server import free_port
 from assay.inference.opening import ModelChoice
 from assay.server.model import file_watch as model_watch
 from assay.server.model import process as model_process
-from assay.server.model.ipc import Question, frame, question_to_json, read_frame
+from assay.server.model.ipc import frame, model_part, read_frame
 from assay.server.model.process import ModelProcess, ModelProcessDied, ModelUnavailable, State
 
 from ...inference.completion_server import Speech, serving
+from ..wanted import wanted
 
 CHILD = [sys.executable, "-P", "-m", "assay.server.model.worker"]
 
 
 def complete(number: int) -> dict[str, Any]:
-    return {"id": number, "op": "complete", "question": question_to_json(Question("def f():\n    return ", "")), "tell": False}
+    return {"id": number, "op": "complete", "asked": model_part(wanted("def f():\n    return ", "")), "tell": False}
 
 
 def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(tiny_gguf: Path) -> None:
@@ -93,7 +94,7 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
         await process.loaded()
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
-        first, second, third = (asyncio.create_task(process.complete(Question(text, ""))) for text in ("a?", "b?", "c?"))
+        first, second, third = (asyncio.create_task(process.complete(wanted(text, ""))) for text in ("a?", "b?", "c?"))
         await asyncio.sleep(0.05)
         second.cancel()
         first.cancel()
@@ -111,7 +112,7 @@ async def test_the_text_is_told_as_it_grows(tiny_gguf: Path) -> None:
     await process.start()
     try:
         told: list[str] = []
-        await process.complete(Question("def f():\n    return ", "", "block"), on_text=told.append)
+        await process.complete(wanted("def f():\n    return ", "", "block"), on_text=told.append)
         assert told
         assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(told))
     finally:
@@ -129,8 +130,8 @@ async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answ
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
         with pytest.raises(ModelProcessDied, match="did not answer"):
-            await process.complete(Question("a?", "", max_ms=100))
-        assert (await process.complete(Question("a?", "", max_ms=10_000)))[0].text == " answer"
+            await process.complete(wanted("a?", "", max_ms=100))
+        assert (await process.complete(wanted("a?", "", max_ms=10_000)))[0].text == " answer"
     finally:
         await process.close()
 
@@ -146,11 +147,11 @@ async def test_a_process_that_says_nothing_is_ended_also_when_each_request_is_ca
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
         while process.state == "ready":
-            asking = asyncio.create_task(process.complete(Question("a?", "", max_ms=50)))
+            asking = asyncio.create_task(process.complete(wanted("a?", "", max_ms=50)))
             await asyncio.sleep(0.05)
             asking.cancel()
         assert process.reason == "the model's process is started again after it did not answer within 0 s"
-        assert (await process.complete(Question("a?", "", max_ms=10_000)))[0].text == " answer"
+        assert (await process.complete(wanted("a?", "", max_ms=10_000)))[0].text == " answer"
     finally:
         await process.close()
 
@@ -161,7 +162,7 @@ async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_
     try:
         await process.loaded()
         pid, told = process.pid, []
-        request = {"op": "complete", "question": question_to_json(Question("def f():\n    return ", "", "block")), "tell": True}
+        request = {"op": "complete", "asked": model_part(wanted("def f():\n    return ", "", "block")), "tell": True}
         assert await process._ask(request, told.append, limit_s=0.0)
         assert told
         assert (process.pid, process.state) == (pid, "ready")
@@ -177,7 +178,7 @@ async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(mo
         try:
             await process.loaded()
             pid = process.pid
-            request = {"op": "complete", "question": question_to_json(Question("a", "")), "tell": False}
+            request = {"op": "complete", "asked": model_part(wanted("a", "")), "tell": False}
             assert (await process._ask(request, limit_s=0.0))[0]["text"] == "abc"
             assert (process.pid, process.state) == (pid, "ready")
         finally:
@@ -191,7 +192,7 @@ async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_ggu
     await process.start()
     try:
         before = (await process.loaded()).fingerprint.id
-        asking = asyncio.create_task(process.complete(Question("a?", "")))
+        asking = asyncio.create_task(process.complete(wanted("a?", "")))
         await asyncio.sleep(0)
         (tmp_path / "new").write_bytes(tiny_gguf.read_bytes())
         (tmp_path / "new").replace(path)
@@ -272,7 +273,7 @@ async def test_whatever_keeps_a_process_from_starting_is_told_to_each_request(ch
     await process.start()
     try:
         with pytest.raises(ModelUnavailable, match="not"):
-            await asyncio.wait_for(process.complete(Question("a?", "")), 30)
+            await asyncio.wait_for(process.complete(wanted("a?", "")), 30)
         assert process.state == "failed"
     finally:
         await process.close()
@@ -289,15 +290,15 @@ async def test_a_server_that_is_away_is_tried_again_by_later_requests_and_told_o
         sent = process.requests_sent
         while process.requests_sent < sent + 2:  # each is a load
             with pytest.raises(ModelUnavailable):
-                await process.complete(Question("a", ""))
+                await process.complete(wanted("a", ""))
             await asyncio.sleep(0.05)
         assert states == ["failed"]
         with serving(Speech(), port):
             while process.state == "failed":
                 with suppress(ModelUnavailable):
-                    await process.complete(Question("a", ""))
+                    await process.complete(wanted("a", ""))
                 await asyncio.sleep(0.05)
-            assert (await process.complete(Question("a", "")))[0].text == "abc"
+            assert (await process.complete(wanted("a", "")))[0].text == "abc"
         assert states == ["failed", "ready"]
     finally:
         await process.close()
@@ -313,7 +314,7 @@ async def test_a_server_that_is_away_is_not_tried_at_each_request() -> None:
         await asyncio.wait({process._life})
         for _ in range(20):
             with pytest.raises(ModelUnavailable):
-                await process.complete(Question("a", ""))
+                await process.complete(wanted("a", ""))
             assert process._life.done()
     finally:
         await process.close()
@@ -329,16 +330,16 @@ async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(a
             await process.loaded()
             assert process.pid is not None
             os.kill(process.pid, signal.SIGSTOP)
-            asking = asyncio.create_task(process.complete(Question("a?", "")))
+            asking = asyncio.create_task(process.complete(wanted("a?", "")))
             await asyncio.sleep(0.05)
             os.kill(process.pid, signal.SIGKILL)
             with pytest.raises(ModelProcessDied, match="SIGKILL"):
                 await asking
         with pytest.raises(ModelUnavailable, match=r"died 4 times within 60 s, last was ended by SIGKILL\. To start it again, change"):
-            await process.complete(Question("a?", ""))
+            await process.complete(wanted("a?", ""))
         assert states == ["ready", "loading", "ready", "loading", "ready", "loading", "ready", "failed"]
         await process.reload("its file has changed")
-        assert (await process.complete(Question("a?", "")))[0].text == " answer"
+        assert (await process.complete(wanted("a?", "")))[0].text == " answer"
     finally:
         await process.close()
 
@@ -346,7 +347,7 @@ async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(a
 async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_gguf: Path) -> None:
     process = ModelProcess(ModelChoice(str(tiny_gguf)))
     await process.start()
-    waiting = asyncio.create_task(process.complete(Question("a", "")))
+    waiting = asyncio.create_task(process.complete(wanted("a", "")))
     await asyncio.sleep(0.1)
     await process.close()
     assert process.pid is None
@@ -362,6 +363,6 @@ async def test_python_files_of_the_folder_that_is_worked_in_are_not_imported(
     process = ModelProcess(ModelChoice(str(answering_gguf)))
     await process.start()
     try:
-        assert (await process.complete(Question("a?", "")))[0].text == " answer"
+        assert (await process.complete(wanted("a?", "")))[0].text == " answer"
     finally:
         await process.close()

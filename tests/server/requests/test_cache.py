@@ -15,6 +15,7 @@ from assay.inference.completion.task import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.server.requests import cache as module
 from assay.server.requests.cache import Found, Memory
+from assay.server.requests.rest import MAX_GAINED
 from assay.suggestion.remainder import remainder
 
 URI = "file:///a.py"
@@ -107,10 +108,10 @@ def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
     assert texts(found) == ["lue"]
     for prefix, suffix in [(shifted, BELOW), (ABOVE[500:], BELOW), (ABOVE, BELOW + "x"), (ABOVE, BELOW[:-9])]:
         assert memory.find(URI, prefix, suffix, "line") == Found((generation("value"),), "", drawn=1)
-    near = ABOVE[: -module.BEFORE] + "x" + ABOVE[-module.BEFORE + 1 :]
+    near = ABOVE[: -module.MAX_BEFORE] + "x" + ABOVE[-module.MAX_BEFORE + 1 :]
     assert near != ABOVE
     assert memory.find(URI, near, BELOW, "line") is None
-    below = BELOW[: module.AFTER - 1] + "x" + BELOW[module.AFTER :]
+    below = BELOW[: module.MAX_AFTER - 1] + "x" + BELOW[module.MAX_AFTER :]
     assert memory.find(URI, ABOVE, below, "line") is None
 
 
@@ -183,7 +184,7 @@ def test_a_bracket_that_was_opened_by_typing_is_closed_by_the_rest_before_anothe
 
 @pytest.mark.parametrize("below", ["", BELOW])
 def test_so_much_behind_the_cursor_is_no_bracket_that_the_editor_closed(below: str) -> None:
-    for size, shown in [(module.GAINED, ["x"]), (module.GAINED + 1, None)]:
+    for size, shown in [(MAX_GAINED, ["x"]), (MAX_GAINED + 1, None)]:
         memory = remembering("f(x" + ")" * size, suffix=below)
         assert texts(memory.find(URI, ABOVE + "f(", ")" * size + below, "line")) == shown
 
@@ -304,7 +305,7 @@ class Typist:
     def ask(self, text: str) -> None:
         made = generation(text)
         self.memory.keep(URI, self.before, self.behind, "block", (made,))
-        place = (self.before[-module.BEFORE :], self.behind[: module.AFTER])
+        place = (self.before[-module.MAX_BEFORE :], self.behind[: module.MAX_AFTER])
         self.asked = [(*place, made), *[entry for entry in self.asked if entry[:2] != place]]
 
     def known(self) -> list[list[str]] | None:
@@ -318,8 +319,8 @@ class Typist:
                 for typed in range(len(made.text) + 1)
                 for end in range(typed, len(made.text) + 1)
                 if self.before.endswith(self.lines(made.text[:typed])) and self.behind.startswith(self.lines(made.text[end:]))
-                if self.up_to(typed, made.text)[-module.BEFORE :] == near
-                if self.behind[len(self.lines(made.text[end:])) :][: module.AFTER] == after
+                if self.up_to(typed, made.text)[-module.MAX_BEFORE :] == near
+                if self.behind[len(self.lines(made.text[end:])) :][: module.MAX_AFTER] == after
                 for rest in [made.text[typed:end]]
                 if rest.strip() or end == len(made.text)
             ]

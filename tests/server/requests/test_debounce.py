@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime
 from functools import reduce
 from typing import Literal, get_args
 
@@ -9,75 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.server.requests.debounce import Recent, Refusal, Rules, What, after, delay_ms, refusal
+from assay.server.requests.debounce import Recent, What, after, delay_ms
 
-ALL = Rules()
-RARE = Rules(automatic=False, in_comments=False, in_strings=False, disabled_languages=frozenset({"markdown"}))
-PLACES = st.tuples(st.text(max_size=20), st.text(max_size=20))
 EVENTS = st.lists(st.tuples(st.sampled_from(get_args(What)), st.floats(0, 2000)), max_size=30)
-
-
-def automatic(place: str, rules: Rules = ALL, language: str = "python") -> Refusal | None:
-    """At the `|` of a text."""
-    prefix, suffix = place.split("|")
-    return refusal(prefix, suffix, language, invoked=False, rules=rules)
-
-
-@pytest.mark.parametrize(
-    ("place", "why"),
-    [
-        ("x = |", None),
-        ("x = |\ny = 2", None),
-        ("x = |\r\ny = 2", None),
-        ("f(|)", None),
-        ("f(a, |)  ", None),
-        ('f("|")', None),
-        ("if f(|):", None),
-        ("g(f({'a': [|]}), {", None),
-        ("x = |y", Refusal.WORD),
-        ("x = y|_z", Refusal.WORD),
-        ("x = y|é", Refusal.WORD),
-        ("x = | y", Refusal.BEHIND),
-        ("x = f(|, 1)", Refusal.BEHIND),
-        ("def f(|) -> None:", Refusal.BEHIND),
-        ("x = |(y)", Refusal.BEHIND),
-    ],
-)
-def test_an_automatic_request_is_for_the_end_of_a_line(place: str, why: Refusal | None) -> None:
-    assert automatic(place) is why
-
-
-def test_comments_and_strings_are_left_alone_only_where_the_user_wants_that() -> None:
-    comment, string, code = "x = 1  # as |", "x = 'as |'", "x = f'{|}'"
-    assert [automatic(place) for place in (comment, string, code)] == [None] * 3
-    quiet = Rules(in_comments=False)
-    assert [automatic(place, quiet) for place in (comment, string, code)] == [Refusal.COMMENT, None, None]
-    quiet = Rules(in_strings=False)
-    assert [automatic(place, quiet) for place in (comment, string, code)] == [None, Refusal.STRING, None]
-
-
-def test_a_prefix_that_is_cut_inside_a_docstring_is_no_string_to_its_end() -> None:
-    prefix, rules = 'docstring.\n    """\n\ndef g(x):\n    return ', Rules(in_strings=False)
-    assert refusal(prefix, "", "python", invoked=False, rules=rules, cut=True) is None
-    assert refusal(prefix, "", "python", invoked=False, rules=rules) is Refusal.STRING
-
-
-@given(PLACES, st.sampled_from(["python", "javascript", "plaintext"]), st.builds(Rules, st.booleans(), st.booleans(), st.booleans()))
-def test_who_invokes_is_answered_everywhere_but_in_a_language_that_is_off(place: tuple[str, str], language: str, rules: Rules) -> None:
-    prefix, suffix = place
-    assert refusal(prefix, suffix, language, invoked=True, rules=rules) is None
-    off = replace(rules, disabled_languages=frozenset({language}))
-    assert {refusal(prefix, suffix, language, invoked=invoked, rules=off) for invoked in (True, False)} == {Refusal.LANGUAGE}
-
-
-def test_nothing_comes_by_itself_where_suggestions_are_only_invoked() -> None:
-    assert automatic("x = |", RARE) is Refusal.AUTOMATIC
-
-
-def test_every_reason_has_a_sentence_for_people() -> None:
-    sentences = [reason.sentence for reason in Refusal]
-    assert len(set(sentences)) == len(Refusal)
-    assert all(sentence.endswith(".") for sentence in sentences)
 
 
 def waited(recent: Recent, at_s: float = 0.0, answer_ms: float | None = None) -> float:
@@ -136,11 +68,3 @@ def test_an_answer_that_would_come_too_late_waits_for_the_end_of_a_row_of_keystr
 def test_pauses_and_an_editor_s_own_changes_are_no_rhythm() -> None:
     assert typed(0.15).interval_ms == pytest.approx(150, rel=0.02)
     assert typed(0.005).interval_ms == typed(5.0).interval_ms == Recent().interval_ms
-
-
-def test_in_a_pause_only_what_is_invoked_comes_and_the_reason_says_until_when() -> None:
-    rules = Rules(paused_until=datetime(2026, 11, 9, 14, 5, tzinfo=UTC))
-    assert refusal("x = ", "", "python", invoked=True, rules=rules) is None
-    assert refusal("x = ", "", "python", invoked=False, rules=rules) is Refusal.PAUSED
-    assert "until 14:05" in rules.sentence(Refusal.PAUSED)
-    assert rules.sentence(Refusal.WORD) == Refusal.WORD.sentence

@@ -21,11 +21,12 @@ from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
 from assay.server.features.inline_completion import inline_item
-from assay.server.model.live import LiveModel, Made
+from assay.server.model.live import LiveModel
 from assay.server.requests.cache import Memory
 from assay.server.requests.counts import RequestCounts
-from assay.server.requests.request import Ask
-from assay.server.requests.requests import Requests, _identity
+from assay.server.requests.hidden import identity_of
+from assay.server.requests.request import GenerationRequest, GenerationResult
+from assay.server.requests.requests import Requests
 from assay.server.settings.settings import DEFAULTS, LiveSettings
 from assay.server.tracking.event_writer import EventWriter, LogTarget
 from assay.suggestion.place import Place
@@ -35,11 +36,12 @@ from assay.suggestion.suggestion import Suggestion
 from ..logged import requests_of
 
 AT = Range(Position(0, 2), Position(0, 2))
-ASK = Ask("file:///a.py", Place("x?", "", AT, language="python"), invoked=True)
+ASK = GenerationRequest("file:///a.py", Place("x?", "", AT, language="python"), invoked=True, count=DEFAULTS.alternatives)
+BY_ITSELF = replace(ASK, invoked=False, count=1)
 
 
-async def texts(requests: Requests, ask: Ask) -> list[str]:
-    return [suggestion.text for suggestion in await requests.answer(ask, lambda: True)]
+async def texts(requests: Requests, ask: GenerationRequest) -> list[str]:
+    return [suggestion.text for suggestion in await requests.suggestions(ask, lambda: True)]
 
 
 @asynccontextmanager
@@ -68,10 +70,10 @@ def ended(log: EventWriter, file: Path) -> list[dict[str, Any]]:
 async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
     settings, may_read, given = DEFAULTS, threading.Event(), list[int]()
 
-    def on_answer(_: Ask, suggestions: Sequence[Suggestion]) -> None:
+    def on_given(_: GenerationRequest, suggestions: Sequence[Suggestion]) -> None:
         given.append(len(suggestions))
 
-    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log", on_answer=on_answer) as (requests, _, log, executor):
+    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log", on_given=on_given) as (requests, _, log, executor):
         assert await texts(requests, ASK)
         settings = replace(DEFAULTS, max_ms=300)
         executor.submit(may_read.wait)
@@ -89,7 +91,7 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
 async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, live, _, _):
         await live.loaded()
-        assert await texts(requests, replace(ASK, invoked=False)) == [" answer"]
+        assert await texts(requests, BY_ITSELF) == [" answer"]
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
@@ -107,18 +109,20 @@ def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_
         gained = closed.replace("\n", ends) if count > 20 else ""
         found = memory.find("u", prefix + typed, gained + suffix, "block")
         assert found is not None
-        ask = Ask("u", Place(prefix + typed, gained + suffix, AT), invoked=False)
+        ask = GenerationRequest("u", Place(prefix + typed, gained + suffix, AT), invoked=False)
         (rest,) = found.generations
-        identities[count] = _identity(ask, Made((rest,), "block", found.typed, "memory"), rest)
+        identities[count] = identity_of(ask, GenerationResult((rest,), "block", found.typed, "memory"), rest)
     assert len(set(identities.values())) == 1
-    other = Ask("u", Place(prefix + "!", suffix, AT), invoked=False)
-    assert _identity(other, Made((made,), "block", "", "model"), made) not in identities.values()
+    other = GenerationRequest("u", Place(prefix + "!", suffix, AT), invoked=False)
+    assert identity_of(other, GenerationResult((made,), "block"), made) not in identities.values()
 
 
 async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_that_its_end_asks_for(tmp_path: Path) -> None:
     model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
     async with requests_to(model) as (requests, live, _, _):
-        (suggestion,) = await requests.answer(Ask("u", Place("def f", "", AT, language="python"), invoked=False), lambda: True)
+        (suggestion,) = await requests.suggestions(
+            GenerationRequest("u", Place("def f", "", AT, language="python"), invoked=False), lambda: True
+        )
         assert (suggestion.kind, suggestion.text) == ("line", "(x):")
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
@@ -131,7 +135,9 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
 async def test_in_a_pause_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
     model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
     async with requests_to(model, paused_until=lambda: datetime.now(UTC)) as (requests, live, _, _):
-        suggestion, *_ = await requests.answer(Ask("u", Place("def f", "", AT, language="python"), invoked=True), lambda: True)
+        suggestion, *_ = await requests.suggestions(
+            GenerationRequest("u", Place("def f", "", AT, language="python"), invoked=True, count=DEFAULTS.alternatives), lambda: True
+        )
         assert requests.accepted(suggestion.id) is not None
         assert not live.scheduler.busy
 
@@ -146,8 +152,8 @@ async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answe
         await live.loaded()
         said_already, other = made_of("return y"), made_of("z = g(y)")
         live.memory.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
-        assert await texts(requests, Ask("u", place, invoked=False)) == []
-        assert await texts(requests, Ask("u", place, invoked=True)) == ["z = g(y)"]
+        assert await texts(requests, GenerationRequest("u", place, invoked=False)) == []
+        assert await texts(requests, GenerationRequest("u", place, invoked=True, count=DEFAULTS.alternatives)) == ["z = g(y)"]
     assert [each["outcome"] for each in ended(log, tmp_path / "log")] == ["empty", "produced"]
 
 
@@ -162,38 +168,38 @@ async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf
 async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_gguf: Path, tmp_path: Path) -> None:
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         await live.loaded()
-        (first,) = await requests.answer(replace(ASK, invoked=False), lambda: True)
+        (first,) = await requests.suggestions(BY_ITSELF, lambda: True)
         requests.rejected("another")
         for _number in range(3):
             requests.rejected(first.id)
-        assert await texts(requests, replace(ASK, invoked=False, uri="file:///b.py"))
+        assert await texts(requests, replace(BY_ITSELF, uri="file:///b.py"))
     before, after = [each["timings_ms"]["waited"] for each in ended(log, tmp_path / "log")]
     assert before < 20 < 150 < after
 
 
 async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_next(answering_gguf: Path) -> None:
     async with requests_to(answering_gguf) as (requests, live, _, _):
-        first, *_ = await requests.answer(ASK, lambda: True)
-        shown = requests.find(first.id)
-        assert shown is not None
-        live.prepare(replace(shown.want, prefix="y?"), again=True)
+        first, *_ = await requests.suggestions(ASK, lambda: True)
+        given = requests.find(first.id)
+        assert given is not None
+        live.prepare(replace(given.request, place=replace(given.request.place, prefix="y?")), again=True)
         assert live.scheduler.busy
-        assert [seen.part for seen in (await requests.explain(shown)).seen] == ["the text before the cursor"]
+        assert [seen.part for seen in (await requests.explain(given)).seen] == ["the text before the cursor"]
 
 
 async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_of_them_stays(answering_gguf: Path) -> None:
     async with requests_to(answering_gguf) as (requests, live, _, _):
-        first, *_ = await requests.answer(ASK, lambda: True)
+        first, *_ = await requests.suggestions(ASK, lambda: True)
         for number in range(40):
-            await requests.answer(replace(ASK, invoked=False, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
-        shown = requests.find(first.id)
-        assert shown is not None
-        assert (shown.ask.place.prefix, shown.want, shown.suggestion) == ("", None, first)
-        told = await requests.explain(shown)
+            await requests.suggestions(replace(BY_ITSELF, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
+        given = requests.find(first.id)
+        assert given is not None
+        assert (given.request.place.prefix, given.has_texts, given.suggestion) == ("", False, first)
+        told = await requests.explain(given)
         assert (told.seen, told.tokens) == ((), 2)
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
-        assert requests.accepted(first.id) is shown
+        assert requests.accepted(first.id) is given
         assert not live.scheduler.busy
 
 

@@ -22,7 +22,7 @@ from assay.calibration.log.events import (
 )
 from assay.server.confidence.log_view import read_log
 from assay.server.documents.documents import Change, Documents
-from assay.server.requests.request import Ask
+from assay.server.requests.request import GenerationRequest
 from assay.server.tracking.outcome_events import SETTLE_S
 from assay.server.tracking.outcome_tracker import OutcomeTracker
 from assay.suggestion.place import Place
@@ -189,7 +189,8 @@ async def test_what_had_ended_before_an_edit_is_followed_through_it_also_when_th
     place = Place("x = 1\n", "", Range(start, start))
     documents.open(URI, "python", 1, "x = 1\n")
     outcome_tracker.offered(
-        Ask(URI, place, invoked=False, start=6), [Suggestion("id", "one two", place.range, "line", uncalibrated("kept"), {}, {})]
+        GenerationRequest(URI, place, invoked=False, start=6),
+        [Suggestion("id", "one two", place.range, "line", uncalibrated("kept"), {}, {})],
     )
     outcome_tracker.reported("shown", "id")
     for column, character in enumerate("one tw"):
