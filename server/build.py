@@ -1,4 +1,4 @@
-"""The language server with all that it answers, and nothing started: which request goes to which function."""
+"""Builds the language server: registers which function handles which request, notification and command."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from .features.status_request import STATUS, status
 from .language_server import AssayServer
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
-# Files and folders of whatever name.
+# All files and folders.
 _RENAMED = types.FileOperationRegistrationOptions([types.FileOperationFilter(types.FileOperationPattern("**"), scheme="file")])
 
 
 def initialize(ls: AssayServer, params: types.InitializeParams) -> None:
-    """Begin; pygls answers with the capabilities."""
+    """`initialize`. pygls answers with the capabilities."""
     ls.protocol.documents.encoding = _ENCODINGS[str(getattr(encoding := ls.workspace.position_encoding, "value", encoding))]
     ls.protocol.initialized = True
     ls.begin(params)
 
 
 async def initialized(ls: AssayServer, _: types.InitializedParams) -> None:
-    """From here on the server may send requests: ask for the settings, report the loading."""
+    """`initialized`: from here on the server may send requests."""
     await ls.continue_after_initialized()
 
 
@@ -90,22 +90,22 @@ def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
 
 
 def pause(ls: AssayServer, *arguments: Any) -> str | None:
-    """The command by which the user has no suggestions for some minutes, but those that are invoked."""
+    """The command that pauses automatic suggestions for some minutes."""
     return pause_for_minutes(ls, arguments)
 
 
 async def shutdown(ls: AssayServer, _: None) -> None:
-    """End the model's process before the answer."""
+    """End the model's process, then answer."""
     await ls.close()
 
 
 def _answered_elsewhere(_: types.InlineCompletionParams) -> None:
-    """`Protocol.inline_completions` answers."""
+    """Never called: `Protocol.inline_completions` answers."""
     raise AssertionError("pygls never sees a request for inline completions")
 
 
 def build_server(model: ModelChoice) -> AssayServer:
-    """A server with its features registered, and nothing started."""
+    """A server with all its handlers registered. Nothing is started yet."""
     server = AssayServer(model)
     server.protocol.inline_completions = partial(inline_completion, server)
     server.menu.handler = plain_completion
@@ -114,7 +114,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.SHUTDOWN)(shutdown)
     server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(configuration_changed)
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(folders_changed)
-    # without options pygls does not advertise the capability, and editors never ask
+    # Without options pygls does not advertise the capability, and editors never ask.
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
     server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
     server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)

@@ -1,4 +1,4 @@
-"""Serving one client, over stdin and stdout or over TCP, from its first message to its last."""
+"""Serves one client over stdin and stdout or over TCP."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def serve(model: ModelChoice | None = None, *, tcp_port: int | None = None) -> i
     """
     model = model or ModelChoice()
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="assay: %(levelname)s: %(message)s")
-    logging.getLogger("pygls").setLevel(logging.ERROR)  # it warns of every cancel that comes after the answer
+    logging.getLogger("pygls").setLevel(logging.ERROR)  # it warns of each cancellation that comes after the answer
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_ours)
-    sys.setswitchinterval(0.001)  # a busy thread keeps the event loop waiting for at most this long
-    gc.freeze()  # a collection that walks the protocol's thousands of types takes longer than the event loop may wait
+    sys.setswitchinterval(0.001)  # the longest that a busy thread may hold up the event loop
+    gc.freeze()  # walking the protocol's thousands of types would hold up the event loop for too long
     try:
         return asyncio.run(_serve_stdio(model, *take_stdio()) if tcp_port is None else _serve_tcp(model, tcp_port))
     except KeyboardInterrupt:
@@ -45,7 +45,7 @@ async def converse(server: AssayServer, transport: Transport) -> int:
             server.protocol.receive(body)
             if server.protocol.exit_code is not None:
                 break
-            await asyncio.sleep(0)  # an async feature begins, and looks at the document, before the next message changes it
+            await asyncio.sleep(0)  # lets an async handler look at the document before the next message changes it
     except FramingError as error:
         logger.error("The client sent something that is no message: %s. The server ends.", error)
     finally:
@@ -57,7 +57,7 @@ async def converse(server: AssayServer, transport: Transport) -> int:
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a logged error is the server's fault: what the client did wrong is in the answer that it got."""
+    """Whether a logged error is a fault of the server. A fault of the client is reported in the answer."""
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
@@ -69,7 +69,7 @@ async def _serve_tcp(model: ModelChoice, port: int) -> int:
     client: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.get_running_loop().create_future()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if client.done():  # one client, one server: a second one would share its documents
+        if client.done():  # one client only: a second one would share its documents
             writer.close()
         else:
             client.set_result((reader, writer))

@@ -1,1 +1,1 @@
-"""What other files add to the prompt, and which files no model is shown."""
+"""Pieces of other open files for the prompt, and which files no model may see. Asks no model."""

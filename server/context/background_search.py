@@ -1,4 +1,4 @@
-"""The other open documents as context for a model: looked through in small steps while nobody waits."""
+"""Searches the other open documents for context, in small steps while the server is idle."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..documents.documents import Document, Documents
 from ..documents.workspace import Roots, path_of, root_of
 from .open_files import MAX_CHARACTERS, Cursor, OpenFiles, OpenText
 
-# Between two steps, each of at most 1 ms: messages come first.
+# The pause between two steps of at most 1 ms, so that messages are handled first.
 _STEP_S = 0.01
-# Characters around the cursor that say what it is about: some dozen lines.
+# How many characters around the cursor are compared with other files: some dozen lines.
 _AROUND = 1_500
 
 
 class OtherFiles:
-    """Pieces of the open documents of one editor."""
+    """Finds pieces of the open documents of one editor."""
 
     def __init__(self, documents: Documents, roots: Callable[[], Roots]) -> None:
         self._documents = documents
@@ -25,14 +25,14 @@ class OtherFiles:
         self._timer: asyncio.TimerHandle | None = None
 
     def path(self, document: Document) -> str:
-        """A document's path as a model is told it: from its workspace folder on, else its name; empty where it is in no file."""
+        """The path that the model sees: relative to the workspace folder, or only the name. Empty if the document is no file."""
         path, root = path_of(document.uri), root_of(document.uri, self._roots())
         if path is None:
             return ""
         return path.relative_to(root).as_posix() if root is not None else path.name
 
     def pieces(self, document: Document, line: int, prefix: str, suffix: str, budget_characters: int) -> tuple[tuple[str, str], ...]:
-        """Path and text of the pieces of other open documents that are most like the text around a place in this line of a document."""
+        """The pieces of other open documents that are most similar to the text around the cursor, as (path, text)."""
         here, others = self._text(document), [self._text(other) for other in self._documents]
         around = prefix[-_AROUND:] + suffix[: _AROUND // 3]
         found = self._files.snippets(Cursor(here, line, around), others, budget_characters)
@@ -44,7 +44,7 @@ class OtherFiles:
         self._files.forget(uri)
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop the search."""
         if self._timer is not None:
             self._timer.cancel()
 

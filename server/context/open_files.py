@@ -1,8 +1,8 @@
-"""Pieces of the other open files that are most like the text around the cursor, for a model to see in front of the file itself.
+"""Chooses pieces of other open files that are similar to the text around the cursor. The model sees them before the file itself.
 
 Windows of whole lines are compared by the words they share (Jaccard's coefficient), as Copilot does with neighbouring tabs
 (https://github.com/microsoft/vscode-copilot-chat, FixedWindowSizeJaccardMatcher) and Cody with open editors
-(https://github.com/sourcegraph/cody, retrievers/jaccard-similarity). The least likeness is enough: GitHub found a poor match to be better
+(https://github.com/sourcegraph/cody, retrievers/jaccard-similarity). Any similarity is enough: GitHub found a poor match to be better
 than none (https://github.blog/2023-05-17-how-github-copilot-is-getting-better-at-understanding-your-code/).
 """
 
@@ -17,26 +17,27 @@ from itertools import count, islice
 
 from .secrets import is_secret_path
 
-# A screenful: about 900 characters of code, so that a budget of a few hundred tokens holds pieces of more than one file.
+# A screenful: about 900 characters of code. A budget of a few hundred tokens then has room for pieces of several files.
 _LINES = 24
-# Each line is in two windows, so that whatever stands together is in one.
+# Windows overlap by half, so that lines that belong together are in one window.
 _STEP = _LINES // 2
-# Lines between the places where a cursor makes us choose anew: a model reads on from its cache as long as what stands in front is the same.
+# The pieces are chosen again when the cursor moves to another region of so many lines. Until then the prompt begins the same, so the
+# model can reuse its cache.
 REGION_LINES = 16
-# Of a longer file the rest is not to be looked at: some 10,000 lines of code.
+# The rest of a longer file is ignored. This is about 10,000 lines of code.
 MAX_CHARACTERS = 400_000
-# What is longer is no code that people write, and takes long to look at.
-_LONGEST = 8_000
-# Files looked at, the first by path: each costs a comparison for each of its windows.
+# A longer window is not code that people write, and would take long to compare.
+_MAX_WINDOW = 8_000
+# How many files are searched, in the order of their paths: each costs a comparison for each of its windows.
 _MAX_FILES = 20
-# A word; what is shorter (i, x, if) is in every file.
+# A word. Shorter ones (i, x, if) are in every file.
 _WORD = re.compile(r"[^\W\d]\w{2,}")
-# Words are compared as bits of one number, each at a place by its checksum: half a microsecond for two windows. Of 80 words in a window
-# one or two share their bit with another.
+# A set of words is one number, with a bit for each word by its checksum: comparing two windows takes half a microsecond. Of the 80 words of
+# a window, one or two share a bit with another.
 _BITS = 2048
-# The windows that are tried, the most alike first: more than any budget holds.
-_TRIED = 64
-# Languages whose files use one another.
+# How many of the most similar windows are tried: more than fit into any budget.
+_MAX_TRIED = 64
+# Languages whose files are used together.
 _FAMILIES = (
     frozenset({"javascript", "javascriptreact", "typescript", "typescriptreact", "vue", "svelte"}),
     frozenset({"c", "cpp", "objective-c", "objective-cpp", "cuda-cpp"}),
@@ -46,10 +47,10 @@ _FAMILIES = (
 
 @dataclass(frozen=True, slots=True)
 class OpenText:
-    """An open document. path: as a model is told it, relative to its workspace; root: the workspace folder that it is in, None for none.
+    """An open document.
 
-    read: gives its text as it is in this version, or the first `MAX_CHARACTERS` of it; asked for only when the version was not
-    seen before.
+    path: as the model sees it, relative to the workspace folder. root: the workspace folder, None for none.
+    read: gives the text of this version, or the first `MAX_CHARACTERS` of it. It is called once for each version at most.
     """
 
     uri: str
@@ -62,7 +63,7 @@ class OpenText:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a suggestion is asked for. around: the text there, some dozen lines before and behind; line: the cursor's, from 0."""
+    """The place of a request. around: some dozen lines around the cursor. line: of the cursor, from 0."""
 
     document: OpenText
     line: int
@@ -71,7 +72,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Some lines of a file, the words in them (`words_of`), and how many those are. first_line counts from 0."""
+    """Some lines of a file. words: the set of words in them (`words_of`). size: how many words. first_line: from 0."""
 
     path: str
     first_line: int
@@ -82,7 +83,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of another file. first_line counts from 0; similarity is from 0 to 1, to the text around the cursor."""
+    """A piece of another file. first_line: from 0. similarity: to the text around the cursor, 0 to 1."""
 
     path: str
     first_line: int
@@ -91,14 +92,14 @@ class Snippet:
 
 
 def windows_of(path: str, text: str) -> Iterator[Window]:
-    """A file's windows, in order; each is made when it is asked for, in about 0.1 ms. None has more than 8,000 characters."""
+    """The windows of a file in order, made one by one in about 0.1 ms each. None has more than 8,000 characters."""
     coming, lines = io.StringIO(text, newline=""), list[str]()
     for first in count(0, _STEP):
         lines = [*lines[_STEP:], *islice(coming, _LINES if first == 0 else _STEP)]
         if first > 0 and len(lines) <= _STEP:
             return
         piece = "".join(lines)
-        if len(piece) <= _LONGEST and (words := words_of(piece)):
+        if len(piece) <= _MAX_WINDOW and (words := words_of(piece)):
             yield Window(path, first, piece, words, words.bit_count())
 
 
@@ -111,15 +112,15 @@ def words_of(text: str) -> int:
 
 
 def may_be_shown(here: OpenText, other: OpenText) -> bool:
-    """Whether a model that completes `here` may see `other`: another file of its workspace and language, no secret."""
+    """Whether a model that completes `here` may see `other`: another file of the same workspace and language that is no secret."""
     in_workspace = other.uri != here.uri and other.root is not None and other.root == here.root
     return in_workspace and not is_secret_path(other.path) and _related(here.language, other.language)
 
 
 def chosen(words: int, windows: Sequence[Window], budget_characters: int) -> tuple[Snippet, ...]:
-    """The windows most like these words that the budget holds and that share no lines, by path and line.
+    """The most similar windows that fit into the budget and don't overlap, sorted by path and line.
 
-    The order says nothing of likeness, so that a piece that comes or goes leaves those in front of it where they were.
+    They are not sorted by similarity: then a piece that comes or goes would move the others in the prompt.
     """
     if not words:
         return ()
@@ -127,7 +128,7 @@ def chosen(words: int, windows: Sequence[Window], budget_characters: int) -> tup
     shared = [(words & window.words).bit_count() for window in windows]
     similarities = [both / (size + window.size - both) for both, window in zip(shared, windows, strict=True)]
     taken: list[tuple[float, Window]] = []
-    for index in sorted(range(len(windows)), key=similarities.__getitem__, reverse=True)[:_TRIED]:
+    for index in sorted(range(len(windows)), key=similarities.__getitem__, reverse=True)[:_MAX_TRIED]:
         window, similarity = windows[index], similarities[index]
         if similarity == 0:
             break
@@ -139,7 +140,7 @@ def chosen(words: int, windows: Sequence[Window], budget_characters: int) -> tup
 
 
 class OpenFiles:
-    """The windows of the open files, kept for each version of each; cheap at each key, for what is dear is done in steps by `index`."""
+    """The windows of the open files, cached by version. `index` makes them in small steps, so that a keystroke costs little."""
 
     def __init__(self) -> None:
         self._indexed: dict[str, tuple[int, tuple[Window, ...]]] = {}
@@ -147,10 +148,9 @@ class OpenFiles:
         self._last: tuple[tuple[object, ...], tuple[Snippet, ...]] | None = None
 
     def index(self, here: OpenText, others: Sequence[OpenText]) -> bool:
-        """Look at one more window of a file that may be shown beside `here`; false where nothing is left to do. At most 1 ms.
+        """Make one more window of a file that may be shown beside `here`. Returns false if nothing is left to do. Takes at most 1 ms.
 
-        To be called again and again while nobody waits. What is not indexed yet is not chosen from; of a file that has changed since,
-        `snippets` takes what it was.
+        Call it repeatedly while the server is idle. `snippets` uses only what is indexed; a changed file counts as it was.
         """
         left = next((other for other in _candidates(here, others) if self._version(other) != other.version), None)
         if left is None:
@@ -167,7 +167,7 @@ class OpenFiles:
         return True
 
     def snippets(self, cursor: Cursor, others: Sequence[OpenText], budget_characters: int) -> tuple[Snippet, ...]:
-        """What is `chosen` for the place; the same as before while the cursor stays in its region and the files stay what they are."""
+        """The pieces for a place. They stay the same while the cursor stays in its region and no file is changed."""
         if budget_characters < 1:
             return ()
         here = cursor.document

@@ -1,7 +1,7 @@
-"""Which files are never shown to a model: those that hold secrets by their name.
+"""Which files are never shown to a model: those whose name says that they contain secrets.
 
-Beside another file only those are shown that the editor has open, and an open file counts as seen by the user, whether git ignores it or
-not: so git is not asked.
+Other files are shown to the model only if they are open in the editor. The user has seen those, so it does not matter whether git ignores
+them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from fnmatch import translate
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
-# Patterns of names, in lower case, with why a file of such a name is a secret. Better one harmless file too many than one key: a file
-# that is held back is only missed as context.
+# Patterns of file names in lower case, with the reason. It is better to hold back a file without secrets, which is only missing as context,
+# than to show a key.
 _SECRET_NAMES: tuple[tuple[str, str], ...] = (
     (".env", "environment variables, where most services want their keys"),
     (".env.*", "the same for one environment"),
@@ -81,16 +81,16 @@ _SECRET_NAMES: tuple[tuple[str, str], ...] = (
     ("passwords.*", "passwords"),
     ("*_history", "what was typed into a shell or a database, passwords included"),
 )
-# Folders all of whose files count as secrets: the programs that own them keep their keys there.
+# All files in these folders count as secrets, because programs keep their keys there.
 _SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store"})
-# Templates of environments and the like are made to be shown.
+# Templates are made to be shown.
 _SHOWN = ("*.example", "*.sample", "*.template", "*.dist", "example.*", "*.pub")
 _SECRET_NAME = re.compile("|".join(translate(pattern) for pattern, _ in _SECRET_NAMES))
 _SHOWN_NAME = re.compile("|".join(map(translate, _SHOWN)))
 
 
 def is_secret_path(path: PurePath | str) -> bool:
-    """Whether a file holds secrets, by its name or its folder's: environments, keys, logins, a cloud's credentials. Nothing is read."""
+    """Whether a file has secrets, by its name or the name of its folder. The file is not read."""
     if isinstance(path, str):
         path = PureWindowsPath(path) if "\\" in path else PurePosixPath(path)
     *folders, name = [part.lower() for part in path.parts] or [""]

@@ -1,4 +1,4 @@
-"""Notebooks: which documents are cells of one, and the code of the cells as one text."""
+"""Notebooks: which documents are their cells, and the code of the cells as one text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...suggestion.positions import Position, UInteger
 from ...suggestion.window import Window
 from .documents import Document, Documents, OutOfSync, whole_lines
 
-# Every cell of every notebook: markup has to be known to be left out.
+# All cells of all notebooks. Markup cells are needed, too, to know what to leave out.
 SYNC = types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook(notebook="*")], save=True)
 _CODE = types.NotebookCellKind.Code.value
 _BETWEEN_CELLS = "\n"
@@ -19,14 +19,14 @@ _BETWEEN_CELLS = "\n"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The URI of a cell's document, and whether it is markup (1) or code (2)."""
+    """A cell: the URI of its document, and its kind: markup (1) or code (2)."""
 
     document: str
     kind: UInteger
 
 
 class Notebooks:
-    """The notebooks that the editor has open. Their cells' texts are documents like any other."""
+    """The notebooks that the editor has open. The text of a cell is a document like any other."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -34,12 +34,12 @@ class Notebooks:
         self._notebook_of: dict[str, str] = {}  # by the cell's URI
 
     def open(self, uri: str, cells: Iterable[Cell]) -> None:
-        """The editor opened a notebook, or opened it again; it opens the documents of the cells by itself."""
+        """The editor opened a notebook, or opened it again. It opens the documents of the cells separately."""
         self._forget(uri)
         self._set(uri, [*cells])
 
     def splice(self, uri: str, start: int, deleted: int, cells: Sequence[Cell]) -> None:
-        """Put cells in place of `deleted` ones from `start` on. Raises OutOfSync, and changes nothing, where there are none."""
+        """Replace `deleted` cells from `start` on. If there are not so many, raises OutOfSync and changes nothing."""
         old = self._of(uri)
         if start + deleted > len(old):
             raise OutOfSync(f"an edit of the cells {start} to {start + deleted} of {len(old)}")
@@ -47,27 +47,27 @@ class Notebooks:
         self._set(uri, [*old[:start], *cells, *old[start + deleted :]])
 
     def revise(self, uri: str, cells: Iterable[Cell]) -> None:
-        """Take over what changed of cells that are there. Raises OutOfSync where the notebook is not open."""
+        """Update cells that exist. Raises OutOfSync if the notebook is not open."""
         new = {cell.document: cell for cell in cells}
         self._set(uri, [new.get(cell.document, cell) for cell in self._of(uri)])
 
     def close(self, uri: str) -> None:
-        """The editor closed a notebook: its cells' documents are closed as well."""
+        """The editor closed a notebook, and with it the documents of its cells."""
         for cell in self._forget(uri):
             self._documents.close(cell.document)
 
     def lose(self, uri: str | None) -> None:
-        """The cells of this notebook (None: of any) are not known to equal the editor's: not used until the notebook is opened again."""
+        """The cells of this notebook may differ from the editor's, so they are not used until it is opened again. None: all notebooks."""
         for notebook in [*self._cells] if uri is None else [uri]:
             for cell in self._forget(notebook):
                 self._documents.lose(cell.document)
 
     def notebook_of(self, uri: str) -> str | None:
-        """The URI of the notebook that a document is a cell of, None when it is none."""
+        """The URI of the notebook that a document is a cell of, None if it is no cell."""
         return self._notebook_of.get(uri)
 
     def cells_of(self, uri: str) -> list[str]:
-        """The URIs of a notebook's cells; none where it is not open."""
+        """The URIs of a notebook's cells. Empty if it is not open."""
         return [cell.document for cell in self._cells.get(uri, [])]
 
     def around(self, document: Document, position: Position, window: Window) -> tuple[str, str, bool]:
@@ -94,14 +94,14 @@ class Notebooks:
         return prefix[len(prefix) - size :], suffix, size < offset
 
     def head(self, document: Document, limit: int) -> str:
-        """`Document.head` of that same text: its first lines, whole, as many as fit into so many characters."""
+        """As many whole lines from the beginning of that text as fit into so many characters, as `Document.head`."""
         before, after = self._neighbours(document)
         cells = [*before, document, *after]
         behind = (_BETWEEN_CELLS + cell.text for cell in cells[1:])
         return whole_lines(_start(cells[0].text, behind, limit + 1), limit) if len(cells) > 1 else document.head(limit)
 
     def _neighbours(self, document: Document) -> tuple[list[Document], list[Document]]:
-        """The code cells of a code cell's language before and after it."""
+        """The code cells before and after a code cell, in its language."""
         notebook = self._notebook_of.get(document.uri)
         cells = [] if notebook is None else self._cells[notebook]
         place = next((index for index, cell in enumerate(cells) if cell.document == document.uri), None)
@@ -130,7 +130,7 @@ class Notebooks:
 
 
 def _start(text: str, behind: Iterable[str], size: int) -> str:
-    """The first `size` characters of a text and of those behind it."""
+    """The first `size` characters of a text and those that follow it."""
     parts = [text]
     missing = size - len(text)
     for part in behind:

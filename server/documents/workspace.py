@@ -1,4 +1,4 @@
-"""The folders that are worked on, as the client names them, and which of them a document is in: pure functions on URIs."""
+"""The workspace folders, and which of them a document is in. Pure functions on URIs."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from lsprotocol import types
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?([^?#]*)", re.DOTALL)  # scheme, authority, path: RFC 3986, appendix B
 _DRIVE = re.compile(r"/[A-Za-z]:(?=/|$)")
-# VS Code names a notebook's cell by its notebook's path under this scheme, and a fragment
+# In VS Code the URI of a notebook's cell has the second scheme, the path of the notebook, and a fragment.
 _FILE_SCHEMES = ("file", "vscode-notebook-cell")
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Root folders, absolute, in the client's order and none twice."""
+    """Root folders: absolute, in the client's order, without duplicates."""
 
     paths: tuple[Path, ...] = ()
 
     def changed(self, event: types.WorkspaceFoldersChangeEvent) -> Roots:
-        """The roots after the client removed some and added some."""
+        """The roots after a change by the client."""
         removed = {path_of(folder.uri) for folder in event.removed}
         return _roots([*(path for path in self.paths if path not in removed), *(path_of(folder.uri) for folder in event.added)])
 
 
 def roots_of(params: types.InitializeParams) -> Roots:
-    """The roots that a client begins with: its workspace folders, or where it names none (old clients can't) its root."""
+    """The roots at the start: the client's workspace folders, or its root if it names none (as old clients do)."""
     if params.workspace_folders:
         return _roots([path_of(folder.uri) for folder in params.workspace_folders])
     if params.root_uri is not None:
@@ -44,22 +44,22 @@ def roots_of(params: types.InitializeParams) -> Roots:
 
 
 def root_of(uri: str, roots: Roots) -> Path | None:
-    """The innermost root that a document is in; None for one in none of them, and for one in no file. Symbolic links are not followed."""
+    """The innermost root of a document, None if it is in none or is no file. Symbolic links are not followed."""
     path = path_of(uri)
     within = [root for root in roots.paths if path is not None and path.is_relative_to(root)]
     return max(within, key=lambda root: len(root.parts), default=None)
 
 
-# Asked for at each keystroke.
+# Called at each keystroke.
 @lru_cache(maxsize=1024)
 def path_of(uri: str) -> Path | None:
-    """The file of a document, absolute, or the notebook's of a cell; None where it is in none of this machine (untitled: and others)."""
+    """The absolute path of a document, or of the notebook of a cell. None if it is no file of this machine (such as `untitled:`)."""
     path = pure_path(uri, windows=os.name == "nt")
     return None if path is None else Path(path)
 
 
 def pure_path(uri: str, *, windows: bool) -> PurePath | None:
-    """`path_of` for either kind of system: on Windows the drive is in upper case, and a server's name makes a network path."""
+    """`path_of` for either system. On Windows the drive is in upper case, and a host name gives a network path."""
     match = _URI.match(uri)
     if match is None or match[1].lower() not in _FILE_SCHEMES:
         return None

@@ -1,4 +1,4 @@
-"""pygls's protocol with its gaps closed: every request is answered, malformed ones too, and documents are our own.
+"""pygls's protocol, changed so that every request is answered, malformed ones too, and with documents of our own.
 
 pygls 2.1.1 answers nothing to a request whose params it can't read, nor to one with a notification's method, splits documents at form
 feeds, and keeps a future per notification for ever; here messages are checked before pygls sees them, and it never sees those of documents.
@@ -39,9 +39,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Lost documents that are remembered, each told once: more than an editor has open.
+# How many lost documents are remembered, so that each is reported once: more than an editor has open.
 _MAX_LOST = 1_000
-# Where something is wrong, as cattrs says it at the end.
+# The path of the fault, which cattrs puts at the end of its message.
 _PATH = re.compile(r"(?<= @ )\$\S*$")
 
 
@@ -56,7 +56,7 @@ class Protocol(LanguageServerProtocol):
         self.exit_code: int | None = None
         self._ending = False
         self._lost: set[str | None] = set()
-        # Told of each document that was opened, of what edits did to one, and of each that will be closed, or was lost.
+        # Called for each document that was opened or edited, will be closed, or was lost.
         self.on_open: Callable[[Document], None] = lambda _: None
         self.on_edit: Callable[[str, Sequence[Splice]], None] = lambda *_: None
         self.on_close: Callable[[str], None] = lambda _: None
@@ -65,7 +65,7 @@ class Protocol(LanguageServerProtocol):
         self.inline_completions: Callable[[sync.InlineAsked], Coroutine[Any, Any, dict[str, Any]]] | None = None
 
     def receive(self, body: bytes) -> None:
-        """Act on one message. Whatever it is, a request in it gets an answer."""
+        """Handle one message. A request is answered even if it is malformed."""
         if self.initialized and not self._ending and (message := sync.read(body)) is not None:
             self._follow(message)
             return
@@ -95,14 +95,14 @@ class Protocol(LanguageServerProtocol):
         self.handle_message(message)
 
     def structured(self, params: Any, kind: type[T]) -> T:
-        """What a request of our own was sent with, checked. Raises ValueError."""
+        """The checked params of one of our own methods. Raises ValueError."""
         try:
             return self._converter.structure(as_json(params), kind)
         except Exception as error:
             raise ValueError("; ".join(_faults(error))) from error
 
     def warm_up(self) -> None:
-        """Read and write one message of each kind that comes while the user types: the converter compiles its code at the first (10 ms)."""
+        """Read and write one message of each kind that is sent during typing: the converter compiles its code at the first one (10 ms)."""
         place = {"textDocument": {"uri": ""}, "position": {"line": 0, "character": 0}}
         requests = {types.TEXT_DOCUMENT_COMPLETION: place, types.WORKSPACE_EXECUTE_COMMAND: {"command": "", "arguments": []}}
         for method, params in requests.items():
@@ -110,14 +110,14 @@ class Protocol(LanguageServerProtocol):
         self._converter.unstructure(types.CompletionList(False, [types.CompletionItem("")]))
 
     async def settle(self) -> None:
-        """Let features that still run come to their answer: a client may send `exit` without waiting for that of `shutdown`."""
+        """Wait for handlers that still run: a client may send `exit` without waiting for the answer to `shutdown`."""
         futures: dict[Any, Any] = self._request_futures
         running = [future for future in futures.values() if isinstance(future, asyncio.Task)]
         if running:
             await asyncio.wait(running, timeout=2.0)
 
     def lose(self, uri: str | None, why: str) -> None:
-        """Stop using a document or a notebook (None: all) whose edits could not be followed, and tell the user when that begins."""
+        """Stop using a document or notebook whose edits could not be followed, and tell the user once. None: all of them."""
         self.documents.lose(uri)
         self.notebooks.lose(uri)
         if uri in self._lost:
@@ -131,11 +131,11 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
-        """Note that the client wants the end: 0 after `shutdown`, else 1. Whoever feeds `receive` then stops."""
+        """Set the exit code: 0 after `shutdown`, else 1. The caller of `receive` then stops."""
         self.exit_code = 0 if self._ending else 1
 
     def _follow(self, message: sync.Message) -> None:
-        """Do to the documents what the editor did to its own, and begin or end what it asks for."""
+        """Apply a change of documents, or begin or cancel a request."""
         match message:
             case sync.DidOpen():
                 self._open(message.params.text_document)
@@ -173,7 +173,7 @@ class Protocol(LanguageServerProtocol):
         answering.add_done_callback(partial(self._answer, number))
 
     def _answer(self, number: int | str, answering: asyncio.Task[dict[str, Any]]) -> None:
-        """As pygls answers, but for the way from result to JSON."""
+        """Send the answer as pygls does, but encode the result with msgspec."""
         futures: dict[Any, Any] = self._request_futures
         if futures.get(number) is answering:
             del futures[number]
@@ -183,13 +183,13 @@ class Protocol(LanguageServerProtocol):
         answer = {"jsonrpc": self.VERSION, "id": number, "result": answering.result()}
         try:
             body = msgspec.json.encode(answer)
-        except UnicodeEncodeError:  # a lone surrogate, which only JSON's escapes can write
+        except UnicodeEncodeError:  # a lone surrogate, which can only be written as an escape
             body = json.dumps(answer).encode()
         if self.writer is not None:
             self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def _execute_handler(self, msg_id: str | int, *arguments: Any, **more: Any) -> None:
-        """As pygls does, which never lets go of the futures of notifications and commands: 1.4 KiB for each suggestion that is accepted."""
+        """As in pygls, but forgets the futures of notifications and commands. (pygls keeps 1.4 KiB for each accepted suggestion.)"""
         super()._execute_handler(msg_id, *arguments, **more)
         futures: dict[Any, Any] = self._request_futures
         if (running := futures.get(msg_id)) is not None:
@@ -234,14 +234,14 @@ class Protocol(LanguageServerProtocol):
             self._edit(content.document.uri, content.document.version, content.changes)
 
     def _found(self, uri: str) -> None:
-        """This document is followed again: should it be lost once more, the user is told once more."""
+        """The document can be followed again. If it is lost once more, the user is told again."""
         self._lost -= {uri, None}
 
     def _handle_response(self, msg_id: str | int, result: Any = None, error: Any = None) -> None:
         future: Any = self._request_futures.get(msg_id)
         if isinstance(future, concurrent.futures.Future) and not future.done():
             super()._handle_response(msg_id, result, error)
-        else:  # an answer to what we no longer wait for, never asked, or were asked ourselves: pygls keeps both sides' requests together
+        else:  # an answer that nobody waits for, or with the id of a request by the client: pygls keeps the requests of both sides together
             logger.warning("The client answered %r, which is no open request of the server", msg_id)
 
     def _out_of_turn(self, method: str) -> JsonRpcException | None:
@@ -293,7 +293,7 @@ class Protocol(LanguageServerProtocol):
             self.lose(_uri(data), "a change could not be read")
 
     def _refuse(self, number: str | int | None, error: JsonRpcException) -> None:
-        # a as_json dictionary, because the converter leaves out an id of null
+        # a plain dictionary, because the converter leaves out an id of null
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": error.code, "message": error.message}})
 
 
@@ -331,7 +331,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _faults(error: Exception) -> list[str]:
-    """What is wrong, and where, by the protocol's names and not those of its classes in Python."""
+    """What is wrong and where, by the names of the protocol instead of its Python classes."""
     describe: Callable[..., list[str]] = cattrs.transform_error
     try:
         return [_PATH.sub(_protocols_names, fault) for fault in describe(error)]

@@ -1,4 +1,4 @@
-"""Language Server Protocol messages over stdin and stdout, or over one TCP connection; nothing here blocks the event loop."""
+"""Messages of the Language Server Protocol over stdin and stdout or one TCP connection, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_BODY = 1 << 30
 
 
 class FramingError(Exception):
-    """What stands where a header should is none, so where the next message begins is not known."""
+    """A header can't be read, so the start of the next message is not known."""
 
 
 class Transport(Protocol):
@@ -40,7 +40,7 @@ class Transport(Protocol):
 
 
 def body_length(header: bytes) -> int:
-    """The length that a header announces; header: its lines up to the empty one. Raises FramingError."""
+    """The length of the body. header: its lines up to the empty one. Raises FramingError."""
     for line in header.split(b"\r\n"):
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length":
@@ -52,7 +52,7 @@ def body_length(header: bytes) -> int:
 
 
 class ThreadTransport:
-    """Two files, each with a thread of its own, so that neither a slow reader nor a silent writer stops the event loop."""
+    """Two files, each with a thread of its own, so that neither a slow nor a silent client blocks the event loop."""
 
     def __init__(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
         self._stdin = stdin
@@ -67,7 +67,7 @@ class ThreadTransport:
         incoming: asyncio.Queue[bytes | FramingError | None] = asyncio.Queue()
 
         def give(item: bytes | FramingError | None) -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits for it
+            with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(incoming.put_nowait, item)
 
         def read() -> None:
@@ -96,7 +96,7 @@ class ThreadTransport:
         self._outgoing.put(None)
 
     async def closed(self) -> None:
-        """See Transport. A client that no longer reads is waited for 2 s."""
+        """See Transport. Waits at most 2 s for a client that no longer reads."""
         await asyncio.to_thread(self._writer.join, 2.0)
 
     def _write(self) -> None:
@@ -141,7 +141,7 @@ class StreamTransport:
         self._writer.close()
 
     async def closed(self) -> None:
-        """See Transport. A client that no longer reads is waited for 2 s."""
+        """See Transport. Waits at most 2 s for a client that no longer reads."""
         with suppress(ConnectionError, TimeoutError):
             await asyncio.wait_for(self._writer.wait_closed(), 2.0)
 
@@ -182,7 +182,7 @@ def _read_message(stream: BinaryIO) -> bytes | None:
 
 
 def _cut_off(found: bytes, size: int | None) -> FramingError:
-    """The input ended inside a body of so many bytes; None: inside a header."""
+    """The input ended inside a body of this many bytes. None: inside a header."""
     if size is None:
         return FramingError(f"the input ends inside a header: {found[:80]!r}")
     return FramingError(f"the input ends after {len(found):,} of a message's {size:,} bytes")
