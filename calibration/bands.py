@@ -1,4 +1,4 @@
-"""Bands: what a user sees of a confidence. The only place where their words, shapes, colours and boundaries are defined."""
+"""Bands: what a user sees of a confidence. Their words, shapes, colours and boundaries are defined here only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ EVENT_WORDS = {"exact_match": "exact match", "tests_pass": "passes tests", "kept
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A word, a shape and two colours (hex), of which each alone tells the bands apart: colour is never the only sign.
+    """A word, a shape and two colours (hex). Each alone tells the bands apart, so colour is never the only sign.
 
-    colour is for light backgrounds, with a contrast of at least 7:1 to white; colour_dark for dark ones, with at least 5.9:1 to #1E1E1E
-    and 7:1 to black. So they serve themes of high contrast too (WCAG 2.2 asks for 4.5:1, at level AAA for 7:1). Any two bands are at least
-    18 apart (CIEDE2000) for everybody, also as Machado et al. (2009) simulate protanopia, deuteranopia and tritanopia.
+    colour: for light backgrounds, with a contrast of at least 7:1 to white.
+    colour_dark: for dark backgrounds, with at least 5.9:1 to #1E1E1E and 7:1 to black.
+
+    So they serve high-contrast themes too: WCAG 2.2 asks for 4.5:1, at level AAA for 7:1. Any two bands are at least 18 apart (CIEDE2000),
+    also for protanopia, deuteranopia and tritanopia as Machado et al. (2009) simulate them.
     """
 
     word: str
@@ -33,7 +35,7 @@ BAND_OF_WORD = {band.word: band for band in BANDS}
 
 @dataclass(frozen=True, slots=True)
 class Boundaries:
-    """The probabilities from which a suggestion is likely and possible. Raises ValueError where they would leave a band empty."""
+    """The probabilities from which on a suggestion is likely, and possible. Raises ValueError if they would leave a band empty."""
 
     likely_from: float = 0.7
     possible_from: float = 0.4
@@ -50,7 +52,7 @@ BOUNDARIES = Boundaries()
 
 
 def band_of(probability: float | None, boundaries: Boundaries = BOUNDARIES) -> Band:
-    """likely or possible from their boundaries on, else unlikely; no evidence where there is no probability."""
+    """The band of a probability: likely or possible from their boundaries on, else unlikely. No evidence if there is no probability."""
     if probability is None:
         return NO_EVIDENCE
     return LIKELY if probability >= boundaries.likely_from else POSSIBLE if probability >= boundaries.possible_from else UNLIKELY

@@ -1,4 +1,4 @@
-"""Calibrators: a map from measures to P(event) with the evidence for it, in one JSON file each (format in docs/formats.md)."""
+"""A calibrator: a map from measures to P(event) with the evidence for it. One JSON file each; the format is in docs/formats.md."""
 
 from __future__ import annotations
 
@@ -39,14 +39,17 @@ _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
 class CalibratorError(ValueError):
-    """A calibrator file that can't be read; the message says file, field and reason."""
+    """A calibrator's file can't be read. The message says file, field and reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedOn:
-    """Where a map comes from. model and prompt are fingerprint ids; date is ISO 8601 with a time zone; samples_sha256 as in `samples`.
+    """What a map was fitted on.
 
-    alternatives: how many were drawn at each place, all of them being samples; 1 where the samples are first choices alone.
+    model, prompt: fingerprint ids.
+    date: ISO 8601 with a time zone.
+    samples_sha256: as in `samples`.
+    alternatives: how many were drawn at each place, all of them samples. 1 where the samples are first choices alone.
     """
 
     model: str
@@ -64,7 +67,7 @@ class FittedOn:
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The calibrator that a map was moved from: its id, and how many samples it was fitted on."""
+    """The calibrator that a map was adapted from: its id, and the number of samples that it was fitted on."""
 
     calibrator: str
     n: int
@@ -74,13 +77,15 @@ class Parent:
 class Calibrator:
     """A map from measures to P(event), what it was fitted on, and what it is worth.
 
-    features: names of measures, in the order of the map's parameters; ranges: smallest and largest raw value of each that it was fitted on.
-    between_group_sd: how much the log odds of a group (project) that was not seen are off, standard deviation. levels and children: the
-    maps of languages, projects or users that were seen, where they have their own; a child's path has a name for each level from the top.
-    tried: what the ladder compared. status: "informative" only if every guard lets pass; reason: why it has that status, for people. dial:
-    for each share of suggestions that shall be right, from which confidence on to show them. projects: how the maps of projects lie around
-    this one, where that is known: with it the map can be moved toward a project's own samples (`fit.fit_toward`). moved_from: where that
-    was done, from which calibrator.
+    features: names of measures, in the order of the map's parameters.
+    ranges: smallest and largest raw value of each measure that the map was fitted on.
+    between_group_sd: standard deviation of the log odds between groups, such as projects, that were not seen.
+    levels, children: the maps of the languages, projects or users that have their own. The path of a child has a name for each level.
+    tried: the candidates of model selection.
+    status, reason: "informative" only if every guard passes, and why, for people.
+    dial: for each share of suggestions that shall be right, the confidence from which on to show them.
+    projects: how the maps of projects lie around this one, where that is known. Adaptation needs it.
+    moved_from: the calibrator that the map was adapted from, if it was.
     """
 
     event: str
@@ -102,7 +107,7 @@ class Calibrator:
     moved_from: Parent | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError, "field: reason", where the parts do not fit together."""
+        """Raises ValueError, "field: reason", if the parts do not fit together."""
         k = len(self.features)
         wrong = (
             ("event", self.event not in EVENTS, f"{self.event!r} is none of {', '.join(EVENTS)}"),
@@ -157,7 +162,7 @@ class Calibrator:
 
     @cached_property
     def bound(self) -> float:
-        """A probability is at least this and at most 1 minus it: 1 / (n + 2), n the samples behind the map, its parent's included."""
+        """Every probability is at least this and at most 1 minus this: 1 / (n + 2), with n the map's samples and those of its parent."""
         return 1 / (self.fitted_on.n + (self.moved_from.n if self.moved_from else 0) + 2)
 
     @cached_property
@@ -167,13 +172,13 @@ class Calibrator:
 
 
 def save(calibrator: Calibrator, path: Path) -> None:
-    """Write a calibrator file, to a temporary file beside it first."""
+    """Write a calibrator's file, atomically."""
     with write_atomically(path) as out:
         out.write(_document(calibrator))
 
 
 def load(path: Path) -> Calibrator:
-    """The calibrator in a file. Raises CalibratorError, with file, field and reason, for anything that `save` would not have written."""
+    """The calibrator in a file. Raises CalibratorError, with file, field and reason, for what `save` would not have written."""
     try:
         fields = DECODER.decode(path.read_text(encoding="utf-8-sig"))
         if not isinstance(fields, dict):
@@ -198,7 +203,7 @@ def load(path: Path) -> Calibrator:
 
 
 def as_json(calibrator: Calibrator) -> dict[str, Any]:
-    """The calibrator as its file holds it: `fitted_on.alternatives` only where there were several, and what it is without if it is None."""
+    """The calibrator as its file holds it. What is None, and `fitted_on.alternatives` where it is 1, are left out."""
     document = {"schema": SCHEMA, **asdict(calibrator)}
     for name in ("projects", "moved_from"):
         if document[name] is None:
@@ -211,12 +216,16 @@ def as_json(calibrator: Calibrator) -> dict[str, Any]:
 def log_odds_range(
     calibrator: Calibrator, features: tuple[float, ...], groups: Mapping[Level, str] | None = None
 ) -> tuple[float, float, float]:
-    """Log odds of the event and their 95 % range: value, low, high. features: as they enter the map.
+    """Log odds η of the event and their 95 % range: value, low, high.
 
-    groups: the language, project and user, as far as they are known. In a project that the calibrator has not seen: η ± t · √(s² + τ²), s
-    the standard error of η by the map, τ the standard deviation between groups, t Student's with G - 2 degrees for G groups (Higgins,
-    Thompson & Spiegelhalter 2009, eq. 12): s and τ are known from so many groups only, and with 1.96 the range of 15 projects holds 9 in
-    10, that of 5 projects 8 in 10. In one that has a map of its own τ is 0.
+    features: as they enter the map. groups: the language, project and user, as far as they are known.
+
+    In a project that the calibrator has not seen the range is η ± t · √(s² + τ²). s is the map's standard error of η, τ the standard
+    deviation between groups, and t Student's with G - 2 degrees of freedom for G groups, because s and τ are known from so many groups
+    only. With 1.96 instead, the range from 15 projects would hold 9 in 10 and that from 5 projects 8 in 10. In a project that has its own
+    map τ is 0.
+
+    References: Higgins, Thompson & Spiegelhalter (2009), eq. 12.
     """
     named = groups or {}
     path = tuple(named[level] for level in takewhile(named.__contains__, calibrator.levels))

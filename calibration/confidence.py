@@ -1,4 +1,4 @@
-"""Confidence: a calibrator's answer for one generation."""
+"""Confidence: the calibrated probability of one generation, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from .measures.registry import enter_one
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """P(event) for one generation, or the reason why there is none; its fields are the suggestion format's (docs/formats.md).
+    """P(event) for one generation, or the reason why there is none. The fields are those of the suggestion format (docs/formats.md).
 
-    status: the calibrator's; "outside" where a measure is missing or beyond the range that the calibrator was fitted on; "uncalibrated"
-    where there is no calibrator. probability, low and high are None unless status is "informative". low and high: 95 % range of the
-    probability in a project that the calibrator has not seen. band: the band's word. calibrator: its id. reason: why there is no number,
-    for people; empty where there is one.
+    status: the calibrator's; "outside" if a measure is missing or beyond what the calibrator was fitted on; "uncalibrated" if there is
+    none. probability, low, high: None unless the status is "informative". low to high is the 95 % range in a project that was not seen.
+    band: the word of the band. calibrator: its id. reason: why there is no number, for people. Empty where there is one.
     """
 
     status: Status | Literal["outside", "uncalibrated"]
@@ -40,7 +39,7 @@ class Confidence:
 
     @property
     def text(self) -> str:
-        """What people read: "◆ likely 70-85 % exact match"."""
+        """The text for people: "◆ likely 70-85 % exact match"."""
         return band_text(self.event, self.look, self.low, self.high)
 
 
@@ -50,9 +49,11 @@ def confidence(
     groups: Mapping[Level, str] | None = None,
     boundaries: Boundaries = BOUNDARIES,
 ) -> Confidence:
-    """What the calibrator says of a generation with these raw measures; groups: its language, project and user, as far as they are known.
+    """The confidence of a generation with these raw measures.
 
-    The probability and its range (`log_odds_range`) are held within `Calibrator.bound` of 0 and 1: no amount of data makes a map certain.
+    groups: its language, project and user, as far as they are known. boundaries: of the bands.
+
+    The probability and its range are kept at least `Calibrator.bound` away from 0 and 1, because no amount of data makes a map certain.
     """
     if calibrator.status != "informative":
         return _without_number(calibrator.status, calibrator.event, calibrator.id, calibrator.reason)
@@ -71,7 +72,7 @@ def confidence(
 
 
 def uncalibrated(event: str, reason: str = "there is no calibrator for this model, prompt, event, task and language") -> Confidence:
-    """The confidence where no calibrator fits the model, the prompt, the event, the task and the language, or none can."""
+    """The confidence where no calibrator matches the model, the prompt, the event, the task and the language."""
     return _without_number("uncalibrated", event, None, reason)
 
 

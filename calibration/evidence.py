@@ -1,4 +1,4 @@
-"""Evidence: what is known of probabilities on data that the map was not fitted on."""
+"""Evidence: how good the probabilities of a map are on data that it was not fitted on."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from .metrics.smooth import smooth_ece, smooth_ece_noise_floor
 
 @dataclass(frozen=True, slots=True)
 class CalibrationError:
-    """The expected calibration error, and what it is made of.
+    """The expected calibration error.
 
-    value: `metrics.ece`, 10 bins of equal width, as it is published; noise_floor: what a perfect forecaster with the same probabilities
-    would get. debiased, low, high: the root mean square calibration error without that noise and its 95 % interval: low is 0 where no
-    miscalibration is shown. value may lie outside low..high, because it holds the noise.
+    value: `metrics.bins.ece` with 10 bins of equal width, as it is published. It includes noise, so it may lie outside low..high.
+    noise_floor: what a perfect forecaster with the same probabilities would get.
+    debiased, low, high: the root mean square calibration error without that noise, with its 95 % interval. low is 0 where no
+        miscalibration is shown.
     """
 
     value: float
@@ -32,7 +33,7 @@ class CalibrationError:
 
 @dataclass(frozen=True, slots=True)
 class SmoothError:
-    """The smooth calibration error, `metrics.smooth.smooth_ece`, and what a perfect forecaster with the same probabilities would get."""
+    """The smooth calibration error (`metrics.smooth.smooth_ece`), and what a perfect forecaster with the same probabilities would get."""
 
     value: float
     noise_floor: float
@@ -40,11 +41,13 @@ class SmoothError:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Metrics on held-out data. `groups` are what was held out together, and alone independent. skill and auc are None where all labels
-    are equal, or would be without one of the groups.
+    """Metrics on held-out data.
 
-    skill is against base_rate (1 - base_rate): the base rate of the very data, which the held-out map did not see. That is the paper's
-    reference and a hard one: always saying the base rate of the *other* projects has a skill score below 0.
+    groups: the number of groups that were held out together. Only groups are taken as independent.
+    skill, auc: None if all labels are equal, or would be without one of the groups.
+
+    The skill score is relative to base_rate (1 - base_rate), with the base rate of these very data, which the held-out map did not see.
+    That is the reference of Spiess et al. (2024), and a hard one: always giving the base rate of the *other* projects has a skill below 0.
     """
 
     n: int
@@ -61,14 +64,14 @@ class Evidence:
 
 
 def why_undefined(evidence: Evidence, by: Grouping) -> str:
-    """Why there is no skill, nor an AUC, for people; by: what was held out together."""
+    """Why skill and AUC are undefined, for people. by: what was held out together."""
     if 0 < evidence.positives < evidence.n:
         return f"not defined: without one {by} only one outcome is left"
     return "not defined: there is only one outcome"
 
 
 def evidence_of(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resamples: int = RESAMPLES, seed: int = 0) -> Evidence:
-    """Evidence of held-out probabilities p (n,) for labels y (n,) in groups (n,), numbered from 0. Raises what `intervals` raises."""
+    """The evidence of held-out probabilities p (n,) for labels y (n,) in groups (n,), numbered from 0. Raises what `intervals` raises."""
     found = intervals(p, y, groups, resamples, seed)
     error = found.calibration_error
     return Evidence(
@@ -81,7 +84,7 @@ def evidence_of(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resam
         auc=found.auc,
         log_loss=found.log_loss,
         ece=CalibrationError(ece(p, y), ece_noise_floor(p), error.value, error.low, error.high),
-        # the mean of 25 simulations is known to 3 % at n = 1,000: enough to be read beside
+        # The mean of 25 simulations is known to 3 % at n = 1,000, which is enough for a comparison.
         smooth_ece=SmoothError(smooth_ece(p, y), smooth_ece_noise_floor(p, max(5, resamples // 40), seed)),
         reliability=tuple(reliability(p, y)),
     )

@@ -1,4 +1,4 @@
-"""Guards: what must hold before a calibrator's probability is shown to anyone. Each is written down with its reason."""
+"""Guards: what must hold before the probabilities of a calibrator are shown. Each is recorded with its reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Name = Literal["one_class", "too_few", "skill", "slope", "spread", "bounds", "ra
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """One guard, whether it lets a probability pass, and why (or why not), for people."""
+    """One guard: whether it passed, and why, for people."""
 
     name: Name
     passed: bool
@@ -34,7 +34,7 @@ class Guard:
 
 
 def are_too_few(y: NDArray[np.bool_]) -> bool:
-    """Whether labels y (n,) are too few, or too few of a class, to learn more from than their base rate."""
+    """Whether labels y (n,), or those of one class, are too few to learn more from than their base rate."""
     positives = int(y.sum())
     return len(y) < MIN_SAMPLES or min(positives, len(y) - positives) < MIN_PER_CLASS
 
@@ -49,13 +49,19 @@ def guards_of(
     evidence: Evidence,
     behind: int,
 ) -> tuple[Guard, ...]:
-    """All guards of a map, fitted to features x (n, k) and labels y (n,), whose probabilities for those samples are p (n,).
+    """All guards of a map.
 
-    behind: how many samples are behind the map, those of one that it was moved from included.
+    Parameters:
+        features, ranges: the measures, and the range of each that the map was fitted on.
+        x (n, k), y (n,): what the map was fitted to. p (n,): its probabilities for those samples.
+        behind: the number of samples behind the map, those of its parent included.
 
-    one_class, too_few: is there anything to learn from. skill: the skill score's held-out interval is above 0. slope: the measure points
-    the way it should (of several the first, the others moving with it). spread: 90 % of the probabilities are not all but equal (the
-    collapse into one bucket of Spiess et al. 2024, §5). bounds, range: what the confidence is held to; they let pass, and say to what.
+    Returns these guards:
+        one_class, too_few: there is something to learn from.
+        skill: the held-out interval of the skill score is above 0.
+        slope: the measure points the right way; of several measures the first, with the others varying along with it.
+        spread: 90 % of the probabilities are not nearly equal (the collapse into one bucket of Spiess et al. 2024, §5).
+        bounds, range: always pass, and say what the confidence is limited to.
     """
     n, positives, bound = len(y), int(y.sum()), 1 / (behind + 2)
     skill = evidence.skill
@@ -82,10 +88,10 @@ def guards_of(
 
 
 def status_of(guards: Sequence[Guard], undecided: bool = False) -> tuple[Status, str]:
-    """The status that the guards leave, and its reason.
+    """The status that follows from the guards, and its reason.
 
-    undecided: the samples are those of one project, too few to tell whether there is skill: where none is shown, the status is
-    `insufficient`, for that is no reason to put away a map which has shown skill elsewhere.
+    undecided: the samples of one project are too few to tell whether there is skill. The status is then `insufficient` instead of
+    `uninformative`, so that a map which has shown skill elsewhere is still used.
     """
     failed = {guard.name: guard.reason for guard in guards if not guard.passed}
     for name in ("one_class", "too_few"):

@@ -1,8 +1,8 @@
-"""The registry: which calibrator applies, and why.
+"""The registry of calibrators: where their files are, which one applies, and why.
 
-Calibrators are files in three folders: the project's, which are for that project alone, the user's, and those shipped with the package. A
-project's goes before a user's, that before a shipped one; within a folder those for several alternatives where these were drawn, then the
-newest. One that is `insufficient` gives way to any other that matches.
+Files are in three folders: the project's, for that project alone; the user's; and those shipped with the package. Precedence: a project's,
+then a user's, then a shipped one. Within a folder, one for several alternatives comes first where several were drawn, then the newest. One
+that is `insufficient` is taken only if no other matches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .measures.registry import MEASURES
 Origin = Literal["project", "user", "shipped"]
 PROJECT_FOLDER = Path(".assay") / "calibrators"
 
-# Far above any calibrator: a project's folder may come from anywhere, and what stands in it is read without being asked for.
+# Far above any calibrator. A project's folder may come from anywhere, and its files are read without asking.
 MAX_FILE_BYTES = 16 * 2**20
 
 # By name (model, prompt, …) what a calibrator is for that is not what is asked for.
@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def project(self) -> Path | None:
-        """Root folder of the project that it is for; None for a user's or a shipped one, which are for any."""
+        """Root folder of the project that it is for. None for a user's or a shipped one, which are for any project."""
         return self.path.parents[len(PROJECT_FOLDER.parts)] if self.origin == "project" else None
 
 
@@ -98,7 +98,7 @@ class PassedOver:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The calibrator to use, or None; the reason in one line; and every other one, those that are nearest to what was asked for first."""
+    """The calibrator to use, or None; the reason in one line; and all others, those nearest to what was asked for first."""
 
     entry: Entry | None
     reason: str
@@ -111,7 +111,7 @@ class Choice:
 
 
 def folders(project: Path | None = None) -> list[tuple[Origin, Path]]:
-    """Where calibrators are, those that go first first. project: root folder of the project that is worked on."""
+    """The folders of calibrators in order of precedence. project: root folder of the project that is worked on."""
     found: list[tuple[Origin, Path]] = [("project", project / PROJECT_FOLDER)] if project else []
     found.append(("user", data_folder() / "calibrators"))
     found.append(("shipped", Path(__file__).parent / "shipped"))
@@ -119,15 +119,16 @@ def folders(project: Path | None = None) -> list[tuple[Origin, Path]]:
 
 
 def project_of(path: Path) -> Path | None:
-    """The nearest folder at or above an absolute path that has calibrators of its own; None where none has."""
+    """The nearest folder at or above an absolute path that has calibrators of its own, or None."""
     return next((folder for folder in (path, *path.parents) if (folder / PROJECT_FOLDER).is_dir()), None)
 
 
 def files_of(folder: Path) -> list[tuple[Path, os.stat_result | None]]:
-    """Every *.json of a folder, and what is known of it before it is read (None: nothing), by name; none where there is no such folder.
+    """Every *.json of a folder with its `stat` (None if it has none), by name. Empty if there is no such folder.
 
-    Names that begin with a dot are left out: editors and copying programs put files of their own there. Raises CalibratorError for a
-    folder that can't be listed.
+    Names that begin with a dot are left out, because editors and copying programs put temporary files there.
+
+    Raises CalibratorError if the folder can't be listed.
     """
     found: list[tuple[Path, os.stat_result | None]] = []
     try:
@@ -159,7 +160,7 @@ def read_entry(origin: Origin, path: Path) -> Entry:
 
 
 def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
-    """A registry with the entries in the order in which they go."""
+    """A registry with the entries in order of precedence."""
 
     def rank(entry: Entry) -> tuple[int, float, Path]:
         return _ORIGINS.index(entry.origin), -datetime.fromisoformat(entry.calibrator.fitted_on.date).timestamp(), entry.path

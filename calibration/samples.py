@@ -1,7 +1,7 @@
-"""Samples: one generation each with its measures, its labels and its groups; JSON Lines, format in docs/formats.md.
+"""Samples: one generation each, with its measures, labels and groups. JSON Lines; the format is in docs/formats.md.
 
-A line is decoded by msgspec straight into a Sample. What that refuses is decoded again with nothing but Python's json, slowly, by rules
-that can say what is wrong; so these rules decide, and are paid for only where something is wrong.
+msgspec decodes a line straight into a Sample. A line that it refuses is decoded again by slower rules that say what is wrong. msgspec's own
+messages do not name the measure or label with a bad value, and call NaN malformed JSON.
 """
 
 from __future__ import annotations
@@ -33,19 +33,23 @@ _OPTIONAL = frozenset((*_OPTIONAL_TEXTS, "asked", "fallbacks", "rank", "alternat
 
 
 class SampleError(ValueError):
-    """A samples file that can't be read; the message says file, line and reason."""
+    """A file of samples can't be read. The message says file, line and reason."""
 
 
-# Without a place among the garbage collector's objects: a frozen sample of texts, numbers and dicts of them is in no cycle, and with a
-# million of them each collection would look at every one.
+# gc=False: a frozen sample of texts, numbers and dicts of them is in no reference cycle, and each collection would visit a million of them.
 class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="schema", tag=SCHEMA):
-    """One generation: raw measures, one label per event (None where unknown, never False), and the groups that it belongs to.
+    """One generation: raw measures, one label per event, and the groups that it belongs to. An unknown label is None, never False.
 
-    model: fingerprint id of the model; prompt: fingerprint of prompt and decoder (both 16 hex digits: calibrators are matched by them);
-    text_sha256: of the generated text in UTF-8; model_name: for people only. asked: for each reflective measure the fingerprint of the
-    question that was put to the model (16 hex digits); fallbacks: measures whose value only stands in for one that could not be had;
-    user: who, or which machine, it comes from. rank, alternatives: of so many alternatives that were drawn at its place this is number
-    rank, from 1 (`agreement.Drawn`). propensity: with what probability it came to be a sample. Changed with `msgspec.structs.replace`.
+    model: fingerprint id of the model, 16 hex digits. prompt: of prompt and decoder, 16 hex digits. Calibrators are matched by both.
+    text_sha256: of the generated text in UTF-8.
+    model_name: for people only.
+    asked: for each reflective measure the fingerprint of the question that the model was asked, 16 hex digits.
+    fallbacks: measures whose value stands in for one that could not be had.
+    user: the person or machine that it comes from.
+    rank, alternatives: it is number `rank`, from 1, of so many alternatives drawn at its place (`agreement.Drawn`).
+    propensity: the probability with which it became a sample.
+
+    Changed with `msgspec.structs.replace`.
     """
 
     id: str
@@ -69,7 +73,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class _Other(msgspec.Struct, tag_field="schema", tag=""):
-    """No sample. A type with a tag may be decoded from an object without it; one of two types may not."""
+    """Never a sample. In a union of two tagged types an object without a tag is refused; a single tagged type would accept it."""
 
 
 _decoder: msgspec.json.Decoder[Sample] = msgspec.json.Decoder(Sample | _Other)
@@ -77,10 +81,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
-    """Write a samples file: to a temporary file beside it, then renamed, so no reader sees a half of it.
-
-    Raises SampleError, before anything is renamed, for samples that `read_samples` would refuse.
-    """
+    """Write a file of samples, atomically. Raises SampleError for samples that `read_samples` would refuse; the file is then as it was."""
     seen: set[str] = set()
     with write_atomically(path) as out:
         for number, sample in enumerate(samples, 1):
@@ -98,8 +99,8 @@ def write_samples(path: Path, samples: Iterable[Sample]) -> None:
 def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
     """All samples of the files, in order.
 
-    Raises SampleError for whatever is unreadable: no such file, not UTF-8, bad JSON, wrong schema, a field that is missing, unknown or of
-    the wrong type, a measure that is not a finite number, a label that is not true, false or null, an id met before in any of the files.
+    Raises SampleError if a file can't be read or is not UTF-8, a line is bad JSON or of another schema, a field is missing, unknown or of
+    the wrong type, a measure is not a finite number, a label is not true, false or null, or an id occurs twice.
     """
     files = [paths] if isinstance(paths, Path) else paths
     samples: list[Sample] = []
@@ -122,9 +123,9 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
 
 
 def place_of(sample_id: str, paths: Sequence[Path]) -> str | None:
-    """FILE:LINE of the first sample with this id in files that `read_samples` can read; None where it is in none.
+    """FILE:LINE of the first sample with this id in files that `read_samples` can read. None if no file has it.
 
-    A sample does not carry its place: the files are read again, up to it, when something is to be said of it.
+    A sample does not hold its place, so the files are read again for a message about it.
     """
     for path in paths:
         with path.open("rb") as lines:
@@ -135,16 +136,15 @@ def place_of(sample_id: str, paths: Sequence[Path]) -> str | None:
 
 
 def samples_sha256(samples: Iterable[Sample]) -> str:
-    """One hash of all samples, the same in whatever order and files they are: SHA-256 of the sorted SHA-256 digests of their lines.
+    """One hash of all samples, whatever their order and files: SHA-256 of the sorted SHA-256 digests of their lines.
 
     A line is what `write_samples` writes, without its newline.
     """
-    # Sorting the samples by their ids and hashing the lines in that order takes twice as long: a million samples lie in memory as they
-    # were read, and in any other order each is a dozen misses of the processor's cache.
+    # To sort the samples by id and hash the lines in that order takes twice as long, because of cache misses.
     digests = bytearray()
     for sample in samples:
         digests += hashlib.sha256(_line(sample)).digest()
-    # numpy sorts 32 bytes at a time as Python would, only several times faster
+    # numpy sorts 32 bytes at a time in the same order as Python, several times faster.
     return hashlib.sha256(np.sort(np.frombuffer(digests, "S32")).tobytes()).hexdigest()
 
 
@@ -152,7 +152,7 @@ def _line(sample: Sample) -> bytes:
     try:
         return _encoder.encode(sample)
     except UnicodeEncodeError:
-        # half a surrogate pair, as in the name of a file that is not UTF-8
+        # Half a surrogate pair, as in the name of a file that is not UTF-8.
         return json.dumps(msgspec.to_builtins(sample), separators=(",", ":")).encode()
 
 
@@ -170,7 +170,7 @@ def _decode(line: bytes) -> Sample:
     """The sample of a line; ValueError says which field is wrong and why."""
     try:
         sample = _decoder.decode(line)
-        # an empty schema is the tag of the other type
+        # An empty schema is the tag of `_Other`.
         if isinstance(sample, Sample) and _has_right_texts(sample):
             return sample
     except (ValueError, RecursionError):
@@ -179,7 +179,7 @@ def _decode(line: bytes) -> Sample:
 
 
 def _has_right_texts(sample: Sample) -> bool:
-    """Whether what its types can't say is right, too; ValueError where that is about an optional field."""
+    """Whether the texts and numbers are right as far as their types can't say. Raises ValueError for a wrong optional field."""
     model, prompt, text = sample.model, sample.prompt, sample.text_sha256
     if not (sample.id and len(model) == len(prompt) == 16 and len(text) == 64 and _EVENTS.issuperset(sample.labels)):
         return False

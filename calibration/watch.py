@@ -1,8 +1,8 @@
-"""The registry of some folders, kept as their files are.
+"""A watch on the folders of the registry: it is kept up to date while calibrator files come, change and go.
 
-A look lists the folders and reads the files that are new or changed. File events say when to look. A look is taken every `LOOK_S` all the
-same, because no event comes for a folder that is not there yet or whose parent is moved, for what another machine does on a network drive,
-or where the system is out of watches. So a change is seen within `LOOK_S`, and where there are events, `DEBOUNCE_S` after it.
+File events say when to list the folders and read what is new. The folders are also listed every `LOOK_S`: no event comes for a folder that
+does not exist yet or whose parent is moved, for a change by another machine on a network drive, or if the system is out of watches. So a
+change is seen within `LOOK_S`, or with events within `DEBOUNCE_S`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from .calibrator import CalibratorError
 from .registry import Entry, Origin, Registry, files_of, read_entry, registry_of
 
 LOOK_S = 0.5
-# One change makes several events, and whoever writes a file in place needs a moment.
+# One change makes several events, and a program that writes a file in place needs a moment.
 DEBOUNCE_S = 0.1
 
-# Not those of opening and closing: a look would cause the next.
+# Not opening and closing: reading a file would cause the next look.
 _CHANGES: list[type[FileSystemEvent]] = [
     FileCreatedEvent,
     FileModifiedEvent,
@@ -49,13 +49,13 @@ _log = logging.getLogger(__name__)
 
 
 class RegistryWatch:
-    """A registry that follows its files, by a thread of its own, until it is closed.
+    """A registry that follows its files with a thread of its own, until it is closed.
 
-    registry: the newest one. It is immutable and replaced as a whole, so a reader has all of a change or nothing of it.
+    registry: the newest one. It is immutable and replaced as a whole, so a reader sees all of a change or nothing of it.
     """
 
     def __init__(self, places: Sequence[tuple[Origin, Path]]) -> None:
-        """places: as `registry.folders` gives them; they need not exist. Reads them before it returns."""
+        """Reads the folders before it returns. places: as from `registry.folders`; they need not exist."""
         self._places = places
         self._files = look(places, {})
         self.registry = _registry(self._files)
@@ -92,8 +92,9 @@ class RegistryWatch:
 class Seen:
     """What is known of one file.
 
-    version: changes whenever the file does; entry: the newest calibrator that was read from it; error: why this version can't be read,
-    and told: whether that was logged.
+    version: changes whenever the file does.
+    entry: the newest calibrator that was read from it.
+    error, told: why this version can't be read, and whether that was logged.
     """
 
     version: tuple[int, ...]
@@ -103,10 +104,10 @@ class Seen:
 
 
 def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen]) -> dict[Path, Seen]:
-    """What is in the folders, by path, reading only what is not as it was seen before.
+    """What is in the folders, by path. Only files that changed since `before` are read.
 
-    A file that can't be read may only be half-written: what was read of it before stays, and it is logged at the second look, once for
-    each version.
+    A file that can't be read may be half-written. So what was read of it before is kept, and the error is logged at the second look, once
+    for each version.
     """
     files: dict[Path, Seen] = {}
     for origin, folder in places:
@@ -145,7 +146,7 @@ def _registry(files: Mapping[Path, Seen]) -> Registry:
 
 
 class _Events(FileSystemEventHandler):
-    """The file events of folders, as far as there are any: each sets `wake`."""
+    """The file events of folders, where the system gives any. Each sets `wake`."""
 
     def __init__(self, wake: threading.Event) -> None:
         self._wake = wake
@@ -159,11 +160,11 @@ class _Events(FileSystemEventHandler):
             _log.info(_NO_EVENTS, "anywhere", error)
 
     def on_any_event(self, _event: FileSystemEvent) -> None:
-        """A change: what watchdog calls, in its own thread."""
+        """Called by watchdog, in its own thread."""
         self._wake.set()
 
     def follow(self, folders: Iterable[Path]) -> None:
-        """Hear of those of the folders that are there now."""
+        """Subscribe to the folders that exist now."""
         if self._observer is None:
             return
         there = {folder for folder in folders if folder.is_dir()}

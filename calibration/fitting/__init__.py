@@ -1,1 +1,1 @@
-"""Samples in, calibrator out: selection, shrinkage, adaptation, held-out evidence. Shows nothing to anyone."""
+"""Samples in, calibrator out: model selection, shrinkage, adaptation and held-out evidence. It knows no model and no editor."""

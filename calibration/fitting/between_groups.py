@@ -9,10 +9,12 @@ from ..arrays import Floats
 
 
 def between_group_sd(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]) -> float:
-    """How much the intercept differs between groups: its standard deviation τ in log odds, by moments (DerSimonian & Laird 1986).
+    """The standard deviation τ of the intercept between groups, in log odds. 0 for a single group.
 
-    Each group's offset from the map is taken by one Newton step from 0: δ_g = U_g / I_g with variance 1 / I_g, where U_g = Σ (y - p) and
-    I_g = Σ p (1 - p). Then τ² = max(0, (Q - (G - 1)) / (ΣI - ΣI² / ΣI)) with Q = Σ I_g (δ_g - δ̄)². 0 for a single group.
+    The offset of a group from the map is one Newton step from 0: δ_g = U_g / I_g with variance 1 / I_g, where U_g = Σ (y - p) and
+    I_g = Σ p (1 - p). Then τ² = max(0, (Q - (G - 1)) / (ΣI - ΣI² / ΣI)) with Q = Σ I_g (δ_g - δ̄)².
+
+    References: DerSimonian & Laird (1986), the moment estimator.
     """
     information = np.bincount(groups, p * (1 - p))
     offset = np.bincount(groups, y - p) / information

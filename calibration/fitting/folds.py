@@ -1,4 +1,4 @@
-"""Groups and folds: what is held out together, so that nothing is judged by a map that saw its like."""
+"""Groups and folds: what is held out together, so that no sample is judged by a map that was fitted to samples like it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
 
 
 def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = MIN_GROUPS) -> tuple[Grouping, NDArray[np.intp], tuple[str, ...]]:
-    """The coarsest grouping, from the wanted one on, that has at least so many groups: its name, the group of each sample from 0, notes."""
+    """The coarsest grouping, from `wanted` on, with at least `least` groups.
+
+    Returns its name, the group of each sample (n,) from 0, and a note if it is not the wanted one.
+    """
     kinds: list[Grouping] = ["project", "file", "sample"]
     few = []
     for kind in kinds[kinds.index(wanted) :]:
@@ -40,7 +43,7 @@ def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = MIN_GROUPS
 
 
 def numbered(names: Sequence[object]) -> NDArray[np.intp]:
-    """A number for each name, from 0 in the order of their first appearance."""
+    """A number for each name, from 0 in the order of first appearance."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.fromiter(map(numbers.__getitem__, names), np.intp, len(names))
 
@@ -52,7 +55,10 @@ def renumbered(groups: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def folds_of(groups: NDArray[np.intp], seed: int, folds: int = FOLDS) -> NDArray[np.intp]:
-    """Fold of each sample (n,), from 0; a group is never parted. The largest groups go first, each into the smallest fold so far."""
+    """The fold of each sample (n,), from 0. A group is never parted.
+
+    Groups are placed from the largest on, each into the smallest fold so far.
+    """
     sizes = np.bincount(groups)
     shuffled = np.random.default_rng(seed).permutation(len(sizes))
     if sizes.max() == 1:

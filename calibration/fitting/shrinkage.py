@@ -1,10 +1,12 @@
-"""Shrinkage: a map for each language, project and user, pulled toward the one above it as far as its own samples are few.
+"""Shrinkage: a map for each language, project and user, drawn toward the one above it, the more the fewer samples it has.
 
-A hierarchical logistic model. The parameters θ_g of the groups of a level are N(θ of the parent, T), T diagonal and the same for the whole
-level: empirical Bayes. The T of all levels are found together by restricted maximum likelihood, on the quadratic form that the
-log-likelihood of each group of the deepest level has at its mode (penalised quasi-likelihood, Breslow & Clayton 1993), by the steps of
-Schall (1991, Biometrika 78): where groups do not differ, expectation-maximisation is not done after thousands. A group without samples has
-its parent's map; one with very many has its own.
+It is a hierarchical logistic model, fitted by empirical Bayes. The parameters θ_g of the groups of a level are N(θ of the parent, T), with
+T diagonal and the same for the whole level. A group without samples has its parent's map, and one with very many has its own.
+
+The T of all levels are estimated together by restricted maximum likelihood, on the quadratic form of each deepest group's log-likelihood at
+its mode. The steps are Schall's, because expectation-maximisation needs thousands of steps where groups do not differ.
+
+References: Breslow & Clayton (1993), penalised quasi-likelihood. Schall (1991), Biometrika 78.
 """
 
 from __future__ import annotations
@@ -24,22 +26,24 @@ from .folds import numbered
 Level = Literal["language", "project", "user"]
 LEVELS: tuple[Level, ...] = ("language", "project", "user")
 
-# Rounds in which the likelihoods are made quadratic anew: the modes move by less than 1e-4 of their spread after five.
+# Rounds of making the likelihoods quadratic anew. After five the modes move by less than 1e-4 of their spread.
 _ROUNDS = 6
 _VARIANCE_STEPS = 50
 _NEWTON_STEPS = 6
 _MAX_STEP = 2.0
-# In units of a feature's spread: below, groups do not differ in any way that a percentage shows.
+# In units of a feature's spread. Below it, groups do not differ in any way that a percentage shows.
 _MIN_VARIANCE = 1e-6
-# Groups that differ by more than a standard deviation of 10 log odds differ as much as can be.
+# A standard deviation of 10 log odds: groups can't differ by more.
 _MAX_VARIANCE = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The map of one group: log odds = intercept + Σ slope · feature; covariance of (intercept, slopes), what it borrowed included.
+    """The map of one group: log odds = intercept + Σ slope · feature.
 
-    path: the group's name at each level of the tree, from the top; n and positives: its own samples.
+    path: the group's name at each level of the tree, from the top.
+    n, positives: its own samples.
+    covariance: of (intercept, slopes), what it borrowed from its parent included.
     """
 
     path: tuple[str, ...]
@@ -50,14 +54,16 @@ class Child:
     covariance: tuple[tuple[float, ...], ...]
 
     def as_map(self) -> PlattMap:
-        """The same as a map."""
+        """The group's map."""
         return PlattMap("platt", self.intercept, self.slopes, self.covariance, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """root: the map of a group that was never seen; children: of those that were, parents before their children.
+    """The maps of a hierarchy of groups.
 
+    root: the map of a group that was not seen.
+    children: the maps of those that were, parents before their children.
     between (levels, k + 1): standard deviation of intercept and slopes between the groups of each level, slopes per spread of the feature.
     """
 
@@ -67,16 +73,21 @@ class Tree:
 
 
 def fit_tree(x: Floats, y: NDArray[np.bool_], paths: Sequence[tuple[str, ...]], *, ridge: float = 0.0) -> Tree:
-    """Fit to features x (n, k) as they enter, labels y (n,), and each sample's path: its group at each level, from the top.
+    """Fit the maps of all groups.
 
-    ridge: as of `fit_platt`, on the root's slopes after the first. A level all of whose parents have one child says nothing of how much its
-    groups differ: its children have their parents' maps.
+    Parameters:
+        x (n, k): features as they enter the map. y (n,): labels.
+        paths: of each sample, its group at each level from the top.
+        ridge: on the root's slopes after the first, as in `fit_platt`.
+
+    If every parent on a level has one child, how much the groups of that level differ is unknown. The children then have their parents'
+    maps.
     """
     centre, spread = x.mean(axis=0), x.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     design = np.column_stack([np.ones(len(y)), (x - centre) / scale])
     d = design.shape[1]
-    # only levels that part what is above them are fitted; the groups of another are those of the last that was
+    # Only levels that part the groups above them are fitted. The groups of another level are those of the last fitted one.
     leaf = np.zeros(len(y), dtype=np.intp)
     parents: list[NDArray[np.intp]] = []
     shape: list[tuple[list[tuple[str, ...]], bool, int, NDArray[np.intp]]] = []
@@ -107,7 +118,7 @@ def fit_tree(x: Floats, y: NDArray[np.bool_], paths: Sequence[tuple[str, ...]], 
 
 
 def log_odds_of(tree: Tree, x: Floats, paths: Sequence[tuple[str, ...]]) -> Floats:
-    """Log odds (n,) of features x (n, k), each by the map of the deepest group on its path that the tree knows."""
+    """Log odds (n,) of features x (n, k), each by the map of the deepest known group on its path."""
     known = {child.path: child for child in tree.children}
     index = numbered(paths)
     made = np.empty(len(paths))
@@ -118,7 +129,7 @@ def log_odds_of(tree: Tree, x: Floats, paths: Sequence[tuple[str, ...]]) -> Floa
 
 
 def deepest(known: dict[tuple[str, ...], Child], path: tuple[str, ...], root: PlattMap) -> PlattMap:
-    """The map of the deepest known group on a path, the root's where none is known."""
+    """The map of the deepest known group on a path, or the root's."""
     for depth in range(len(path), 0, -1):
         if path[:depth] in known:
             return known[path[:depth]].as_map()
@@ -165,11 +176,11 @@ def _fitted(
 def _posterior(
     information: Floats, pull: Floats, parents: Sequence[NDArray[np.intp]], variances: Sequence[Floats], penalty: Floats
 ) -> list[_Level]:
-    """The root and each level, given the variances: exact for the quadratic forms of the deepest level's groups.
+    """The root and each level, given the variances. Exact for the quadratic forms of the deepest level's groups.
 
-    information (G, d, d) and pull (G, d): of the deepest level. Up the tree: a group's own estimate I⁻¹ pull has the variance I⁻¹ + T
-    around its parent, to whom it brings the information (I⁻¹ + T)⁻¹ = I - I (I + T⁻¹)⁻¹ I, where I may be singular. Down the tree: a
-    group is its parent, moved by what its own samples say. The levels' variances are those of the next step.
+    information (G, d, d) and pull (G, d) are those of the deepest level. Up the tree: a group's own estimate I⁻¹ pull has the variance I⁻¹
+    + T around its parent, so it brings the parent the information (I⁻¹ + T)⁻¹ = I - I (I + T⁻¹)⁻¹ I, where I may be singular. Down the
+    tree: a group is its parent, moved by what its own samples say. The variances in the result are those of the next step.
     """
     below = []
     for parent, variance in zip(reversed(parents), reversed(variances), strict=True):
@@ -185,9 +196,9 @@ def _posterior(
         move = np.einsum("gij,gj->gi", inverse, pull - np.einsum("gij,gj->gi", information, centre))
         own = inverse @ information
         rest = np.eye(len(penalty)) - own
-        # of θ_g - centre: θ_g is off by its own error and, the other way, by the part of the centre's that it does not take over
+        # The error of θ_g - centre: that of θ_g itself and, with the other sign, the part of the centre's that it does not take over.
         error = np.einsum("gii->gi", inverse + own @ of_centre @ np.swapaxes(own, 1, 2))
-        # where nothing is known of a parameter (a constant feature) both are 0
+        # Where nothing is known of a parameter, as for a constant feature, both are 0.
         known = (variance - error).sum(axis=0)
         step = np.divide((move**2).sum(axis=0), known, out=np.ones_like(known), where=known > 1e-9 * variance * len(parent))
         variance = np.clip(variance * step, _MIN_VARIANCE, _MAX_VARIANCE)
@@ -217,7 +228,7 @@ def _quadratic(
             for j in range(i + 1):
                 information[:, i, j] = information[:, j, i] = np.bincount(group, weight * design[:, i] * design[:, j], count)
         step = np.linalg.solve(information + np.diag(1 / variance), (score + (centre - theta) / variance)[..., None])[..., 0]
-        # a group of one class is far from its mode: a whole step would leave it where nothing pulls any more
+        # A group of one class is far from its mode: a whole step would leave it where the gradient vanishes.
         step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _MAX_STEP)
         theta = theta + step
     return information, np.einsum("gij,gj->gi", information, theta - step) + score

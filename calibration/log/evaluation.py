@@ -1,7 +1,7 @@
-"""How the probabilities that were said came true, by a log of events: of each calibrator what it said, and what was kept. Pure.
+"""The evaluation of calibrators by a log of events: the probabilities that were shown, and what was kept. Pure functions.
 
-Only a probability of being kept can come true or not. One of another event, such as an exact match, is of something that no log tells; but
-it may rank what is kept, and that is told of both.
+Only probabilities of being kept can be checked. For another event, such as an exact match, a log has no labels. How well the probabilities
+rank what was kept is evaluated for any event.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ LABEL = "kept"
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What one calibrator said of the showings of one task and model that were seen, and what became of them.
+    """The probabilities of one calibrator for the seen showings of one task and model, and what became of them.
 
-    labelled: of so many it is known whether they were kept; said: the mean probability of these. rate: the share of them that was kept.
-    grouped_by: what intervals take as independent, None where there is too little of either, and then no interval. auc: how well the
-    probabilities rank what was kept. evidence, calibrated: only for the event kept; the latter tests that they are calibrated
-    (`spiegelhalter_by_group`), None where that can't be tested. because: why there are too few labels for any of it, else empty.
+    shown: the number of showings. labelled: those of which it is known whether they were kept. kept: those that were.
+    said: the mean probability of the labelled ones.
+    grouped_by: what intervals take as independent. None if there are too few groups, and then there is no interval.
+    rate: the share of the labelled ones that was kept.
+    auc: how well the probabilities rank what was kept.
+    evidence, calibrated: only for the event kept. calibrated: a test that they are (`spiegelhalter_by_group`), None if it is undefined.
+    because: why there are too few labels for any of it. Empty otherwise.
     """
 
     calibrator: str
@@ -50,15 +53,15 @@ class Evaluation:
 
 
 def evaluations_of(showings: Iterable[Showing], at_s: int = AT_S) -> tuple[Evaluation, ...]:
-    """One for each calibrator, event, task and model that said a probability of what was seen; those with the most labels first.
+    """One evaluation for each calibrator, event, task and model, those with the most labels first.
 
-    at_s: as `was_kept`. A probability is the one of the showing's first request.
+    The probability of a showing is that of its first request. at_s: as for `was_kept`.
     """
     parts: dict[tuple[str, str, str, str], list[tuple[RequestEnded, float, bool | None]]] = {}
     for showing in showings:
         request, said = showing.request, showing.request.confidence or {}
         probability = said.get("probability")
-        # no calibrator is ever sure: what is not between is damaged
+        # No calibrator gives 0 or 1, so such a probability is damaged.
         if showing.shown and isinstance(probability, float) and 0 < probability < 1:
             kind = (str(said.get("calibrator") or ""), str(said.get("event") or ""), request.task or "", request.model or "")
             parts.setdefault(kind, []).append((request, probability, was_kept(showing.ended, showing.kept, at_s)))
@@ -67,7 +70,10 @@ def evaluations_of(showings: Iterable[Showing], at_s: int = AT_S) -> tuple[Evalu
 
 
 def groups_of(requests: Sequence[RequestEnded]) -> tuple[str | None, NDArray[np.intp]]:
-    """What is independent: the coarser of project and document of which there are at least five; None, and documents, where neither is."""
+    """What is independent: projects if there are at least five, else documents, and the group of each request (n,).
+
+    None, with documents as groups, if there are fewer than five of both.
+    """
     projects = [request.project or request.document for request in requests]
     documents = [request.document for request in requests]
     if len(set(projects)) >= MIN_GROUPS:

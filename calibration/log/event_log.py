@@ -1,8 +1,8 @@
-"""The log of events: one SQLite file that the servers of a user append to; also read, pruned and forgotten. Format: docs/formats.md.
+"""The log of events: one SQLite file that all servers of a user append to. It can be read, pruned and deleted. Format: docs/formats.md.
 
-The file is in WAL mode, so that several processes write and read at once, and one that is killed loses nothing that it committed. It is
-made whole beside its place and renamed, and afterwards opened by SQLite alone: a process that opens and closes such a file by itself lets
-go of the locks that SQLite holds on it.
+The file is in WAL mode, so several processes can write and read at once, and a killed one loses nothing that it committed. The file is
+created beside its place and renamed. Afterwards only SQLite opens it, because a process that opens and closes such a file by itself
+releases the locks that SQLite holds on it.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ..data_folder import data_folder
 from .events import SCHEMA, Event, RequestEnded, Row
 
 FILE_NAME = "events.sqlite3"
-# What a log is kept to unless the user says otherwise: half a year, and about half a million events.
+# Retention unless the user says otherwise: half a year, and about half a million events.
 DAYS = 180
 MEGABYTES = 256
 # "Assy" in ASCII: tells a log of Assay's from any other SQLite file.
 _APPLICATION = 0x41737379
-# How long a write waits for another process's. Transactions here take milliseconds, only a checkpoint of a slow disk takes long.
+# How long a write waits for another process. Transactions take milliseconds; only a checkpoint on a slow disk takes long.
 _BUSY_S = 5.0
-# Rows that are read or deleted in one transaction: few enough that no other process waits long, or has to keep what was overwritten.
+# Rows that are read or deleted in one transaction: few enough that no other process waits long or must keep what was overwritten.
 _BATCH = 500
-# Pages that are given back in one transaction, 4 KiB each.
+# Pages of 4 KiB that are given back to the disk in one transaction.
 _PAGES = 1000
-# What a WAL file that has been written back may keep on the disk.
-_WAL_BYTES = 4 * 2**20
+# Size that a WAL file may keep after it was written back.
+_MAX_WAL_BYTES = 4 * 2**20
 _DAY_MS = 86_400_000
 _MIB = 2**20
-# The year 5138: no later time is one of a clock, and all before can be written as a date.
-_LAST_MS = 10**14
+# The year 5138: no clock shows a later time, and every earlier one can be written as a date.
+_MAX_TIME_MS = 10**14
 _NEVER_MS = -(2**63)
 
 _SCHEMA = f"""
@@ -70,15 +70,15 @@ _DECODERS: dict[bytes, msgspec.json.Decoder[Event]] = {tag.encode(): msgspec.jso
 
 
 class EventLogError(Exception):
-    """A log that can't be used; the message says which file and why. What it holds is as it was."""
+    """The log can't be used. The message says which file and why. Its content is unchanged."""
 
 
 class EventLogUnavailable(EventLogError):
-    """A log that can't be used now, because of the disk, its permissions or another process."""
+    """The log can't be used now, because of the disk, its permissions or another process."""
 
 
 class New(NamedTuple):
-    """An event to be written; the fields are those of `Row`, which has its number, too."""
+    """An event to be written. The fields are those of `Row`, without the number."""
 
     time_ms: int
     server: str
@@ -87,17 +87,17 @@ class New(NamedTuple):
 
 
 def default_path() -> Path:
-    """Where the log is unless the user names another file."""
+    """The path of the log unless the user names another file."""
     return data_folder() / FILE_NAME
 
 
 class EventLog:
-    """An open log. For one thread. Every method raises EventLogError for a file that is damaged, EventLogUnavailable for a disk that is."""
+    """An open log, for one thread. Every method raises EventLogError for a damaged file, and EventLogUnavailable for a failing disk."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        """create: make the file where there is none, for the owner alone to read; its folder has to be there.
+        """Open a log. create: make the file if there is none, readable for its owner only; its folder must exist.
 
-        Raises EventLogError, and leaves the file alone, where that is none, no log, or one of a newer version of Assay.
+        Raises EventLogError, and leaves the file alone, if it is not a file, not a log, or from a newer version of Assay.
         """
         self.path = path
         with self._told("opened"):
@@ -113,7 +113,7 @@ class EventLog:
                 self._check()
                 self._db.execute("PRAGMA synchronous = NORMAL")
                 self._db.execute("PRAGMA secure_delete = ON")
-                self._db.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+                self._db.execute(f"PRAGMA journal_size_limit = {_MAX_WAL_BYTES}")
         except EventLogError:
             self._db.close()
             raise
@@ -125,7 +125,7 @@ class EventLog:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file. What is in the WAL file of one that was moved away is written back into it first."""
+        """Close the file. If it was moved away, its WAL file is written back into it first."""
         with suppress(sqlite3.Error):
             if not self.in_place:
                 self._db.execute("PRAGMA wal_checkpoint")
@@ -133,7 +133,7 @@ class EventLog:
 
     @property
     def in_place(self) -> bool:
-        """Whether the file that is open still has its name: else it was moved or removed, and nobody reads what is written to it."""
+        """Whether the open file still has its path. Otherwise it was moved or removed, and nobody reads what is written to it."""
         try:
             found = self.path.stat()
         except OSError:
@@ -142,22 +142,22 @@ class EventLog:
 
     @property
     def size(self) -> int:
-        """Bytes that the events take; pages that were given back are not counted."""
+        """Bytes that the events take, free pages not counted."""
         with self._told("read"):
             pages, free, size = (self._number(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
         return (pages - free) * size
 
     def append(self, events: Sequence[New]) -> int:
-        """Write events in one transaction: afterwards all are on the disk, or none. Gives the number of the last one."""
+        """Write events in one transaction: all or none. Returns the number of the last one."""
         rows = [(new.time_ms, new.server, new.showing, _KINDS[type(new.event)], _body(new.event)) for new in events]
         with self._transaction("written"):
             self._db.executemany(_INSERT, rows)
             return self._number("SELECT last_insert_rowid()")
 
     def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int | None = None, after: int = 0) -> Iterator[Row]:
-        """All events in the order in which they were written, from a time on, behind a number.
+        """The events in the order in which they were written, from the time `since_ms` on, with numbers above `after`.
 
-        What this version does not know, and what is damaged, is passed over, and counted by the reason: "unknown", "damaged".
+        Events that this version does not know, and damaged ones, are skipped and counted in `passed_over` as "unknown" and "damaged".
         """
         passed_over = Counter() if passed_over is None else passed_over
         since_ms = _NEVER_MS if since_ms is None else max(_NEVER_MS, since_ms)
@@ -175,9 +175,10 @@ class EventLog:
             after = found[-1][0]
 
     def prune(self, days: float, megabytes: float, now_ms: int | None = None) -> Iterator[int]:
-        """Delete what is older than that, then the oldest until the rest takes no more, and give the space back to the disk.
+        """Delete events older than `days`, then the oldest until the rest takes at most `megabytes`, and give the space back to the disk.
 
-        Works in steps, each short enough for other processes; gives how many events it deleted in each. now_ms: since 1970, now by default.
+        Works in steps that are short enough for other processes, and yields the number of events deleted in each. now_ms: since 1970, now
+        by default.
         """
         oldest_ms = max(_NEVER_MS, (_now_ms() if now_ms is None else now_ms) - int(days * _DAY_MS))
         deleted = 0
@@ -192,23 +193,23 @@ class EventLog:
             self._write_back()
 
     def forget_all(self) -> int:
-        """Delete every event; gives how many. What was deleted is overwritten: see `overwritten`."""
+        """Delete every event. Returns how many. To overwrite them on the disk, call `overwritten`."""
         return self._forget(self._numbers("true"))
 
     def forget_before(self, time_ms: int) -> int:
-        """Delete what was written before a time; gives how many events."""
+        """Delete the events written before a time. Returns how many."""
         return self._forget(self._numbers("time_ms < ?", time_ms))
 
     def forget_texts(self) -> int:
-        """Delete all code; gives how many events. The others stay."""
+        """Delete the events that hold code. Returns how many."""
         return self._forget(self._numbers("kind = ?", "text"))
 
     def forget_documents(self, documents: Iterable[str]) -> int:
-        """Delete all events about documents, by `hash_of` their URIs, with all that became of what was suggested there; gives how many."""
+        """Delete all events about documents, by `hash_of` their URIs, and about what was suggested there. Returns how many."""
         numbers, showings = set[int](), set[bytes]()
         with self._told("read"):
             for document in documents:
-                # also in what this version can't read
+                # Events that this version can't read are found by their text.
                 for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
                     numbers.add(number)
                     row = _row(number, *fields)
@@ -223,7 +224,7 @@ class EventLog:
         return self._forget(sorted(numbers))
 
     def overwritten(self) -> bool:
-        """Whether nothing of what was deleted is in the files any more; False while another process reads what was there before."""
+        """Overwrite what was deleted. Returns False while another process still reads what was there before."""
         for _ in self._give_back():
             pass
         return self._write_back()
@@ -253,7 +254,7 @@ class EventLog:
             return self._db.executemany("DELETE FROM events WHERE number = ?", [(number,) for number in numbers]).rowcount
 
     def _give_back(self) -> Iterator[None]:
-        """Give free pages back to the disk, some in each step."""
+        """Give free pages back to the disk, `_PAGES` in each step."""
         with self._told("written"):
             while self._number("PRAGMA freelist_count"):
                 self._db.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
@@ -287,7 +288,7 @@ class EventLog:
 
 
 def _error(path: Path, done: str, error: sqlite3.Error) -> EventLogError:
-    # the lower byte is the kind, what is above it tells more
+    # The lower byte is the kind of the error.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return EventLogError(f"{path}: it is no log of Assay's, and is left alone")
@@ -298,13 +299,13 @@ def _error(path: Path, done: str, error: sqlite3.Error) -> EventLogError:
 
 def _connected(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=_BUSY_S)
-    # what is no UTF-8 would end a whole query
+    # As text, a value that is not UTF-8 would end the whole query.
     db.text_factory = bytes
     return db
 
 
 def _make(path: Path) -> None:
-    """An empty log, unless another process makes one at the same time. Raises EventLogError, EventLogUnavailable."""
+    """Create an empty log, unless another process does so at the same time. Raises EventLogError, EventLogUnavailable."""
     whole = path.resolve()
     if not whole.parent.is_dir():
         raise EventLogError(f"{path}: there is no folder {whole.parent}")
@@ -318,7 +319,7 @@ def _make(path: Path) -> None:
             db.close()
         with _alone_in(whole.parent):
             if not whole.exists():
-                # of a log that was removed: SQLite would take them for the new one's
+                # Left from a log that was removed: SQLite would take them for the new one's.
                 for rest in ("-wal", "-shm"):
                     whole.with_name(whole.name + rest).unlink(missing_ok=True)
                 temporary.rename(whole)
@@ -336,7 +337,7 @@ def _make(path: Path) -> None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """One process at a time makes a log in a folder, where a file that is open can be removed."""
+    """A lock, so that one process at a time creates a log in a folder. Windows needs none: an open file can't be removed there."""
     if sys.platform == "win32":
         yield
         return
@@ -354,7 +355,7 @@ def _body(event: Event) -> str:
     try:
         return _encoder.encode(event).decode()
     except UnicodeEncodeError:
-        # half a surrogate pair, which JSON from an editor may hold
+        # Half a surrogate pair, which JSON from an editor may hold.
         return msgspec.json.encode(_whole(msgspec.to_builtins(event))).decode()
 
 
@@ -367,10 +368,10 @@ def _whole(value: object) -> object:
 
 
 def _row(number: object, time_ms: object, server: object, showing: object, kind: object, body: object) -> Row | str:
-    """The row, or why it is passed over."""
+    """The row, or why it is skipped: "damaged" or "unknown"."""
     if not (isinstance(number, int) and isinstance(time_ms, int) and isinstance(server, bytes) and isinstance(kind, bytes)):
         return "damaged"
-    if not 0 <= time_ms < _LAST_MS:
+    if not 0 <= time_ms < _MAX_TIME_MS:
         return "damaged"
     if not (isinstance(body, bytes) and isinstance(showing, bytes | None)):
         return "damaged"

@@ -1,4 +1,4 @@
-"""From the log of events to samples: what was measured of a suggestion when it was made, and whether it was kept. Pure."""
+"""Samples from the log of events: the measures of a suggestion when it was made, and whether it was kept. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ..samples import Sample
 from .events import RequestEnded, RetentionChecked, Row, ShowingEnded, ShowingEnding, ShowingSeen
 from .retention import MIN_KEPT_SHARE
 
-# Long enough for a second thought, and short enough that the file is still open.
+# Seconds after the end of a showing. Long enough for a second thought, short enough that the file is still open.
 AT_S = 300
 
-# Why a showing makes no sample: it went before anybody could read it.
+# Why a showing makes no sample: it was gone before anybody could read it.
 NOT_SEEN = "not seen"
 
-# What became of these says nothing of whether they were right.
-_WITHOUT_A_SAY = (ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED)
-# Who did this has seen it, however short it was there.
-_SEEN_BY_WHAT_WAS_DONE = (ShowingEnding.ACCEPTED, ShowingEnding.PARTLY_ACCEPTED, ShowingEnding.REJECTED)
+# Endings that say nothing of whether the suggestion was right.
+_UNKNOWN_ENDINGS = (ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED)
+# Endings in which the user has seen it, however short it was shown.
+_SEEN_ENDINGS = (ShowingEnding.ACCEPTED, ShowingEnding.PARTLY_ACCEPTED, ShowingEnding.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """One generation on a screen. request: the one that it was first given to the editor for; ended: None where that is not known."""
+    """One generation on a screen. request: the one that it first answered. ended: None if its end is unknown."""
 
     id: str
     time_ms: int
@@ -37,18 +37,18 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class LoggedSamples:
-    """samples: in the order in which they were shown. left_out: how many showings make none, by the reason, for people."""
+    """The samples in the order in which they were shown. left_out: the number of showings that make none, by reason, for people."""
 
     samples: tuple[Sample, ...]
     left_out: dict[str, int]
 
 
 def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
-    """What was on a screen, in the order in which it was first given to an editor.
+    """The showings, in the order in which they were first given to an editor.
 
-    A showing whose first request is not in the log any more is left out. Of two ends of one the first counts. An alternative that the user
-    went on to has the request that it came with. Of requests only the first of each showing is held, and alternatives: most are of
-    somebody who types along what is shown.
+    A showing whose first request is no longer in the log is left out. If a showing has two ends, the first counts. An alternative that the
+    user went on to has the request that it came with. Only the first request of each showing is held in memory, because most requests are
+    of a user who types along what is shown.
     """
     first: dict[str, tuple[Row, RequestEnded]] = {}
     alternatives: dict[str, tuple[Row, RequestEnded]] = {}
@@ -73,19 +73,20 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
     found = []
     for name, (row, request) in sorted((first | (alternatives | first)).items(), key=lambda item: item[1][0].number):
         end = ended.get(name)
-        seen = name in shown or (end is not None and end.ending in _SEEN_BY_WHAT_WAS_DONE)
+        seen = name in shown or (end is not None and end.ending in _SEEN_ENDINGS)
         if seen or end is not None:
             found.append(Showing(name, row.time_ms, row.server, request, seen, end, tuple(kept.get(name, ()))))
     return tuple(found)
 
 
 def was_kept(ended: ShowingEnded | None, kept: Iterable[RetentionChecked], at_s: int = AT_S) -> bool | None:
-    """The label `kept`: whether enough of a showing's text stood in the document so many seconds after it ended; None where unknown.
+    """The label `kept`: whether enough of a showing's text stood in the document `at_s` seconds after it ended. None if unknown.
 
-    Unknown is what was ignored or superseded, and what could not be looked at then: the file was closed, the machine asleep. What was
-    undone before is not kept, unless it stood there again. A rejected one is judged as all others are: the user may have typed the same.
+    It is unknown if the showing was ignored or superseded, and if it could not be checked at that time, since the file was closed or the
+    machine asleep. A text that was undone before is not kept, unless it stood there again. A rejected one is judged as all others, because
+    the user may have typed the same.
     """
-    if ended is None or ended.ending in _WITHOUT_A_SAY:
+    if ended is None or ended.ending in _UNKNOWN_ENDINGS:
         return None
     undone = False
     for look in kept:
@@ -96,15 +97,15 @@ def was_kept(ended: ShowingEnded | None, kept: Iterable[RetentionChecked], at_s:
         elif look.share is not None:
             if look.after_s == at_s:
                 return look.share >= MIN_KEPT_SHARE
-            # what is done again is as unknown as all else, until it is looked at
+            # A text that was redone is unknown until it is checked again.
             undone = undone and look.share < MIN_KEPT_SHARE
     return False if undone else None
 
 
 def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
-    """One sample for each showing that was seen, with the measures of its first request and the label `kept` (see `was_kept`).
+    """One sample for each showing that was seen, with the measures of its first request and the label `kept` (`was_kept`).
 
-    Left out is what no calibrator can be fitted to: what comes without measures, model or task, and any but the model's first choice.
+    Showings without measures, model or task, and any but the model's first choice, are left out: no calibrator can be fitted to them.
     """
     samples, left_out = [], Counter[str]()
     for showing in showings:

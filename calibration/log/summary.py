@@ -1,4 +1,4 @@
-"""What a log of events says: how many suggestions were shown, what became of them, and how many were kept. Pure."""
+"""The summary of a log of events: how many suggestions were shown, what became of them, how many were kept. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from ..metrics.bins import Bin, reliability, wilson
 from .events import EventsDropped, RequestEnded, Row
 from .samples import AT_S, Showing, showings_of, was_kept
 
-# Who was shown a suggestion and has not answered yet, or whose answer is not in the log.
+# The ending of a showing that has not ended yet, or whose end is not in the log.
 UNENDED = "unended"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of the showings that were seen. labelled: of so many it is known whether they were kept; low, high: 95 % interval of the rate,
-    None where none is labelled.
+    """Some of the showings that were seen.
+
+    labelled: the number of them of which it is known whether they were kept. low, high: 95 % interval of the rate, None without labels.
     """
 
     name: str
@@ -30,10 +31,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class LogSummary:
-    """since_ms, until_ms: of the first and last event, since 1970, None where there are none. requests: by outcome.
+    """The summary of a log.
 
-    all: the showings that were seen, by whose `endings` they are counted, too. reliability: of those with a label and a probability of
-    being kept. dropped: events that were not written.
+    since_ms, until_ms: time of the first and last event, since 1970. None if there are none.
+    requests: by outcome. endings: of the showings that were seen.
+    all: the showings that were seen.
+    reliability: of those with a label and a probability of being kept.
+    dropped: the number of events that were not written.
     """
 
     events: int
@@ -51,7 +55,7 @@ class LogSummary:
 
 
 def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
-    """The summary of a log's events. at_s: as `was_kept`."""
+    """The summary of a log's events. at_s: as for `was_kept`."""
     events, dropped = 0, 0
     servers: set[str] = set()
     since: int | None = None

@@ -1,1 +1,1 @@
-"""Raw numbers about a generation. None of them is a probability until a calibrator maps it."""
+"""Raw numbers about a generation. They know no calibrator: none is a probability until a calibrator maps it."""

@@ -1,8 +1,8 @@
-"""Agreement: how much of the probability of all alternatives that were drawn at a place stands behind one text.
+"""Agreement: the share of one text in the probability of all alternatives that were drawn at a place.
 
-Kuhn, Gal & Farquhar (ICLR 2023, arXiv 2302.09664) sum the probabilities of sampled answers that mean the same and take the entropy of these
-sums for a question's uncertainty. Here the answers begin with the likeliest tokens and are no sample, what means the same is what is
-the same text, and each text has the share of its own sum.
+References: Kuhn, Gal & Farquhar (ICLR 2023, arXiv 2302.09664) sum the probabilities of sampled answers that mean the same, and take the
+entropy of these sums as a question's uncertainty. Here the alternatives begin with the likeliest tokens and are no random sample, two
+answers mean the same if they are the same text, and each text has the share of its own sum.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from dataclasses import dataclass
 
 from ...inference.model import Generation, StopReason
 
-# What these ended has no end of its own, and so no probability of its own.
+# A generation that was cut off so has no probability of its own.
 _CUT_OFF = (StopReason.TIME, StopReason.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A generation's place among those that were drawn with it.
+    """A generation's place among the alternatives that were drawn with it.
 
-    rank: by its first token, the likeliest has 1; count: how many were drawn; agreement: the measure, None where only one was drawn, or
-    is left, and where log-probabilities are not known.
+    rank: from 1, by the probability of the first token.
+    count: how many were drawn.
+    agreement: the measure. None if only one was drawn or is left, or if log-probabilities are unknown.
     """
 
     rank: int = 1
@@ -31,7 +32,7 @@ class Drawn:
 
     @property
     def measures(self) -> dict[str, float]:
-        """`agreement` by its name, where it is known."""
+        """The measure by its name, if it is known."""
         return {} if self.agreement is None else {"agreement": self.agreement}
 
 
@@ -39,11 +40,12 @@ SINGLE_DRAW = Drawn()
 
 
 def distinct(generations: Sequence[Generation], count: int) -> list[tuple[Generation, Drawn]]:
-    """Of the generations that have one text the first, and its place among all; in their order.
+    """The first generation of each distinct text, with its place among all, in their order.
 
-    generations: those of `count` alternatives of one place that still fit it, in the order in which they were drawn (as
-    `inference.completion.complete_several` gives them). Texts are taken as they are: what is cut off them to be shown makes no two equal.
-    Where a single one is left of several it is alone: nothing is known any more of what else it could have been.
+    generations: those of `count` alternatives of one place that still fit it, in the order in which they were drawn
+        (`inference.completion.complete_several`). Texts are compared as they are, before anything is cut off to show them.
+
+    If only one of several is left, it counts as a single draw, because nothing is known of what else it could have been.
     """
     if len(generations) < 2:
         return [(generation, SINGLE_DRAW) for generation in generations]
@@ -55,7 +57,7 @@ def distinct(generations: Sequence[Generation], count: int) -> list[tuple[Genera
     return [
         (
             generations[same[0]],
-            # the rounding of two sums could make a share of all a hair more than that
+            # By rounding, the share could be slightly more than 1.
             Drawn(same[0] + 1, count, min(0.0, _log_sum(logprobs[i] for i in same) - total) if logprobs else None),
         )
         for same in by_text.values()
@@ -63,7 +65,7 @@ def distinct(generations: Sequence[Generation], count: int) -> list[tuple[Genera
 
 
 def _logprobs(generations: Sequence[Generation]) -> list[float]:
-    """The total log-probability of each; none where one is not known."""
+    """The total log-probability of each. Empty if one is unknown."""
     if any(not generation.tokens or generation.stopped_by in _CUT_OFF for generation in generations):
         return []
     totals = [math.fsum([token.logprob for token in generation.tokens]) for generation in generations]

@@ -1,11 +1,11 @@
 """Reflective measures: the model is asked about what it has just written.
 
-The question stands behind the generation, as tokens: the prompt's, those of the text that is shown, then the question's. So it is asked of
-just what was generated, and a model in this process computes nothing but the question (`Model.next_token_logprobs`).
+The question follows the generation as tokens: those of the prompt, of the text that is shown, and of the question. So the question is about
+just what was generated, and a model in this process computes only the question anew (`Model.next_token_logprobs`).
 
-The measures are those of Spiess et al. (arXiv 2402.02047), who give their prompts as a picture only; the plain question here follows the
-words of Kadavath et al. (arXiv 2207.05221, P(True)): "Proposed Answer: … Is the proposed answer: (A) True (B) False. The proposed answer
-is:", with the words themselves instead of letters, since it is the probability of True that is wanted.
+References: Spiess et al. (arXiv 2402.02047) for the measures; they show their prompts only as a picture. The plain question here follows
+Kadavath et al. (arXiv 2207.05221, P(True)): "Proposed Answer: … Is the proposed answer: (A) True (B) False. The proposed answer is:". It
+has the words True and False instead of letters, because the probability of True is wanted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...inference.model import Generation, Model, Prompt
 from ...inference.stopping.stop import LINE
 from .verbalised import probability_in
 
-# Part of every question's fingerprint: raised whenever a question is put, or its answer read, in another way.
+# Part of every question's fingerprint. Raised whenever a question is asked, or its answer read, in another way.
 VERSION = 1
 FALLBACK = 0.5
 RETRIES = 3
@@ -41,10 +41,11 @@ class KnowsControlTokens(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is put to a model behind a generation.
+    """A question to a model about its generation.
 
-    text: with {completion} where the generation's text stands once more; control: spelling of a control token instead, for a model that
-    was taught to answer it. true, false: how the answer may be spelled; none where it is asked for a percentage.
+    text: with {completion} in the place of the generation's text.
+    control: instead of text, the spelling of a control token, for a model that was trained to answer it.
+    true, false: how the answer may be spelled. Empty where the model is asked for a percentage.
     """
 
     text: str
@@ -54,7 +55,7 @@ class Question:
 
     @property
     def fingerprint(self) -> str:
-        """16 hex digits over all that decides what is asked and how the answer is read."""
+        """16 hex digits over everything that decides what is asked and how the answer is read."""
         decides = {**asdict(self), "retries": RETRIES, "answer_tokens": ANSWER_TOKENS, "version": VERSION}
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -76,8 +77,8 @@ PERCENTAGE = Question(_PROPOSED + "What is the probability, in percent, that the
 class Reflection:
     """What a model says of its own generation, as a sample holds it.
 
-    measures, asked, fallbacks: as in `Sample`; a measure that the model can't give is not there. answers: what it wrote when it was asked
-    for a percentage, in order; only the last was read.
+    measures, asked, fallbacks: as in `Sample`. A measure that the model can't give is left out.
+    answers: what it wrote when it was asked for a percentage, in order. Only the last was read.
     """
 
     measures: dict[str, float] = field(default_factory=dict)
@@ -87,10 +88,10 @@ class Reflection:
 
 
 def questions_for(model: Model) -> dict[str, Question]:
-    """The question that each reflective measure puts to a model, by measure; without those that it can't answer.
+    """The question of each reflective measure to a model, by measure. Measures that the model can't give are left out.
 
-    A model that was taught to judge its own lines is asked for True or False in its own way. Nothing can be asked of a model behind a
-    server that takes texts instead of tokens.
+    A model that was trained to judge its own lines is asked for True or False by its control token. A model behind a server that takes
+    texts instead of tokens can't be asked anything.
     """
     if not model.fim("", "").tokens:
         return {}
@@ -102,9 +103,9 @@ def questions_for(model: Model) -> dict[str, Question]:
 
 
 def reflect(model: Model, prompt: Prompt, generation: Generation, questions: Mapping[str, Question], *, seed: int = 0) -> Reflection:
-    """The reflective measures of a generation. prompt: what it continues; questions: by measure, as `questions_for` gives them.
+    """The reflective measures of a generation. prompt: what it continues. questions: by measure, from `questions_for`.
 
-    A question that the server can't answer, or that has no room left in the context, is left out with its measures. Raises what else
+    A question that the server can't answer, or for which the context has no room, is left out with its measures. Raises what else
     `Model.next_token_logprobs` and `Model.generate` raise.
     """
     measures: dict[str, float] = {}
@@ -123,12 +124,13 @@ def reflect(model: Model, prompt: Prompt, generation: Generation, questions: Map
 
 
 def ask_true(model: Model, prompt: Prompt, generation: Generation, question: Question) -> tuple[float, float] | None:
-    """log p_B and the log odds of p_NB, in nats (Spiess et al., "Ask T/F" and "Ask T/F N"): one call of the model.
+    """log p_B and the log odds of p_NB, in nats (Spiess et al., "Ask T/F" and "Ask T/F N"). One call of the model.
 
-    p_B is the probability that the answer begins as one of the spellings of True does: summed over their first tokens, each of which
-    counts once, however many spellings share it. p_NB is that share of True and False together, kept as log P(True) - log P(False), which
-    neither underflows nor saturates. A first token of both words (a lone space, where the vocabulary has no " True") tells nothing and is
-    left out of both; None where no other is left. Raises what `Model.next_token_logprobs` raises.
+    p_B is the probability that the answer begins like a spelling of True: the sum over the distinct first tokens of the spellings. p_NB is
+    P(True) / (P(True) + P(False)). It is kept as log P(True) - log P(False), which neither underflows nor saturates. A first token that
+    both words share, such as a lone space, tells nothing and is left out of both.
+
+    None if no other token is left. Raises what `Model.next_token_logprobs` raises.
     """
     true, false = (_first_tokens(model, spellings) for spellings in (question.true, question.false))
     shared = true.keys() & false.keys()
@@ -144,9 +146,9 @@ def ask_true(model: Model, prompt: Prompt, generation: Generation, question: Que
 def verbalise(
     model: Model, prompt: Prompt, generation: Generation, question: Question, *, seed: int = 0
 ) -> tuple[float | None, tuple[str, ...]]:
-    """The probability that the model states in words, and its answers: first greedily, then up to three times at temperature 1.
+    """The probability that the model states in words, and its answers: one greedy, then up to three at temperature 1.
 
-    None where none of the four answers states one: Spiess et al. then take 0.5 (FALLBACK). Raises what `Model.generate` raises.
+    None if no answer states one; Spiess et al. then take 0.5 (FALLBACK). Raises what `Model.generate` raises.
     """
     asked = _asked(model, prompt, generation, question)
     answers: tuple[str, ...] = ()
@@ -174,9 +176,9 @@ def _asked(model: Model, prompt: Prompt, generation: Generation, question: Quest
 
 
 def shown_tokens(model: Model, generation: Generation) -> list[int]:
-    """The generation's tokens as far as they are its text, without those that ended it; what a cut left of a token is cut anew.
+    """The tokens of the generation's text, without those that ended it. What a cut left of a token is tokenized again.
 
-    The one space that stood before the cursor is not in the text but in the first token (`completion.complete`).
+    The space before the cursor is not in the text but in the first token (`completion.complete`).
     """
     tokens, text = generation.tokens, generation.text.encode()
     written = b"".join(token.text for token in tokens)
@@ -198,7 +200,7 @@ def shown_tokens(model: Model, generation: Generation) -> list[int]:
 
 
 def _first_tokens(model: Model, spellings: Iterable[str]) -> dict[int, str]:
-    """By first token the first of the spellings that begin with it."""
+    """The distinct first tokens, each with the first of the spellings that begin with it."""
     found: dict[int, str] = {}
     for spelling in spellings:
         found.setdefault(model.tokenize(spelling)[0], spelling)
@@ -206,6 +208,6 @@ def _first_tokens(model: Model, spellings: Iterable[str]) -> dict[int, str]:
 
 
 def _log_sum(logprobs: Sequence[float]) -> float:
-    """log of the sum of exp; nothing underflows but what is nothing beside the largest."""
+    """log Σ exp, without underflow."""
     largest = max(logprobs)
     return largest + math.log(math.fsum(math.exp(logprob - largest) for logprob in logprobs))

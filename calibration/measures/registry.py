@@ -1,8 +1,12 @@
-"""Raw numbers about a generation, how each enters a linear map, and what it says when it is taken for a probability as it is.
+"""The registry of measures: one entry for each, with its formula, its cost and how it enters a map.
 
-Six are those of Spiess et al. (arXiv 2402.02047, p_tot, p_avg, the verbalised one, p_B, p_NB and length), the others ours. Everything
-stays in log space: a product of probabilities is stored as the sum of their logarithms, because p_tot of a long generation underflows any
-clip (with a clip at 1e-6 a calibrator loses almost half of its skill score).
+To add a measure that costs no call of the model, add an entry to `MEASURES` and compute it in `measures_of`. Fitting, calibrators and
+reports follow.
+
+A product of probabilities is stored as the sum of their logarithms, because p_tot of a long generation underflows any clip. With a clip at
+1e-6 a calibrator loses almost half of its skill score.
+
+References: Spiess et al. (arXiv 2402.02047) for p_tot, p_avg, the verbalised probability, p_B, p_NB and length. The others are ours.
 """
 
 from __future__ import annotations
@@ -21,23 +25,25 @@ Kind = Literal["intrinsic", "consistency", "reflective", "baseline"]
 Transform = Literal["logit_of_exp", "logit", "logit_of_percent", "identity", "log1p"]
 Raw = Literal["exp", "itself", "sigmoid", "scaled"]
 
-# log-probabilities come out of a float64 log-softmax, so 1 - p is not resolved below 2**-53; beyond it a logit would only be leverage
+# Log-probabilities come from a float64 log-softmax, so 1 - p is not resolved below 2**-53. A larger logit would only be leverage.
 LOGIT_CEILING = 53 * math.log(2)
-# who is asked for a percentage says whole numbers: 100 % is at least 99.5 %
+# A model that is asked for a percentage gives whole numbers: 100 % is at least 99.5 %.
 HALF_A_PERCENT = 0.005
-# the least p alone is one draw of noise; half of the lines that the embedded model writes have at most 6 tokens, so that more than these
-# would be the mean over again for most of them
+# The smallest p alone is noisy. Half of the lines of the embedded model have at most 6 tokens, so with more than 3 the measure would be
+# nearly the mean for most of them.
 LOWEST_COUNT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure: formula, unit, what it costs, and how it enters a linear map. All tokens: the one that ended the text included.
+    """One measure.
 
-    cost: further calls of the model, at most; one question serves both of ask_true, and agreement is there only where alternatives were
-    drawn anyhow (`agreement.distinct`). direction: 1 when a higher value speaks for the
-    event, -1 when it speaks against it, 0 when that is not known beforehand. raw: what makes a probability of it without a calibrator,
-    None where it is none.
+    cost: further calls of the model, at most. One question serves both of ask_true. Agreement is known only where alternatives were drawn
+        anyhow (`agreement.distinct`).
+    transform: how it enters a map (`enter`).
+    direction: 1 if a higher value speaks for the event, -1 if against it, 0 if that is not known beforehand.
+    raw: how it is a probability without a calibrator. None if it is none.
+    unit, formula: for people. "All tokens" includes the one that ended the text.
     """
 
     name: str
@@ -55,10 +61,9 @@ class Measure:
         return self.transform.startswith("logit")
 
 
-# Means, the lowest and the least of log-probabilities enter as the logit of a probability (exp of them) just as the total does: the
-# logarithm alone is flat near p = 1, where most tokens are, though an error there of 1 in 100 or of 1 in 10,000 differs a hundredfold in
-# odds; towards p = 0 the two agree. So does agreement, which is a share. The margin is a log odds already. Counts act by ratio and can be
-# 0, so log1p.
+# A log-probability, mean or smallest, enters as the logit of its exponential, as the total does. The logarithm alone is flat near p = 1,
+# where most tokens are, though errors of 1 in 100 and of 1 in 10,000 differ a hundredfold in odds. Towards p = 0 the two agree. Agreement,
+# a share, enters in the same way. The margin is a log odds already. Counts act by ratio and can be 0, hence log1p.
 MEASURES: dict[str, Measure] = {
     m.name: m
     for m in (
@@ -80,10 +85,12 @@ MEASURES: dict[str, Measure] = {
 
 
 def measures_of(generation: Generation) -> dict[str, float]:
-    """All intrinsic and baseline measures of a generation, by name (formulas and units: `MEASURES`).
+    """All intrinsic and baseline measures of a generation, by name.
 
-    mean_margin is left out when a token had no finite alternative, and what a server did not tell is left out, too: where it tells no
-    log-probabilities, only the length is there. Raises ValueError for a generation without tokens: nothing was sampled.
+    mean_margin is left out if a token had no finite alternative. Measures of what a server did not tell are left out too: without
+    log-probabilities only the length is there.
+
+    Raises ValueError for a generation without tokens.
     """
     tokens = generation.tokens
     if not tokens:
@@ -111,11 +118,12 @@ def measures_of(generation: Generation) -> dict[str, float]:
 
 
 def enter(name: str, values: ArrayLike) -> Floats:
-    """The values of a measure as they enter a linear map: same shape, float64.
+    """The values of a measure as they enter a map: same shape, float64.
 
-    logit_of_exp: log(p / (1 - p)) of p = exp(s), as s - log(-expm1(s)), so that nothing underflows however small p or 1 - p; at most
-    LOGIT_CEILING. logit: of p itself, between -LOGIT_CEILING and that; logit_of_percent: the same between 0.5 % and 99.5 %. Raises
-    KeyError for an unknown measure, ValueError for values that the measure can't have.
+    logit_of_exp: log(p / (1 - p)) of p = exp(s), at most LOGIT_CEILING. Computed as s - log(-expm1(s)), so nothing underflows.
+    logit: of p itself, from -LOGIT_CEILING to LOGIT_CEILING. logit_of_percent: the same of p between 0.5 % and 99.5 %.
+
+    Raises KeyError for an unknown measure, ValueError for values that the measure can't have.
     """
     v = _checked(name, values)
     match MEASURES[name].transform:
@@ -134,10 +142,7 @@ def enter(name: str, values: ArrayLike) -> Floats:
 
 
 def enter_one(name: str, value: float) -> float:
-    """`enter` of one value, without numpy's cost for each call: a suggestion has as many values as its calibrator has features.
-
-    Raises what `enter` raises.
-    """
+    """`enter` for one value, without the cost of numpy's calls: it is computed for every suggestion. Raises what `enter` raises."""
     match MEASURES[name].transform:
         case "logit_of_exp" if value <= 0.0 and math.isfinite(value):
             s = min(value, -5e-324)
@@ -152,10 +157,10 @@ def enter_one(name: str, value: float) -> float:
 
 
 def raw_probability(name: str, values: ArrayLike) -> Floats | None:
-    """The probabilities that a measure's values are, before any calibration: same shape; None for a measure that is no probability.
+    """The values of a measure as uncalibrated probabilities: same shape. None for a measure that is no probability.
 
-    p_tot of a long generation may be 0 here. length is scaled to the shortest and the longest of the values, since samples do not hold
-    the references that Spiess et al. scale it to. Raises what `enter` raises.
+    p_tot of a long generation may be 0 here. length is scaled to the shortest and longest of the values, because samples do not hold the
+    references that Spiess et al. scale it to. Raises what `enter` raises.
     """
     v = _checked(name, values)
     match MEASURES[name].raw:
@@ -185,10 +190,10 @@ def raw_formula(measure: str) -> str:
 
 
 def scaled_length(length: ArrayLike, shortest: float, longest: float) -> Floats:
-    """Spiess et al.'s baseline: (length - shortest) / (longest - shortest) of texts whose references are so long, kept within 0 and 1.
+    """The baseline of Spiess et al.: (length - shortest) / (longest - shortest), clipped to [0, 1].
 
-    It says that a longer text is the likelier to be right; a calibrator may turn that around. All lengths in characters. 0.5 where all
-    references are equally long: then it says nothing.
+    shortest, longest: of the references. All lengths are in characters. It takes a longer text for more likely to be right; a calibrator
+    may reverse that. 0.5 if all references are equally long.
     """
     v = np.asarray(length, dtype=np.float64)
     if longest <= shortest:

@@ -1,7 +1,7 @@
-"""The probability that a text states: what a model answers when it is asked for a percentage.
+"""Verbalised probabilities: the number in a model's answer when it is asked for a percentage.
 
-A number is taken only where the text says that it is a probability, and nothing is guessed: where a careful reader could not say which
-number is meant, or for what, there is none. What can't be read costs one more question (reflective.py).
+A number counts only if the text says that it is a probability. Nothing is guessed: if a careful reader could not say which number is meant,
+or of what, there is none, and the model is asked once more (reflective.py).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-# What people mean by a phrase. Of seventeen phrases the median answer of 123 people (W. Fagen-Ulmschneider, "Perception of Probability
-# Words", survey-results.csv of github.com/wadefagen/datasets, d588d8f; "very" is read as their "highly"); certain, impossible and almost
-# certainly not as S. Kent fixed them ("Words of Estimative Probability", Studies in Intelligence 8(4), 1964).
+# What people mean by a phrase. For seventeen phrases it is the median answer of 123 people (W. Fagen-Ulmschneider, "Perception of
+# Probability Words", survey-results.csv of github.com/wadefagen/datasets, d588d8f; "very" is read as their "highly"); certain, impossible
+# and almost certainly not as S. Kent fixed them ("Words of Estimative Probability", Studies in Intelligence 8(4), 1964).
 PHRASES = {
     "certain": 1.0,
     "almost certain": 0.95,
@@ -70,19 +70,20 @@ _PLAIN = str.maketrans({**dict.fromkeys("‐‑‒–—−", "-"), "’": "'", 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """One stated probability: low and high are equal but for a range."""
+    """One stated probability. low and high differ only for a range."""
 
     low: Decimal
     high: Decimal
 
 
 def probability_in(answer: str) -> float:
-    """The probability that an answer states, in [0, 1]; of a range its middle.
+    """The probability that an answer states, in [0, 1]. Of a range, its middle.
 
-    Read are percentages (80%, 80.00 %, 80 percent, 70-80%), shares (8/10, 8 out of 10), and, alone or where the text calls it a
-    probability, a number (0.8, "the probability is about 80"); without any number the phrases of `PHRASES`. Raises ValueError, with the
-    reason, where none is stated or several that differ, for what is negative or above 100 %, for a lone 1 (one percent, or certainty?),
-    and where the answer speaks of being wrong (80 % of what?).
+    It reads percentages (80%, 80.00 %, 80 percent, 70-80%), shares (8/10, 8 out of 10), and a number that stands alone or is called a
+    probability (0.8, "the probability is about 80"). Without any number it reads the phrases of `PHRASES`.
+
+    Raises ValueError, with the reason, if no probability is stated or several differ, if it is negative or above 100 %, for a lone 1 (one
+    percent, or certainty?), and if the answer speaks of being wrong (80 % of what?).
     """
     text = " ".join(unicodedata.normalize("NFKC", answer).translate(_PLAIN).lower().split())
     claims = list(_numbers(text)) or list(_phrases(text))
@@ -125,7 +126,7 @@ def _numbers(text: str) -> Iterator[_Claim]:
 
 
 def _value(number: str) -> Decimal | None:
-    """None for what is no number: a version, an address, a list."""
+    """None for a version, an address or a list."""
     if re.fullmatch(r"\d*\.?\d+", number):
         return Decimal(number)
     if re.fullmatch(r"\d+,\d{1,2}", number):
@@ -144,7 +145,7 @@ def _share(part: Decimal, whole: Decimal) -> Decimal:
 
 
 def _of_lone(value: Decimal, in_percent: bool) -> Decimal:
-    """Without a unit a number is a probability below 1, a percentage above."""
+    """Without a unit a number below 1 is a probability and one above 1 a percentage."""
     if value == 1 and not in_percent:
         raise ValueError("a lone 1 may be one percent or certainty")
     return value / 100 if in_percent or value > 1 else value

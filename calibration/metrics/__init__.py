@@ -1,1 +1,1 @@
-"""How good probabilities are, for a binary event: scores, bins, tests, and the intervals of them all."""
+"""How good probabilities of a binary event are: scores, bins, tests and intervals. They know arrays only, no samples and no calibrator."""

@@ -1,20 +1,24 @@
-"""The dial: "show me a suggestion only if it is at least this likely to be right", as a threshold on the confidence for each target.
+"""The dial: a threshold on the confidence for each target, "show me a suggestion only if it is at least this likely to be right".
 
-What a row promises: of the suggestions with confidence ≥ threshold, a share of at least target - tolerance is right. It is read from
-held-out samples, and is meant to fail for a share of at most `risk` of all draws of projects and samples exchangeable with these, for each
-target by itself. It is said of all that is shown together, over all such projects: not of one suggestion, not of one project, not of
-projects of another kind. So the threshold lies below the target as a rule: the surer suggestions carry others that are less likely than
-that. With `each` they carry none: the threshold is at least the target, and what is above it is checked to be as right as that.
+What a row promises: of the suggestions with confidence ≥ threshold, a share of at least target - tolerance is right. The threshold is
+chosen on held-out samples. The promise may fail for at most a share `risk` of all draws of projects and samples that are exchangeable with
+these, for each target by itself. It is about all suggestions that are shown together, over all such projects, not about one suggestion, one
+project or projects of another kind. So the threshold usually lies below the target: more likely suggestions make up for less likely ones.
+With `each` the threshold is at least the target, and what is above it is tested to be right as often as that.
 
-How: Learn then Test (Angelopoulos et al. 2022, arXiv 2110.01052) along a fixed sequence. Precision is a ratio and need not grow with the
-threshold, so at t = 1.00, 0.99, … 0.00 the hypothesis E[Σ (y - (x - ε)) 1{p ≥ t}] ≤ 0, the sum over a group, is tested, each at the level
-that the one before was refuted at, until one is not. There are two beginnings (the fallback procedure, Wiens 2003): with 3/4 of δ at the
-strictest t that shows MIN_SHOWN samples, for with fewer, one wrong sample ends the sequence; with 1/4 at the strictest that shows a fifth
-of all, lest a few sure mistakes hide everything. Where the first sequence comes so far, the levels add up to δ. The threshold is the lowest
-t that is refuted. Neither the order nor the beginnings look at y, and the steps are not read from p, so that ties in p are nothing special.
+The method is Learn then Test along a fixed sequence, in the notation of its paper. Precision is a ratio and need not grow with the
+threshold. So at t = 1.00, 0.99, … 0.00 the hypothesis E[Σ (y - (x - ε)) 1{p ≥ t}] ≤ 0 is tested, the sum being over a group. Each is tested
+at the level at which the one before was refuted, until one is not refuted. The threshold is the lowest refuted t.
 
-The p-value is the binomial test's on the effective number of samples, with Student's t for that number being an estimate (Korn & Graubard
-1998, Survey Methodology 24): samples of a group are alike. That is approximate for groups: docs/dial.md has measured error rates.
+There are two starting points (the fallback procedure). One has 3/4 of δ, at the strictest t that shows MIN_SHOWN samples; with fewer, one
+wrong sample would end the sequence. The other has 1/4, at the strictest t that shows a fifth of all samples, so that a few confident
+mistakes do not hide everything. If the first sequence reaches the second, the levels add up to δ. Neither the order nor the starting points
+depend on y. The steps are fixed, so ties in p need no care.
+
+The p-value is that of a binomial test with the effective number of samples, because samples of a group are alike, and with Student's t,
+because that number is an estimate. For groups this is approximate: docs/dial.md has measured error rates.
+
+References: Angelopoulos et al. (2022), arXiv 2110.01052. Wiens (2003). Korn & Graubard (1998), Survey Methodology 24.
 """
 
 from __future__ import annotations
@@ -41,9 +45,11 @@ _FIRST_PART, _SECOND_BEGINNING = 0.75, 0.2
 class DialRow:
     """With a probability of 1 - risk, at least target - tolerance of the suggestions with confidence ≥ threshold are right.
 
-    threshold: None where the evidence does not suffice for this target at any threshold: then nothing is shown. shown: how many of the
-    held-out samples are; share: of all of them; precision: of the shown. The 95 % intervals take only groups as independent; that the
-    threshold was chosen on the same samples is not in them.
+    threshold: None if the evidence is too weak for this target at any threshold. Nothing is shown then.
+    shown: the number of held-out samples that are shown. share: of all of them.
+    precision: the share of the shown that is right.
+
+    The 95 % intervals take only groups as independent. They do not account for the choice of the threshold on the same samples.
     """
 
     target: float
@@ -65,14 +71,18 @@ def dial(
     risk: float = RISK,
     each: bool = False,
 ) -> tuple[DialRow, ...]:
-    """A row for each target x, from held-out probabilities p (n,), labels y (n,) and groups (n,), numbered from 0.
+    """One row for each target.
 
-    tolerance is ε, risk is δ; each: no threshold below its target, so that every confidence that is shown is at least the target too. A
-    higher target never has a lower threshold or a larger share: all targets go through the same sequence, and what is refuted for one is
-    refuted for every lower one.
+    Parameters:
+        p, y, groups (n,): held-out probabilities, labels, and groups numbered from 0.
+        targets: x of the method. tolerance: ε. risk: δ.
+        each: no threshold lies below its target, so every confidence that is shown is at least the target.
 
-    Raises ValueError for what `checked` refuses, for groups that are not n numbers from 0, for a target or a risk outside (0, 1) and for a
-    tolerance outside [0, 1).
+    A higher target never has a lower threshold or a larger share, because all targets go through the same sequence, and what is refuted for
+    one is refuted for every lower one.
+
+    Raises ValueError for what `checked` refuses, for groups that are not n numbers from 0, a target or risk outside (0, 1) and a tolerance
+    outside [0, 1).
     """
     p, y = checked(p, y)
     if groups.shape != p.shape or groups.min() < 0:
@@ -96,9 +106,9 @@ def dial(
 
 
 def _lowest(p_values: Floats, shown: Floats, risk: float) -> list[int | None]:
-    """By target, the lowest level that is refuted, from p-values (targets, levels); None where none is.
+    """For each target the lowest refuted level, from p-values (targets, levels). None if there is none.
 
-    Of levels that show the very same samples it is the highest: what is below was never seen.
+    Among levels that show the same samples it is the highest, because no confidence was seen below it.
     """
     added = np.zeros(len(shown))
     for part, least in ((_FIRST_PART, 0.0), (1 - _FIRST_PART, _SECOND_BEGINNING * shown[0])):
@@ -115,9 +125,10 @@ def _lowest(p_values: Floats, shown: Floats, risk: float) -> list[int | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Sums over groups at each level t, all (levels,). With S right and N shown samples of a group, and A samples in all:
+    """Sums over groups at each level t, all (levels,).
 
-    shown: Σ N, right: Σ S, shown_shown: Σ N², right_shown: Σ S N, right_right: Σ S², shown_all: Σ N A.
+    shown: Σ N, right: Σ S, shown_shown: Σ N², right_shown: Σ S N, right_right: Σ S², shown_all: Σ N A. N, S and A are the shown, the right
+    among the shown, and all samples of a group.
     """
 
     shown: Floats
@@ -129,7 +140,7 @@ class _Sums:
 
     @classmethod
     def of(cls, p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]) -> _Sums:
-        """From the highest level down, a group's N and S change only where it has samples: there is no table of groups by levels."""
+        """N and S of a group change only at levels where it has samples, so no table of groups by levels is needed."""
         levels = len(LEVELS)
         below_top = levels - np.searchsorted(LEVELS, p, side="right")
         cells, index = np.unique(groups * levels + below_top, return_inverse=True)
@@ -154,11 +165,11 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A ratio of sums over groups at each level with the number of independent samples it is worth, all (levels,).
+    """A ratio of sums over groups at each level, all (levels,).
 
-    effective: that number, by the design effect, the variance of the ratio between groups over that of as many independent samples (at
-    least 1; 1 too where the rate is 0 or 1 and nothing varies). degrees: of freedom, (Σ b)² / Σ b² - 1, the number of groups less one if
-    they are equally large, and 0 for a single group, of which nothing is known but itself.
+    effective: the number of independent samples that it is worth: the samples over the design effect. That is the variance of the ratio
+        between groups over that of as many independent samples, at least 1. It is 1 if the rate is 0 or 1, where nothing varies.
+    degrees: of freedom, (Σ b)² / Σ b² - 1: the number of groups less one if they are equally large, 0 for a single group.
     """
 
     rate: Floats
@@ -167,20 +178,20 @@ class Rate:
 
     @classmethod
     def of(cls, a: Floats, b: Floats, aa: Floats, ab: Floats, bb: Floats) -> Rate:
-        """Of Σ a / Σ b, from these sums over groups and those of a², a b and b², that broadcast to (levels,)."""
+        """The rate Σ a / Σ b, from the sums over groups of a, b, a², a b and b², which broadcast to (levels,)."""
         a, b, aa, ab, bb = np.broadcast_arrays(a, b, aa, ab, bb)
         with np.errstate(divide="ignore", invalid="ignore"):
             rate = a / b
             groups = b**2 / bb
-            # each residual a - rate b over 1 - 1 / groups: the jackknife variance, for groups equally large
+            # Each residual a - rate b over 1 - 1 / groups: the jackknife variance if groups are equally large.
             design = (aa - 2 * rate * ab + rate**2 * bb) * (groups / (groups - 1)) ** 2 / (b * rate * (1 - rate))
             known = (b > 0) & (groups > 1)
         design = np.where(known & (rate > 0) & (rate < 1), np.maximum(1.0, design), 1.0)
         return cls(np.where(b > 0, rate, 0.0), b / design, np.where(known, groups - 1, 0.0))
 
     def p_value(self, nulls: Floats) -> Floats:
-        """Of the hypothesis that the rate is at most each of `nulls` (k,) at each level: (k, levels)."""
-        # Not at the top: the live server, which reads a dial but makes none, does not load scipy.
+        """p-values (k, levels) of the hypotheses that the rate is at most each of `nulls` (k,)."""
+        # Not at the top: the live server reads dials but makes none, and does not load scipy.
         from scipy.special import betainc, ndtri, stdtr
 
         usable = (self.rate > 0) & (self.degrees > 0)
@@ -189,7 +200,7 @@ class Rate:
         return np.asarray(np.where(usable, stdtr(degrees, ndtri(binomial)), 1.0))
 
     def interval(self, level: int) -> Interval:
-        """Clopper & Pearson's 95 % interval for the effective number, that times (1.96 / t)², as Korn & Graubard have it."""
+        """Clopper & Pearson's 95 % interval for the effective number times (1.96 / t)² (Korn & Graubard 1998)."""
         from scipy.special import betaincinv, ndtri, stdtrit
 
         rate, effective = float(self.rate[level]), float(self.effective[level])

@@ -1,6 +1,7 @@
-"""What each position of the dial shows, and how much of that is right: counted in a log, or read from a calibrator's evidence. Pure.
+"""Dial levels: what each position of the dial shows, and how much of that is right. Pure functions.
 
-`dial` asks which threshold reaches a target; this is asked from the other side, by who looks at the dial and wonders what a position does.
+It is counted in a log, or read from a calibrator's evidence. `dial` answers which threshold reaches a target; this answers what a position
+of the dial does.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ POSITIONS = tuple(k / 10 for k in range(10))
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """Of n samples `positives` were right. value: the share that is right of all that the position shows, with its 95 % interval: weighted
-    where some of them were shown at random, and then not positives / n. low, high: None where the evidence does not hold them."""
+    """How much of what a position shows is right.
+
+    n, positives: labelled samples, and those of them that were right.
+    value: the share that is right of all that the position shows. If some were shown at random it is weighted, and not positives / n.
+    low, high: its 95 % interval. None if the evidence does not hold it.
+    """
 
     n: int
     positives: int
@@ -36,9 +41,10 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A position of the dial. shown: how many suggestions are at least so likely, share: of all; None where that is not known exactly.
+    """A position of the dial.
 
-    right: None where there are too few labels to say.
+    shown: the number of suggestions that are at least this likely. share: of all. Both are None if not known exactly.
+    right: None if there are too few labels.
     """
 
     show_above: float
@@ -50,12 +56,17 @@ class Level:
 def levels_of(
     p: Floats, happened: Sequence[bool | None], shown: NDArray[np.bool_], propensities: Floats, groups: NDArray[np.intp]
 ) -> tuple[Level, ...]:
-    """The positions from what was decided on: probabilities p (n,), whether it was right (None: not known), whether it was shown, with
-    which propensity, and the group, numbered from 0; all (n,).
+    """The positions of the dial, from logged decisions, all (n,).
 
-    Nothing is said of how much is right from fewer than 25 labels, or 5 groups of them. What was shown at random, with a propensity below
-    1, counts the more, so that it stands for what was not shown. Where nothing stands for something that the position shows, nothing is
-    said either: of the hidden it is not known, and they are the less likely ones.
+    Parameters:
+        p: probabilities.
+        happened: whether each was right; None if unknown.
+        shown, propensities: whether it was shown, and with which probability.
+        groups: numbered from 0.
+
+    `right` is None with fewer than 25 labels, or 5 groups of them. What was shown at random, with a propensity below 1, has a larger
+    weight, so that it represents what was hidden. If nothing represents the hidden suggestions of a position, `right` is None too: they are
+    the less likely ones.
     """
     known = np.array([label is not None for label in happened], dtype=np.bool_)
     label = np.array([bool(label) for label in happened], dtype=np.bool_)
@@ -72,15 +83,15 @@ def levels_of(
 
 
 def _are_represented(of_hidden: Floats, of_labelled: Floats) -> bool:
-    """Whether the labelled stand for the hidden, too, by the propensities of both: each might have been shown, and some were."""
+    """Whether the labelled represent the hidden, by the propensities of both: each hidden one could have been shown, and some were."""
     return not len(of_hidden) or bool((of_hidden > 0).all() and (of_labelled < 1).any())
 
 
 def levels_of_evidence(calibrator: Calibrator) -> tuple[Level, ...]:
-    """The positions from a calibrator's held-out evidence, as far as its file says exactly; nothing is interpolated.
+    """The positions of the dial, from a calibrator's held-out evidence. Nothing is interpolated.
 
-    Where a row of its dial has this threshold, that is with the row's intervals; else where the position cuts no bin of its reliability
-    diagram, without.
+    If a row of the calibrator's dial has this threshold, its intervals are given. Otherwise, if the position cuts no bin of the reliability
+    diagram, the bins are counted and there is no interval.
     """
     rows = {row.threshold: row for row in calibrator.dial if row.threshold is not None and row.precision is not None}
     evidence = calibrator.evidence

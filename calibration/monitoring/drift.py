@@ -1,22 +1,25 @@
-"""A drift alarm with a stated rate of false alarms: a bet against the claim that the probabilities hold, whose winnings prove it wrong.
+"""The drift alarm: it tells when probabilities stopped holding, with a stated rate of false alarms. The method is testing by betting.
 
-The claim (null hypothesis), for a tolerance δ in log odds: whatever came before, each sample's P(event) lies in [l, u] around the
-probability p that was said, u = max(σ(logit p + δ), p + 0.02) and l = min(σ(logit p - δ), p - 0.02). Exact calibration is no claim to
-watch: no map has it, so an alarm would come in the end, whatever the map is worth. In log odds, because that is how projects differ; with
-two points of probability at least, because nobody acts on less, and no map is right in log odds at its far ends.
+The claim (null hypothesis), for a tolerance δ in log odds: whatever came before, P(event) of each sample lies in [l, u] around the
+probability p that was given, with u = max(σ(logit p + δ), p + 0.02) and l = min(σ(logit p - δ), p - 0.02). Exact calibration would be the
+wrong claim: no map has it, so an alarm would come in the end for every map. The tolerance is in log odds, because that is how projects
+differ. It is at least two points of probability, because nobody acts on less, and no map is right in log odds at its far ends.
 
-Each bet names an alternative r = σ(shift + slope · logit p). If r > u, its stake is multiplied by r / u where the event happens and by
-(1 - r) / (1 - u) where not; if r < l, in the same way with l; else it rests. That is a fair or losing bet if the claim is true: for r > u
-the mean factor q r / u + (1 - q) (1 - r) / (1 - u) grows with the true q and is 1 at q = u, the highest that is claimed. A share
-π_t = C(t - 1) - C(t), C(t) = 1 / (1 + log(1 + t)), of the initial 1 is staked on sample t, in equal parts on the bets, and stays in: so a
-drift that starts late finds money that has not been lost yet, at a cost of about log t nats. So M_t, all stakes with their winnings plus
-C(t), starts at 1 and falls in the mean: a non-negative supermartingale, an e-process; and by Ville's inequality
-P(M_t ever reaches 1 / α) ≤ α, for any length of the stream and however it is looked at. It needs no independence beyond the claim itself,
-which says "whatever came before": a project with an offset of its own beyond δ breaks the claim, and is drift.
+Each bet is on an alternative r = σ(shift + slope · logit p). If r > u, its stake is multiplied by r / u if the event happens and by
+(1 - r) / (1 - u) if not. If r < l, the same holds with l. Otherwise the stake rests. If the claim is true, the bet is fair or losing: for
+r > u the mean factor q r / u + (1 - q) (1 - r) / (1 - u) grows with the true q and is 1 at q = u, the highest value that is claimed.
 
-P(ever a false alarm), not the mean time between two (as e-detectors bound it): an alarm asks a person to refit, after which watching starts
-anew. Sources: Ville (1939); Shafer (2021), Testing by betting; Shin, Ramdas & Rinaldo (2023), E-detectors, for stakes that begin at every
-sample. What it costs and what it finds: docs/drift.md.
+A share π_t = C(t - 1) - C(t), with C(t) = 1 / (1 + log(1 + t)), of the initial wealth 1 is staked on sample t, in equal parts on the bets,
+and stays in. So a drift that starts late finds wealth that has not been lost yet, at a cost of about log t nats. M_t, all stakes with their
+winnings plus C(t), starts at 1 and does not rise in the mean. It is a non-negative supermartingale (an e-process). By Ville's inequality
+P(M_t ever reaches 1 / α) ≤ α, for a stream of any length and however often it is looked at. No independence is needed beyond the claim,
+which says "whatever came before". A project with an offset of its own beyond δ breaks the claim, and is drift.
+
+The bound is on P(ever a false alarm), not on the mean time between two, because an alarm asks a person to refit, and watching then starts
+anew. docs/drift.md has what it costs and what it finds.
+
+References: Ville (1939). Shafer (2021), Testing by betting. Shin, Ramdas & Rinaldo (2023), E-detectors, for stakes that begin at each
+sample.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ DIRECTION_WORDS: dict[Direction, str] = {
     "too_timid": "not extreme enough: their log odds should be {size} times as large",
 }
 
-# how far beyond the tolerance the bets on a shift are, log odds, and the slopes that are bet on
+# The alternatives: shifts this far beyond the tolerance, in log odds, and these slopes.
 _BEYOND = (0.25, 0.75, 1.75)
 _SLOPES = (0.5, 0.5**0.5, 2**0.5, 2.0)
 _MAX_LOG_ODDS = 30.0
@@ -52,11 +55,12 @@ _Z95 = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """One alternative, log odds = shift + slope · logit p, and what has come of it.
+    """One alternative, log odds = shift + slope · logit p, and the wealth of the bet on it.
 
-    log_wealth: log of all stakes on it with their winnings, the stake on the next sample included. since: number of the first sample of the
-    single most successful stake, log_best the log of that stake's wealth. score and information: from that sample on, of the alternative's
-    own parameter (the shift, or the slope where that is not 1): Σ d (y - r) and Σ d² r (1 - r), d being 1 or logit p.
+    log_wealth: log of all stakes on it with their winnings, the stake on the next sample included.
+    since, log_best: the first sample of the single most successful stake, and the log of that stake's wealth.
+    score, information: from that sample on, Σ d (y - r) and Σ d² r (1 - r), for the parameter of the alternative. d is 1 for the shift and
+        logit p for the slope.
     """
 
     shift: float
@@ -70,9 +74,9 @@ class Bet:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The state after `count` samples: numbers only, so that it goes through JSON (`dataclasses.asdict`, `strict_json.build`) unchanged.
+    """The state of the alarm after `count` samples. It holds numbers only, so it can be written as JSON and read with `strict_json.build`.
 
-    raised: number of the sample (from 1) at which the e-value first reached 1 / alpha. log_highest: log of the highest e-value so far.
+    raised: the sample, from 1, at which the e-value first reached 1 / alpha. log_highest: log of the highest e-value so far.
     """
 
     alpha: float
@@ -85,12 +89,13 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """What the watched samples show, once the alarm was raised.
+    """What the samples show once the alarm was raised.
 
-    raised: number of the sample at which it was; since: of the sample from which the drift seems to have begun. direction: what the
-    probabilities are. size: by how much; low, high: its 95 % interval. For "too_low" and "too_high" that is the log odds to add to, or to
-    take from, those that were said; for "too_extreme" and "too_timid" the factor for the log odds. The interval is that of samples `since`
-    to the last, as if `since` had been known; docs/drift.md has its measured coverage. log_e_value: log of the highest e-value.
+    raised: the sample at which it was. since: the sample from which on the drift seems to have begun.
+    direction: what is wrong with the probabilities.
+    size, low, high: by how much, with its 95 % interval. For "too_low" and "too_high" it is the log odds to add or to subtract, for
+        "too_extreme" and "too_timid" the factor for the log odds. The interval takes `since` as known; docs/drift.md has its coverage.
+    log_e_value: log of the highest e-value.
     """
 
     raised: int
@@ -103,9 +108,9 @@ class Alarm:
 
 
 def start(alpha: float = ALPHA, tolerance: float = TOLERANCE) -> Watch:
-    """A watch before its first sample; P(ever an alarm | the probabilities hold within the tolerance, log odds) ≤ alpha.
+    """The state before the first sample. P(ever an alarm) ≤ alpha if the probabilities hold within the tolerance, in log odds.
 
-    Raises ValueError for an alpha outside (0, 1) and a tolerance that is negative or not finite.
+    Raises ValueError for an alpha outside (0, 1) and for a tolerance that is negative or not finite.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
@@ -118,11 +123,12 @@ def start(alpha: float = ALPHA, tolerance: float = TOLERANCE) -> Watch:
 
 
 def watch(state: Watch, p: ArrayLike, y: ArrayLike) -> Watch:
-    """The state after one more sample, or after more of them in their order: probabilities p () or (n,), in (0, 1), and what happened, y.
+    """The state after one more sample, or several in their order. p () or (n,): probabilities in (0, 1). y: what happened, same shape.
 
-    The same state however the samples are cut into calls (within rounding). After the alarm nothing is staked any more, but the stakes
-    that are there go on, so that the estimates get better. Raises ValueError for a probability outside (0, 1), a label that is neither true
-    nor false, and shapes that differ.
+    The state does not depend on how the samples are divided into calls, but for rounding. After an alarm nothing more is staked, but the
+    existing stakes go on, so the estimates improve.
+
+    Raises ValueError for a probability outside (0, 1), a label that is neither true nor false, and shapes that differ.
     """
     said, happened = np.atleast_1d(np.asarray(p, dtype=np.float64)), np.atleast_1d(np.asarray(y))
     if said.ndim != 1 or said.shape != happened.shape:
@@ -137,15 +143,15 @@ def watch(state: Watch, p: ArrayLike, y: ArrayLike) -> Watch:
 
 
 def log_e_value(state: Watch) -> float:
-    """log M_t, now. Under the claim P(M_t ever ≥ 1 / α) ≤ α; `log_highest` is the highest it has been."""
+    """log M_t, now. Under the claim P(M_t ever ≥ 1 / α) ≤ α. `log_highest` is the highest value so far."""
     return float(_log_e_values(np.array([[bet.log_wealth for bet in state.bets]]), np.array([state.count]))[0])
 
 
 def alarm(state: Watch) -> Alarm | None:
-    """The alarm as it looks now, or None where none was ever raised.
+    """The alarm with the estimates as of now. None if none was raised.
 
-    The direction is that of the bet that won most; the size one Newton step from its alternative towards the most likely one
-    (score / information), ± 1.96 / √information.
+    The direction is that of the bet with the most wealth. The size is one Newton step (score / information) from its alternative towards
+    the most likely one, ± 1.96 / √information.
     """
     if state.raised is None:
         return None
@@ -178,7 +184,7 @@ def _watch_chunk(state: Watch, p: Floats, y: NDArray[np.bool_]) -> Watch:
         if first < n:
             return _watch_chunk(_watch_chunk(state, p[:first], y[:first]), p[first:], y[first:])
         raised = state.count + first
-    # the most successful stake: the last of the highest, so that a bet that can't lose or win keeps no old start
+    # The most successful stake. Of equal ones the last, so that a bet that can neither win nor lose keeps no old start.
     rows = np.concatenate([np.array([[bet.log_best for bet in state.bets]]), fresh])
     best = n - rows[::-1].argmax(axis=0)
     after = np.arange(n)[:, None] >= best
@@ -205,12 +211,12 @@ def _watch_chunk(state: Watch, p: Floats, y: NDArray[np.bool_]) -> Watch:
 
 
 def _outcomes(state: Watch, p: Floats, y: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """(n, bets) each: log of the factor that multiplies a stake; the alternative r; the direction d in which its parameter moves it."""
+    """Three arrays (n, bets): log of the factor on a stake, the alternative r, and the derivative d of its log odds by its parameter."""
     shift, slope = np.array([bet.shift for bet in state.bets]), np.array([bet.slope for bet in state.bets])
     z = np.log(p / (1 - p))[:, None]
     low = np.minimum(sigmoid(z - state.tolerance), p[:, None] - MIN_TOLERANCE)
     high = np.maximum(sigmoid(z + state.tolerance), p[:, None] + MIN_TOLERANCE)
-    # an alternative that is nearly certain would stake everything on one sample
+    # An alternative that is nearly certain would stake everything on one sample.
     r = sigmoid(np.clip(shift + slope * z, -_MAX_LOG_ODDS, _MAX_LOG_ODDS))
     claimed = np.clip(r, low, high)
     factors = np.where(y[:, None], r / claimed, (1 - r) / (1 - claimed))
@@ -218,7 +224,7 @@ def _outcomes(state: Watch, p: Floats, y: NDArray[np.bool_]) -> tuple[Floats, Fl
 
 
 def _log_e_values(log_wealth: Floats, counts: NDArray[np.int_]) -> Floats:
-    """log M, (n,), from the log wealth of all bets (n, bets) after so many samples each: the next stake is in the wealth already."""
+    """log M (n,), from the log wealth of all bets (n, bets) after `counts` samples (n,). The wealth includes the next stake."""
     return np.logaddexp(np.logaddexp.reduce(log_wealth, axis=1), np.log(_cash(counts + 1)))
 
 
@@ -228,10 +234,10 @@ def _cash(t: NDArray[np.int_]) -> Floats:
 
 
 def _stakes(t: NDArray[np.int_]) -> Floats:
-    """π_t = C(t - 1) - C(t), without the cancellation of that difference."""
+    """π_t = C(t - 1) - C(t), without cancellation."""
     return np.asarray(_cash(t - 1) * _cash(t) * np.log1p(1 / t), dtype=np.float64)
 
 
 def tolerance_of(calibrator: Calibrator) -> float:
-    """What is tolerated unless told, in log odds: 0.25, or twice the standard deviation between projects, where that is more."""
+    """The default tolerance in log odds: 0.25, or twice the standard deviation between projects if that is more."""
     return max(TOLERANCE, 2 * calibrator.between_group_sd)

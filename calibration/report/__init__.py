@@ -1,1 +1,1 @@
-"""Reports: what a calibrator is worth, as text, JSON, a page and plots."""
+"""Reports on calibrators as Markdown, JSON, a page and plots. They compute nothing that a study must know, and ask no model."""
