@@ -110,7 +110,7 @@ def _netcal(name: str) -> Fit:
 
 def maps() -> dict[str, Fit]:
     """Every map that is compared, by name."""
-    found: dict[str, Fit] = {"**Assay, ladder**": _ours(None)}
+    found: dict[str, Fit] = {"**Assay, selected**": _ours(None)}
     kinds: tuple[str, ...] = ("platt", "beta", "venn_abers", "isotonic", "histogram", "temperature", "base_rate")
     found |= {f"Assay, {kind}": _ours(kind) for kind in kinds}
     found |= {

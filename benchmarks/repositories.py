@@ -164,7 +164,7 @@ def cross(projects: Sequence[Measured]) -> Iterator[str]:
 
 
 def over_projects(projects: Sequence[Measured]) -> Iterator[str]:
-    """Each project judged by the map of all others, of the kind that the ladder chooses there."""
+    """Each project judged by the map of all others, of the kind that model selection chooses there."""
     yield "| event | task | n | projects | base rate | mean P | skill | AUC | smooth ECE (floor) | beyond the range |"
     yield "|:---|:---|---:|---:|---:|---:|:---|:---|---:|---:|"
     for event in EVENTS:

@@ -1,4 +1,4 @@
-"""Bins: reliability in groups of like probabilities, and the calibration error that they add up to."""
+"""Bins: reliability among similar probabilities, and the expected calibration error."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _Z95 = 1.959963984540054
 class Bin:
     """One bin of a reliability diagram.
 
-    low, high: smallest and largest probability in it; n > 0 samples, of which `positives`; mean: of the probabilities;
-    rate: positives / n with its 95 % Wilson interval (samples taken as independent).
+    low, high, mean: of the probabilities in it.
+    n, positives: its samples, and those with the event. n > 0.
+    rate, rate_low, rate_high: positives / n with its 95 % Wilson interval, samples taken as independent.
     """
 
     low: float
@@ -35,11 +36,12 @@ class Bin:
 
 
 def equal_width(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
-    """Bin of each p among `bins` bins of equal width, closed on the right: (0.2, 0.3] is bin 2 of 10; p = 0 is in the first, 1 in the last.
+    """The bin of each p among `bins` bins of equal width, from 0.
 
-    The edges are k / bins as the nearest float, so that 0.3 is in bin 2.
+    A bin is closed on the right: (0.2, 0.3] is bin 2 of 10. p = 0 is in the first bin and 1 in the last. The edges are k / bins as the
+    nearest float, so 0.3 is in bin 2.
     """
-    # the product is rounded, and may be on the other side of an edge than p is
+    # The product is rounded, and may lie on the other side of an edge than p.
     index = np.floor(p * bins)
     index -= p <= index / bins
     index += p > (index + 1) / bins
@@ -47,31 +49,34 @@ def equal_width(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
 
 
 def equal_mass(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
-    """Bin of each p among at most `bins` bins of about n / bins samples. Equal p's are never parted, so ties make fewer bins."""
+    """The bin of each p among at most `bins` bins of about n / bins samples. Equal p's are never parted, so ties make fewer bins."""
     ordered = np.sort(p)
-    # a bin begins at the value at rank k n / bins, wherever the run of that value begins
+    # A bin begins at the value of rank k n / bins, wherever the run of that value begins.
     first = ordered[[k * len(p) // bins for k in range(1, bins)]]
     return np.searchsorted(np.unique(first[first > ordered[0]]), p, side="right")
 
 
 Binning = Callable[[Floats, int], NDArray[np.intp]]
-"""`equal_width` or `equal_mass`: probabilities (n,) and a number of bins to the bin of each (n,), ascending with the probability."""
+"""`equal_width` or `equal_mass`: from probabilities (n,) and a number of bins to the bin of each (n,)."""
 
 
 def ece(p: ArrayLike, y: ArrayLike, bins: int = BINS, by: Binning = equal_width) -> float:
-    """Expected calibration error, Σ_b n_b / n · |ȳ_b - p̄_b| (Naeini et al. 2015). 10 bins of equal width is what is published.
+    """Expected calibration error, Σ_b n_b / n · |ȳ_b - p̄_b|. Published values have 10 bins of equal width.
 
-    Never 0 for a finite sample, not even for perfect probabilities: read it beside `ece_noise_floor` with the same bins.
+    It is never 0 for a finite sample, not even for perfect probabilities. Compare it with `ece_noise_floor` for the same bins.
+
+    References: Naeini et al. (2015).
     """
     p, y = checked(p, y)
     return float(np.abs(np.bincount(by(p, bins), y - p)).sum() / len(p))
 
 
 def ece_noise_floor(p: ArrayLike, bins: int = BINS, by: Binning = equal_width) -> float:
-    """The `ece` that a perfect forecaster with these very p's is expected to get.
+    """The expected `ece` of a perfect forecaster with the same p's.
 
-    Closed form: a bin's sum of y - p has variance V_b = Σ p (1 - p), and E|·| = √(2 V_b / π) where it is nearly normal. Bins of a handful
-    of samples are not, but weigh little: within 5 % of a simulation from n = 100 on (tests/calibration/metrics/test_metrics.py).
+    In closed form: the sum of y - p in a bin has the variance V_b = Σ p (1 - p), and E|·| = √(2 V_b / π) if it is nearly normal. Bins of a
+    handful of samples are not, but have little weight. From n = 100 on it is within 5 % of a simulation
+    (tests/calibration/metrics/test_metrics.py).
     """
     p, _ = checked(p, np.zeros(np.shape(p)))
     variance = np.bincount(by(p, bins), p * (1 - p))
@@ -79,9 +84,9 @@ def ece_noise_floor(p: ArrayLike, bins: int = BINS, by: Binning = equal_width) -
 
 
 def reliability(p: ArrayLike, y: ArrayLike, bins: int = BINS, by: Binning = equal_mass) -> list[Bin]:
-    """The bins of a reliability diagram that have samples, lowest probabilities first.
+    """The bins of a reliability diagram that have samples, in ascending order.
 
-    Spiess et al. (2024) draw 10 of `equal_width`, and 5 quantiles: bins=5 of `equal_mass`.
+    Spiess et al. (2024) draw 10 bins of equal width, and 5 of equal mass.
     """
     p, y = checked(p, y)
     index = by(p, bins)
@@ -98,9 +103,9 @@ def reliability(p: ArrayLike, y: ArrayLike, bins: int = BINS, by: Binning = equa
 
 
 def wilson(positives: float, n: float, z: float = _Z95) -> tuple[float, float]:
-    """Interval of a rate (Wilson 1927, score interval): low, high; z: the quantile, by default that of 95 %."""
+    """The score interval of a rate (Wilson 1927): low, high. z: the normal quantile, by default for 95 %."""
     rate, z2 = positives / n, z**2
     centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    # at the ends the two are equal but for rounding
+    # At the ends the two are equal but for rounding.
     return max(0.0, centre - half) if positives > 0 else 0.0, min(1.0, centre + half) if positives < n else 1.0

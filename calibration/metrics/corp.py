@@ -1,8 +1,11 @@
-"""CORP: probabilities recalibrated by isotonic regression, and what that says of their score (Dimitriadis, Gneiting & Jordan 2021).
+"""CORP: the reliability curve by isotonic regression, and the decomposition of a score that follows from it.
 
-The mean score S of probabilities is MCB - DSC + UNC: miscalibration, S minus the score of the recalibrated ones; discrimination, what these
-win over always saying the base rate; uncertainty, the score of the base rate. Nothing is binned and nothing is chosen: the recalibrated
-probabilities are those of the pool-adjacent-violators algorithm (PAV), which are the best monotone ones for every proper score at once.
+The mean score of probabilities is MCB - DSC + UNC. Miscalibration (MCB) is the score minus that of the recalibrated probabilities.
+Discrimination (DSC) is what these gain over always giving the base rate. Uncertainty (UNC) is the score of the base rate. There are no bins
+to choose: the recalibrated probabilities come from the pool-adjacent-violators algorithm (PAV), and are the best monotone ones for every
+proper score at once.
+
+References: Dimitriadis, Gneiting & Jordan (2021).
 """
 
 from __future__ import annotations
@@ -37,11 +40,12 @@ class Decomposition:
 
 @dataclass(frozen=True, slots=True)
 class Recalibrated:
-    """The CORP reliability curve: m blocks of samples, ascending, that PAV gives one rate each, also ascending. All arrays (m,).
+    """The CORP reliability curve: m blocks of samples to which PAV gives one rate each, both ascending. All arrays (m,).
 
-    low, high: smallest and largest probability in the block; n samples; rate: of the event among them. Drawn as the line through
-    (low, rate), (high, rate) of each block in turn, which is the line through all n points. The blocks were chosen for their rates, so that
-    an interval of one block's rate as if it were a bin is too narrow: see `consistency_band`.
+    low, high: smallest and largest probability in the block. n: samples. rate: of the event among them.
+
+    It is drawn as the line through (low, rate), (high, rate) of each block in turn. The blocks were chosen for their rates, so an interval
+    of a block's rate as if it were a bin is too narrow; see `consistency_band`.
     """
 
     low: Floats
@@ -52,9 +56,9 @@ class Recalibrated:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Where the CORP curve of a perfect forecaster with these very p's is in 95 % of cases, at each of p (m,): low, high (m,).
+    """The band in which the CORP curve of a perfect forecaster with the same p's lies in 95 % of cases: low, high (m,) at p (m,).
 
-    At the lowest and highest p's it need not hold the diagonal: there PAV pools few samples, and most curves begin at 0 and end at 1.
+    At the lowest and highest p's it need not include the diagonal: PAV pools few samples there, and most curves begin at 0 and end at 1.
     """
 
     p: Floats
@@ -63,7 +67,7 @@ class Band:
 
 
 def recalibrated(p: ArrayLike, y: ArrayLike) -> Recalibrated:
-    """The curve of probabilities p (n,) for labels y (n,). Equal p's are one point, whatever their order."""
+    """The CORP curve of probabilities p (n,) for labels y (n,). Equal p's are one point."""
     runs = pooled(p, y)
     starts, n, rate = _pav(runs.positives, runs.n)
     return Recalibrated(runs.p[starts], runs.p[np.append(starts[1:], len(runs.p)) - 1], n, rate)
@@ -72,20 +76,22 @@ def recalibrated(p: ArrayLike, y: ArrayLike) -> Recalibrated:
 def decompose(p: ArrayLike, y: ArrayLike, score: Score = "brier") -> Decomposition:
     """MCB, DSC and UNC of the mean score, `scores.brier` or `scores.log_loss`.
 
-    MCB is never 0 for a finite sample, not even for perfect probabilities: read it beside `miscalibration_noise_floor`.
+    MCB is never 0 for a finite sample, not even for perfect probabilities. Compare it with `miscalibration_noise_floor`.
+
     Raises ValueError for an infinite log loss.
     """
     if score == "log_loss":
-        # which refuses an infinite one
+        # Raises for an infinite log loss.
         log_loss(p, y)
     runs = pooled(p, y)
     return _decomposed(runs.n, runs.positives, _losses(runs.p, score), score)
 
 
 def miscalibration_noise_floor(p: ArrayLike, score: Score = "brier", seed: int = 0) -> float:
-    """The mean MCB of a perfect forecaster with these very p's, over simulations of y* ~ Bern(p).
+    """The mean MCB of a perfect forecaster with the same p's, over simulations of y* ~ Bern(p).
 
-    As many of them as bring the standard error of that mean below 2 % of it: about 130 for n = 100, some 5 (the least) for a million.
+    There are as many simulations as bring the standard error of the mean below 2 % of it: about 130 for n = 100, 5 (the minimum) for a
+    million.
     """
     runs = pooled(p, np.zeros(np.shape(p)))
     losses = _losses(runs.p, score)
@@ -98,17 +104,17 @@ def miscalibration_noise_floor(p: ArrayLike, score: Score = "brier", seed: int =
 
 
 def consistency_band(p: ArrayLike, simulations: int = 400, seed: int = 0) -> Band:
-    """The pointwise 95 % band under the hypothesis of calibration, from curves of so many simulations of y* ~ Bern(p) (ibid.), at up to
-    256 of the p's, evenly spaced in rank.
+    """The pointwise 95 % band under the hypothesis of calibration, from simulations of y* ~ Bern(p).
 
-    More than 4,096 distinct p's are drawn as that many cells of equal mass, each with its mean p: for n = 100,000 and 1,000,000 the median
-    width is within 0.2 % of that from single samples, and 90 % of the widths are within 15 % (400 simulations of either).
+    It is given at up to 256 of the p's, evenly spaced in rank. More than 4,096 distinct p's are simulated as that many cells of equal mass,
+    each with its mean p. For n = 100,000 and 1,000,000 the median width is then within 0.2 % of that from single samples, and 90 % of the
+    widths are within 15 % (400 simulations each).
     """
     runs = pooled(p, np.zeros(np.shape(p)))
     cell = (np.cumsum(runs.n) - 1) * _CELLS // runs.n.sum() if len(runs.p) > _CELLS else np.arange(len(runs.p))
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     n = np.add.reduceat(runs.n, starts)
-    # a mean of ones may be rounded to more than 1
+    # A mean of ones may be rounded to more than 1.
     mean = np.minimum(np.add.reduceat(runs.n * runs.p, starts) / n, 1)
     points = np.unique(np.linspace(0, len(mean) - 1, _BAND_POINTS).astype(np.intp))
     curves = []
@@ -120,8 +126,8 @@ def consistency_band(p: ArrayLike, simulations: int = 400, seed: int = 0) -> Ban
 
 
 def _pav(positives: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64], Floats]:
-    """Blocks of the non-decreasing fit to positives / n with weights n: index of each one's first entry, samples and rate in it."""
-    # Not at the top: the live server, which reads evidence but makes none, does not load scipy.
+    """The blocks of the non-decreasing fit to positives / n with weights n: index of the first entry, samples and rate of each."""
+    # Not at the top: the live server reads evidence but makes none, and does not load scipy.
     from scipy.optimize import isotonic_regression
 
     starts = isotonic_regression(positives / n, weights=n).blocks[:-1]
@@ -130,15 +136,15 @@ def _pav(positives: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[NDArray[np
 
 
 def _losses(p: Floats, score: Score) -> tuple[Floats, Floats]:
-    """What saying p costs where the event happened, and where it did not."""
+    """The loss of p where the event happened, and where it did not."""
     if score == "brier":
         return (1 - p) ** 2, p**2
-    # 0 stands for ∞ at p = 0 and 1: it is only ever taken 0 times
+    # 0 stands for ∞ at p = 0 and 1, where its weight is always 0.
     return -np.log(np.where(p > 0, p, 1)), -np.log1p(-np.where(p < 1, p, 0))
 
 
 def _entropy(rate: Floats, score: Score) -> Floats:
-    """The mean score of saying a rate that is true."""
+    """The mean score of giving the true rate."""
     happened, not_happened = _losses(rate, score)
     return rate * happened + (1 - rate) * not_happened
 
@@ -154,7 +160,7 @@ def _decomposed(n: NDArray[np.int64], positives: NDArray[np.int64], losses: tupl
 
 
 def _redrawn(p: Floats, n: NDArray[np.int64], times: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Positives of n samples each, as a perfect forecaster who says p would see them."""
+    """Simulated positives of n samples each, if p is their true probability."""
     rng = np.random.default_rng(seed)
     single = bool((n == 1).all())
     for _ in range(times):

@@ -1,11 +1,13 @@
-"""95 % intervals for metrics where only groups are independent: samples of one project are alike. docs/intervals.md has their coverage.
+"""95 % intervals of metrics, with only groups taken as independent, because samples of one project are alike.
 
-Brier, skill, log loss, AUC and AUGRC, and their differences between two forecasters, have Student's t interval with the standard error of
-the delete-one-group jackknife (Efron & Tibshirani 1993, ch. 11): no resampling, no seed, and a few sorts of the samples. Of the intervals
-tried it covered best: percentiles of a bootstrap, also the expanded and BCa ones, are too narrow where groups or positives are few.
+Brier score, skill, log loss, AUC and AUGRC, and their differences between two forecasters, have Student's t interval with the standard
+error of the delete-one-group jackknife. It needs no resampling and no seed, and covered best of the intervals tried (docs/intervals.md).
+Percentiles of a bootstrap, also expanded and BCa ones, are too narrow where groups or positives are few.
 
-The calibration error can't have it: near 0 its square is far from normal. Nor can it have percentiles, which never cover 0 for a calibrated
-forecaster, because every resample has a larger error. It has the centred bootstrap interval of its debiased square, see `_centred_root`.
+The calibration error has the centred bootstrap interval of its debiased square (`_centred_root`). Near 0 that square is far from normal, so
+the jackknife does not serve. Percentiles never cover 0 for a calibrated forecaster, because every resample has a larger error.
+
+References: Efron & Tibshirani (1993), ch. 11.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from .scores import checked
 RESAMPLES = 1000
 BLOCKS = 500
 _CHUNK = 2_000_000
-# by their closed forms; the expansion of `student_t` is good from 3 degrees on
+# In closed form: the expansion in `student_t` is good from 3 degrees of freedom on.
 _T_OF_FEW_DEGREES = {1: 12.706204736432095, 2: 4.302652729911275}
 
 
@@ -39,9 +41,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Every metric with its interval; skill and auc are None where all labels are equal, or would be without one of the groups.
+    """Every metric with its interval.
 
-    calibration_error: root mean square of the calibration error, debiased, over bins of equal mass.
+    skill, auc: None if all labels are equal, or would be without one of the groups.
+    calibration_error: root mean square, debiased, over bins of equal mass.
     """
 
     brier: Interval
@@ -54,9 +57,9 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class PairedIntervals:
-    """Metrics of a second forecaster minus those of a first: it is better where brier or log_loss is below 0, skill or auc above.
+    """Metrics of a second forecaster minus those of a first. It is better if brier or log_loss is below 0, or skill or auc above.
 
-    skill and auc are None where `Intervals` has none.
+    skill, auc: None as in `Intervals`.
     """
 
     brier: Interval
@@ -66,9 +69,11 @@ class PairedIntervals:
 
 
 def intervals(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], resamples: int = RESAMPLES, seed: int = 0) -> Intervals:
-    """Metrics of probabilities p (n,) for labels y (n,) with their intervals; only `groups` (n,), numbered from 0, are independent.
+    """Metrics with their intervals.
 
-    resamples and seed are for the calibration error: the same seed gives the same interval.
+    p, y, groups (n,): probabilities, labels, and groups numbered from 0, which alone are independent. resamples, seed: for the interval of
+    the calibration error.
+
     Raises ValueError for what `checked` refuses, an infinite log loss, fewer than two groups and a group number that no sample has.
     """
     p, y = checked(p, y)
@@ -86,10 +91,10 @@ def intervals(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], resamples
 
 
 def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]) -> PairedIntervals:
-    """How the metrics of probabilities q (n,) differ from those of p (n,) for the same labels y (n,) in the same `groups` (n,).
+    """The metrics of probabilities q (n,) minus those of p (n,), for the same labels y (n,) in the same groups (n,).
 
-    Narrower than the intervals of p and of q suggest, because a sample that is hard for one is hard for the other: before and after
-    calibration, or two maps on what both were not fitted on. Raises what `intervals` raises.
+    The intervals are narrower than those of p and q suggest, because a sample that is hard for one forecaster is hard for the other. It
+    compares before and after calibration, or two maps on held-out samples. Raises what `intervals` raises.
     """
     p, y = checked(p, y)
     q, y = checked(q, y)
@@ -107,14 +112,15 @@ def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]
 
 
 def rate_interval(y: ArrayLike, groups: NDArray[np.integer], weights: ArrayLike | None = None) -> Interval | None:
-    """The share of y (n,) that is true, with its 95 % interval; only `groups` (n,), numbered from 0, are independent.
+    """The share of y (n,) that is true, with its 95 % interval. groups (n,), numbered from 0, are alone independent.
 
-    weights: (n,), above 0, of each in the share; a sample that is there with the probability p has 1 / p (Horvitz & Thompson 1952).
+    weights (n,): above 0. A sample that was included with the probability p has the weight 1 / p (Horvitz & Thompson 1952).
 
-    Wilson's interval for as many samples as these are worth, with the quantile of Student's t in the place of 1.96 for as many groups
-    (Korn & Graubard 1998; Franco et al. 2019, J. Survey Statistics and Methodology 7, find that of Wilson's kind to cover best). Samples
-    are worth their effective number by weight, (Σ w)² / Σ w², over the design effect, as `dial.Rate` has it; where all are true, or none,
-    nothing varies and only the groups count. None where there are fewer than two groups' worth. docs/intervals.md has its coverage.
+    It is Wilson's interval for the effective number of samples, with the quantile of Student's t for the number of groups instead of 1.96.
+    The effective number is (Σ w)² / Σ w² over the design effect, as in `dial.Rate`. If all are true, or none, nothing varies and only the
+    groups count. docs/intervals.md has its coverage. None if the effective number of groups is below two.
+
+    References: Korn & Graubard (1998). Franco et al. (2019), J. Survey Statistics and Methodology 7, find Wilson's kind to cover best.
     """
     happened = np.asarray(y, dtype=np.float64)
     w = np.ones(len(happened)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -124,7 +130,7 @@ def rate_interval(y: ArrayLike, groups: NDArray[np.integer], weights: ArrayLike 
     right, size = np.bincount(groups, w * happened), np.bincount(groups, w)
     n = float(size.sum())
     rate, worth = float(right.sum()) / n, n**2 / float(size @ size)
-    # a difference in rounding is no group
+    # Rounding may make it slightly less than 2.
     if worth < 2 - 1e-9:
         return None
     if 0 < rate < 1:
@@ -137,7 +143,7 @@ def rate_interval(y: ArrayLike, groups: NDArray[np.integer], weights: ArrayLike 
 
 
 def student_t(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t, by the expansion in 1 / degrees (Abramowitz & Stegun 26.7.5) from 3 on: within 1 %."""
+    """The 97.5 % quantile of Student's t within 1 %, from 3 degrees on by its expansion (Abramowitz & Stegun 26.7.5)."""
     if degrees in _T_OF_FEW_DEGREES:
         return _T_OF_FEW_DEGREES[degrees]
     z, v = 1.959963984540054, degrees
@@ -151,10 +157,12 @@ def student_t(degrees: int) -> float:
 
 
 def tail(groups: int) -> float:
-    """The share of resamples to leave out at each end of a 95 % percentile interval, for so many groups: 2.5 % for very many.
+    """The share of resamples to leave out at each end of a 95 % percentile interval: 2.5 % for very many groups, less for few.
 
-    Φ(-√(G / (G - 1)) · t), t with G - 1 degrees (Hesterberg 2015, the expanded percentile interval): the plain one is as narrow as one from
-    1.96 and a variance divided by G.
+    It is Φ(-√(G / (G - 1)) · t), with t of G - 1 degrees. The plain percentile interval is as narrow as one from 1.96 and a variance
+    divided by G.
+
+    References: Hesterberg (2015), the expanded percentile interval.
     """
     return 0.5 * math.erfc(math.sqrt(groups / (groups - 1)) * student_t(groups - 1) / math.sqrt(2))
 
@@ -171,10 +179,10 @@ def _checked_groups(groups: NDArray[np.integer], samples: NDArray[np.generic]) -
 
 
 def _metrics(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Brier, skill, log loss, AUC and AUGRC of all samples, (5,), and of all but those of one group, (5, groups); nan if undefined.
+    """Brier, skill, log loss, AUC and AUGRC of all samples (5,), and of all but those of one group (5, groups). nan if undefined.
 
-    All five are made of five sums, which a group leaves without touching any other's: n, positives, Σ (p - y)², Σ -log of what was said of
-    what happened, and pairs in order. AUGRC by its closed form, see `selective.augrc`.
+    All follow from five sums, from which the part of a group can be subtracted: n, positives, Σ (p - y)², Σ -log of the probability of what
+    happened, and pairs in order. AUGRC is in closed form, as in `selective.augrc`.
     """
     count = int(groups.max()) + 1
     said = np.where(y, p, 1 - p)
@@ -196,10 +204,10 @@ def _metrics_of(sums: Floats) -> Floats:
 
 
 def _pairs_in_order(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], count: int) -> tuple[float, Floats]:
-    """Pairs of a positive and a negative sample of which the positive has the higher p, equal ones as half: all; those with each group."""
+    """Pairs in which the positive sample has a higher p than the negative one, equal p's counted half: all, and those of each group."""
     values, run = np.unique(p, return_inverse=True)
     won = _won(run, y)
-    # in the order of group, then p, a positive wins against the negatives of all groups before its own, too
+    # Ordered by group, then p, a positive also wins against the negatives of all groups before its own.
     _, cell = np.unique(groups * len(values) + run, return_inverse=True)
     negatives = np.bincount(groups, ~y, count)
     inside = np.bincount(groups[y], _won(cell, y)[y], count) - np.bincount(groups, y, count) * (np.cumsum(negatives) - negatives)
@@ -207,9 +215,9 @@ def _pairs_in_order(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], c
 
 
 def _won(rank: NDArray[np.intp], y: NDArray[np.bool_]) -> Floats:
-    """With how many samples of the other class each makes a pair in order: lower ones for a positive, higher for a negative, equal as half.
+    """The number of samples of the other class with which each makes a pair in order: lower ones for a positive, higher for a negative.
 
-    rank: (n,), from 0 without a gap, equal where samples are.
+    Equal ones count half. rank (n,): from 0 without a gap.
     """
     positives, negatives = np.bincount(rank, y), np.bincount(rank, ~y)
     below = np.cumsum(negatives) - negatives / 2
@@ -232,13 +240,13 @@ def _at_most_1(value: float, half: float) -> Interval:
 
 
 def _on_log_scale(value: float, half: float, highest: float = math.inf) -> Interval:
-    """Symmetric in the logarithm (the delta method): what can't be below 0 is skewed to the right."""
+    """Symmetric in the logarithm (delta method), for what can't be below 0."""
     factor = _factor(half / value) if value > 0 else 1.0
     return Interval(value, value / factor, min(highest, value * factor))
 
 
 def _on_logit_scale(value: float, half: float, highest: float = 1.0) -> Interval:
-    """Symmetric in the log odds of value / highest (the delta method), for what is between 0 and `highest`."""
+    """Symmetric in the log odds of value / highest (delta method), for what is between 0 and `highest`."""
     if not 0 < value < highest:
         return Interval(value, value, value)
     odds, factor = value / (highest - value), _factor(half * highest / (value * (highest - value)))
@@ -246,15 +254,15 @@ def _on_logit_scale(value: float, half: float, highest: float = 1.0) -> Interval
 
 
 def _factor(exponent: float) -> float:
-    # one group of a million samples beside one of ten can ask for more than a float holds
+    # One group of a million samples beside one of ten can overflow a float.
     return math.exp(min(exponent, 600.0))
 
 
 def _of_auc(value: float, half: float, y: NDArray[np.bool_], groups: NDArray[np.intp]) -> Interval:
-    """On the logit scale; but where all pairs are in order, or none, no group makes a difference, while chance may have made it.
+    """The interval of an AUC, on the logit scale.
 
-    Then from k pairs of a positive and a negative sample, no two of which share a group: all are in order with probability A^k, so that an
-    A below 0.025^(1 / k) is refuted.
+    If all pairs are in order, or none, the jackknife sees no difference between groups. Then it comes from k pairs of a positive and a
+    negative sample, no two of which share a group: all are in order with probability A^k, so an A below 0.025^(1 / k) is refuted.
     """
     if 0 < value < 1:
         return _on_logit_scale(value, half)
@@ -266,8 +274,8 @@ def _of_auc(value: float, half: float, y: NDArray[np.bool_], groups: NDArray[np.
 def _calibration_error(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resamples: int, seed: int) -> Interval:
     """The root of the debiased square and its interval, from a bootstrap of whole groups.
 
-    More than BLOCKS groups are dealt at random into as many blocks, which are resampled: blocks of independent groups are independent too,
-    and cost the same for any n. The value itself is of the groups, and depends on no seed.
+    More than BLOCKS groups are dealt at random into BLOCKS blocks, which are resampled. Blocks of independent groups are independent too,
+    and cost the same for any n. The value itself depends on no seed.
     """
     index, rng = equal_mass(p), np.random.default_rng(seed)
     cells = _Cells.of(y - p, index, groups)
@@ -285,7 +293,7 @@ def _calibration_error(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The inhabited cells of groups × bins. sums, (6, cells), of each: size s, residual r = Σ (y - p), r², r s, s² and 1."""
+    """The cells of groups × bins that hold samples. sums (6, cells): size s, residual r = Σ (y - p), r², r s, s² and 1 of each."""
 
     group: NDArray[np.intp]
     bin: NDArray[np.intp]
@@ -312,10 +320,12 @@ class _Cells:
 
 
 def _debiased_square(of_bins: Floats) -> Floats:
-    """Σ_b n_b / n · (δ_b² - v_b) of sums (…, 6, bins) as in `_Cells`: δ_b the mean of y - p in bin b, v_b its variance between groups.
+    """Σ_b n_b / n · (δ_b² - v_b) of sums (…, 6, bins) as in `_Cells`. δ_b is the mean of y - p in bin b, v_b its variance between groups.
 
-    Kumar, Liang & Ma (2019), eq. 4, with v_b clustered: G_b / (G_b - 1) · Σ_g (Σ_{i in g and b} (y_i - p_i - δ_b))² / n_b², which is
-    their unbiased variance when each sample is its own group. A bin with samples of one group only adds nothing.
+    v_b is G_b / (G_b - 1) · Σ_g (Σ_{i in g and b} (y_i - p_i - δ_b))² / n_b², the unbiased variance of the paper if each sample is its own
+    group. A bin with samples of only one group adds nothing.
+
+    References: Kumar, Liang & Ma (2019), eq. 4.
     """
     n, residual, squares, products, sizes, groups = np.moveaxis(of_bins, -2, 0)
     usable = groups > 1
@@ -326,7 +336,7 @@ def _debiased_square(of_bins: Floats) -> Floats:
 
 
 def _weights(groups: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """How often each group was drawn, (chunk, groups) at a time."""
+    """How often each group was drawn, in chunks (resamples, groups)."""
     chunk = max(1, _CHUNK // groups)
     for start in range(0, resamples, chunk):
         rows = min(chunk, resamples - start)
@@ -335,6 +345,6 @@ def _weights(groups: int, resamples: int, rng: np.random.Generator) -> Iterator[
 
 
 def _centred_root(square: float, resampled: Floats, share: float) -> Interval:
-    """The root of θ + (quantile - mean) of the resampled squares: a bootstrap's spread and skew are right, its mean is not."""
+    """The root of θ + (quantile - mean) of the resampled squares. The spread and skew of the bootstrap are right, its mean is not."""
     low, high = square + np.quantile(resampled, [share, 1 - share]) - resampled.mean()
     return Interval(*(float(np.sqrt(max(0.0, v))) for v in (square, low, high)))

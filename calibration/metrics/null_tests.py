@@ -1,9 +1,10 @@
-"""Tests of the hypothesis that probabilities are calibrated: that y_i happens with probability p_i, as was said.
+"""Tests of the hypothesis that probabilities are calibrated: y_i happens with probability p_i.
 
-A small p-value refutes calibration. A large one does not prove it: it says that n samples show no miscalibration. `spiegelhalter`, `kuiper`
-and `null_test` take samples as independent. Where those of one project fail together they refute calibrated probabilities far too often:
-with 15 groups whose latent normals correlate by 0.1 a nominal 5 % came out as 17 % (Spiegelhalter) and 36 % (Kuiper) for n = 600, as 31 %
-and 61 % for n = 2,000 (2,000 worlds each, groups of very unequal size). The tests by group hold there.
+A small p-value refutes calibration. A large one does not prove it; it says that n samples show no miscalibration.
+
+`spiegelhalter`, `kuiper` and `null_test` take samples as independent. If samples of one project fail together, they refute calibrated
+probabilities far too often. With 15 groups of very unequal size whose latent normals correlate by 0.1, a nominal 5 % was 17 %
+(Spiegelhalter) and 36 % (Kuiper) for n = 600, and 31 % and 61 % for n = 2,000 (2,000 worlds each). The tests by group hold there.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _CHUNK = 100
 
 @dataclass(frozen=True, slots=True)
 class NullTest:
-    """A test statistic and the probability that calibrated probabilities have one as extreme."""
+    """A test statistic, and the probability that calibrated probabilities have one at least as extreme."""
 
     statistic: float
     p_value: float
@@ -155,7 +156,7 @@ def _ranges(steps: Floats) -> Floats:
 
 
 def _but_for_rounding(observed: float) -> float:
-    """Least simulated statistic that counts as one as large: sums of the same terms in another order differ by less."""
+    """The smallest simulated statistic that counts as equally large. Sums of the same terms in another order differ by less."""
     return observed - 1e-9 * abs(observed)
 
 

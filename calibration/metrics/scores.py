@@ -1,5 +1,4 @@
-"""Scores of probabilities for a binary event. Every function takes p (n,), in [0, 1], and y (n,), bool, and raises ValueError
-for anything else."""
+"""Scores of probabilities of a binary event. Every function takes p (n,) in [0, 1] and y (n,), bool; anything else is a ValueError."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from ..arrays import Floats
 
 
 def checked(p: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """p as float64 and y as bool, or ValueError saying what is wrong with them."""
+    """p as float64 and y as bool. Raises ValueError that says what is wrong with them."""
     probabilities, labels = np.asarray(p, dtype=np.float64), np.asarray(y)
     if probabilities.ndim != 1 or probabilities.shape != labels.shape or not len(labels):
         raise ValueError(f"probabilities of shape {probabilities.shape} and labels of shape {labels.shape} are not n > 0 forecasts")
@@ -25,9 +24,9 @@ def checked(p: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Samples pooled by equal probability: all that a metric may use which does not depend on the order of the samples.
+    """Samples pooled by equal probability. A metric that uses only this does not depend on the order of the samples. All (m,).
 
-    p: the m distinct probabilities, ascending; n: samples with each of them; positives: those of them where the event happened. All (m,).
+    p: the distinct probabilities, ascending. n: samples with each. positives: those of them with the event.
     """
 
     p: Floats
@@ -38,8 +37,8 @@ class Pooled:
 def pooled(p: ArrayLike, y: ArrayLike) -> Pooled:
     """The samples pooled by equal p. -0.0 is 0.0."""
     p, y = checked(p, y)
-    # Floats from 0 to 1 are in the order of their bits read as an integer. The first bit is the sign, which they do not need, so that the
-    # label goes along in the last, and one sort of integers does what an argsort and two gathers do in 10 times as long.
+    # Floats from 0 to 1 are in the order of their bits, read as an integer. They need no sign bit, so the label can have a bit, and one
+    # sort of integers does what an argsort and two gathers do in 10 times as long.
     ordered = np.sort(p.view(np.uint64) << np.uint64(1) | y)
     values, labels = (ordered >> np.uint64(1)).view(np.float64), (ordered & np.uint64(1)).astype(np.int64)
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
@@ -53,9 +52,10 @@ def brier(p: ArrayLike, y: ArrayLike) -> float:
 
 
 def reference_brier(y: ArrayLike, strata: NDArray[np.integer] | None = None) -> float:
-    """p̄ (1 - p̄): the Brier score of always saying the base rate of these very labels.
+    """ȳ (1 - ȳ): the Brier score of always giving the base rate ȳ of these labels.
 
-    With strata (n,), integers from 0 (a dataset, project or language each): of saying the base rate of each sample's own stratum.
+    strata (n,): integers from 0, such as datasets, projects or languages. With them it is that of giving the base rate of each sample's
+    stratum.
     """
     _, y = checked(np.zeros(np.shape(y)), y)
     if strata is None:
@@ -70,12 +70,15 @@ def reference_brier(y: ArrayLike, strata: NDArray[np.integer] | None = None) -> 
 
 
 def skill(p: ArrayLike, y: ArrayLike, strata: NDArray[np.integer] | None = None) -> float:
-    """Skill score 1 - brier / reference_brier: 1 is perfect, 0 no better than the base rate (Spiess et al. 2024, §3).
+    """Skill score 1 - brier / reference_brier: 1 is perfect, 0 no better than the base rate.
 
-    Against the global base rate, whoever knows only which dataset a sample is from has skill. With strata (see `reference_brier`) that
-    forecaster has none, and what is left is the skill inside the strata. The reference knows the rates of these very labels: whoever knows
-    only the true rates of S strata is expected to have about -S / n, so strata of a handful of samples ask too much.
-    Raises ValueError when all labels (of every stratum) are equal: the reference is then perfect itself.
+    Without strata, a forecaster that knows only the dataset of a sample has skill. With strata (`reference_brier`) it has none, and what is
+    left is the skill within strata. The reference knows the rates of these very labels, so a forecaster that knows the true rates of S
+    strata is expected to have about -S / n. Strata of a handful of samples ask too much.
+
+    Raises ValueError if all labels, or those of every stratum, are equal: the reference is then perfect.
+
+    References: Spiess et al. (2024), §3.
     """
     reference = reference_brier(y, strata)
     if reference == 0:
@@ -86,7 +89,7 @@ def skill(p: ArrayLike, y: ArrayLike, strata: NDArray[np.integer] | None = None)
 def log_loss(p: ArrayLike, y: ArrayLike) -> float:
     """Mean of -log of the probability given to what happened, in nats.
 
-    Raises ValueError when that is infinite, instead of hiding it behind a clip: a calibrator's output is bounded, so it never is.
+    Raises ValueError if it is infinite, instead of hiding that behind a clip. The output of a calibrator is bounded, so it never is.
     """
     p, y = checked(p, y)
     said = np.where(y, p, 1 - p)
@@ -96,9 +99,9 @@ def log_loss(p: ArrayLike, y: ArrayLike) -> float:
 
 
 def auc(p: ArrayLike, y: ArrayLike) -> float:
-    """Probability that a random positive sample has the higher p than a random negative one, ties counted half (Mann & Whitney 1947).
+    """Probability that a random positive sample has a higher p than a random negative one, with ties counted half (Mann & Whitney 1947).
 
-    Exact: counted in integers. Raises ValueError when all labels are equal.
+    It is exact, because it is counted in integers. Raises ValueError if all labels are equal.
     """
     runs = pooled(p, y)
     negatives = runs.n - runs.positives

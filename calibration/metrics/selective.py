@@ -1,7 +1,7 @@
-"""Showing only what is likely enough: which share is then shown, and which share of that is wrong.
+"""Selective prediction: only likely samples are shown. Which share is shown, and which share of that is wrong?
 
-Samples are shown from the highest p down. Where p is equal no order is better founded than another: all values here are the expectation
-over random orders of equal p's, so that they depend on no order at all.
+Samples are shown from the highest p down. All values are expectations over random orders of equal p's, so they do not depend on the order
+of the samples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Curve:
 
 
 def risk_coverage(p: ArrayLike, y: ArrayLike) -> Curve:
-    """x: coverage k / n, the share shown; y: risk, the expected share of those k in which the event did not happen. k = 1 … n."""
+    """The risk-coverage curve. x: coverage k / n, the share shown, k = 1 … n. y: risk, the expected share of the k without the event."""
     wrong = _wrong_among(p, y)
     k = np.arange(1, len(wrong) + 1)
     return Curve(k / len(wrong), wrong / k)
@@ -36,18 +36,20 @@ def aurc(p: ArrayLike, y: ArrayLike) -> float:
 
 
 def excess_aurc(p: ArrayLike, y: ArrayLike) -> float:
-    """`aurc` above that of the best order, which shows every sample with the event before any other (ibid.); 0 for that order.
+    """`aurc` minus that of the best order, which shows all samples with the event first (Geifman, Uziel & El-Yaniv 2019).
 
-    The best order's is summed, not taken from its limit r + (1 - r) ln(1 - r), which for finite n no order reaches.
+    That of the best order is summed. Its limit r + (1 - r) ln(1 - r) is reached by no order for finite n.
     """
     _, y = checked(p, y)
     return aurc(p, y) - aurc(y.astype(np.float64), y)
 
 
 def augrc(p: ArrayLike, y: ArrayLike) -> float:
-    """Area under the generalised risk-coverage curve (Traub et al. 2024): the mean share of all samples that is shown and wrong.
+    """Area under the generalised risk-coverage curve: the mean share of all samples that is shown and wrong.
 
-    Their closed form (1 - AUC) r (1 - r) + r² / 2, r the share in which the event did not happen: exact, also with equal p's.
+    Computed in closed form, (1 - AUC) r (1 - r) + r² / 2, with r the share without the event. It is exact, also with equal p's.
+
+    References: Traub et al. (2024).
     """
     _, labels = checked(p, y)
     r = 1 - float(labels.mean())
@@ -55,9 +57,9 @@ def augrc(p: ArrayLike, y: ArrayLike) -> float:
 
 
 def roc(p: ArrayLike, y: ArrayLike) -> Curve:
-    """x: false positive rate, y: true positive rate, of showing what has at least each of the distinct p's, from (0, 0) to (1, 1).
+    """The ROC curve from (0, 0) to (1, 1), with one point for each distinct p. x: false positive rate. y: true positive rate.
 
-    Straight between points, so that its area is `scores.auc`. Raises ValueError when all labels are equal.
+    It is straight between points, so its area is `scores.auc`. Raises ValueError if all labels are equal.
     """
     runs = pooled(p, y)
     positives, negatives = runs.positives[::-1], (runs.n - runs.positives)[::-1]
@@ -68,10 +70,9 @@ def roc(p: ArrayLike, y: ArrayLike) -> Curve:
 
 
 def thinned(curve: Curve, columns: int = 1000) -> Curve:
-    """The curve's points that its picture needs: of each of so many columns of equal width the first, last, lowest and highest one.
+    """The points that a picture of the curve needs: in each of `columns` columns of equal width the first, last, lowest and highest point.
 
-    Drawn that many pixels wide it is the same picture (M4, Jugel et al. 2014): in every column the line enters, leaves, and reaches up and
-    down to where it did. At most 4 points per column, all of them the curve's own.
+    Drawn `columns` pixels wide, the picture is the same (M4, Jugel et al. 2014).
     """
     span = curve.x[-1] - curve.x[0]
     if len(curve.x) <= 4 * columns or span == 0:
@@ -90,7 +91,7 @@ def thinned(curve: Curve, columns: int = 1000) -> Curve:
 
 
 def _wrong_among(p: ArrayLike, y: ArrayLike) -> Floats:
-    """Expected number of samples without the event among the k of highest p, k = 1 … n. Straight inside a run of equal p's."""
+    """Expected number of samples without the event among the k of highest p, k = 1 … n. Linear within a run of equal p's."""
     runs = pooled(p, y)
     n, wrong = runs.n[::-1], (runs.n - runs.positives)[::-1]
     ends, so_far = (np.concatenate([[0], np.cumsum(each)]) for each in (n, wrong))

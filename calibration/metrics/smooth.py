@@ -1,7 +1,9 @@
-"""Smooth calibration error: kernel smoothing instead of bins (Błasiok & Nakkiran 2023, "Smooth ECE", arXiv 2309.12236).
+"""The smooth calibration error: kernel smoothing instead of bins.
 
-All is done on a grid of `GRID` steps, where smoothing with a Gaussian that is reflected at 0 and 1 is a product in the cosine transform:
-O(n) to put the samples on the grid, then the same small cost for any n.
+Samples are put on a grid of `GRID` steps, where smoothing with a Gaussian that is reflected at 0 and 1 is a product in the cosine
+transform. That costs O(n) once, and then the same for any n.
+
+References: Błasiok & Nakkiran (2023), Smooth ECE, arXiv 2309.12236.
 """
 
 from __future__ import annotations
@@ -19,27 +21,27 @@ _HALVINGS = 17
 
 
 def smooth_ece(p: ArrayLike, y: ArrayLike) -> float:
-    """smECE, the σ for which ∫ |r̂_σ(t)| dt = σ, with r̂_σ(t) = 1/n Σ (y_i - p_i) K_σ(t, p_i), K_σ the reflected Gaussian.
+    """smECE: the σ for which ∫ |r̂_σ(t)| dt = σ, with r̂_σ(t) = 1/n Σ (y_i - p_i) K_σ(t, p_i) and K_σ the reflected Gaussian.
 
-    Never 0 for a finite sample, not even for perfect probabilities: read it beside `smooth_ece_noise_floor`.
+    It is never 0 for a finite sample, not even for perfect probabilities. Compare it with `smooth_ece_noise_floor`.
     """
     p, y = checked(p, y)
     return _fixed_point(_on_grid(p, (y - p) / len(p)))
 
 
 def smooth_ece_noise_floor(p: ArrayLike, simulations: int = 100, seed: int = 0) -> float:
-    """The mean `smooth_ece` of a perfect forecaster with these very p's, over so many simulations of y* ~ Bern(p).
+    """The mean `smooth_ece` of a perfect forecaster with the same p's, over `simulations` of y* ~ Bern(p).
 
-    The values of single simulations spread by 31 % of their mean at n = 30, 15 % at 1,000 and 7 % at 100,000 (600 simulations each), so
-    the mean of 100 is known to 3 %, 1.5 % and 0.7 %.
-    The samples of one grid step are drawn together, from a binomial with their mean p: exact where a step holds one sample.
+    Single simulations spread by 31 % of their mean at n = 30, 15 % at 1,000 and 7 % at 100,000 (600 simulations each). So the mean of 100
+    is known to 3 %, 1.5 % and 0.7 %. The samples of one grid step are drawn together, from a binomial with their mean p. That is exact
+    where a step holds one sample.
     """
     p, _ = checked(p, np.zeros(np.shape(p)))
     step = np.minimum(p * GRID, GRID - 1).astype(np.intp)
     n = np.bincount(step)
     total = np.bincount(step, p)[n > 0]
     n = n[n > 0]
-    # a mean of ones may be rounded to more than 1
+    # A mean of ones may be rounded to more than 1.
     mean = np.minimum(total / n, 1)
     rng = np.random.default_rng(seed)
     errors = []
@@ -50,7 +52,7 @@ def smooth_ece_noise_floor(p: ArrayLike, simulations: int = 100, seed: int = 0) 
 
 
 def _on_grid(p: Floats, value: Floats) -> Floats:
-    """Each value shared between the two nearest of the `GRID` + 1 points, so that its mean position stays p."""
+    """Values (n,) at p (n,) on the `GRID` + 1 points. Each is shared between the two nearest, so that its mean position stays p."""
     step = np.minimum(p * GRID, GRID - 1).astype(np.intp)
     above = (p * GRID - step) * value
     mass: Floats = np.bincount(step, value - above, GRID + 1).astype(np.float64)
@@ -76,7 +78,7 @@ def _smoothed(cosines: Floats, sigma: float) -> Floats:
 
 
 def _fixed_point(mass: Floats) -> float:
-    """The σ with ∫ |mass smoothed by σ| = σ, by halving: to smooth more never makes that integral larger. From below, so that 0 stays 0."""
+    """The σ with ∫ |mass smoothed by σ| = σ, by bisection: more smoothing never makes the integral larger. From below, so 0 stays 0."""
     cosines = _cosines(mass)
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):

@@ -1,4 +1,4 @@
-"""What a report is made of, before it is Markdown or a page. All texts are plain: whoever writes them out escapes them."""
+"""The blocks of a report, before it is Markdown or a page. All texts are plain; markdown.py and page.py escape them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .plots import Picture
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """level: 1 for the report's, 2 for an event's, 3 for a part of that."""
+    """A heading. level: 1 for the report, 2 for an event, 3 for a part of that."""
 
     level: int
     text: str
@@ -17,7 +17,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """lead: its first word, which stands out."""
+    """A paragraph. lead: its first words, which stand out."""
 
     text: str
     lead: str = ""
@@ -32,7 +32,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """rows of as many cells as there are columns; the first cell says what the row is about. align: "l" or "r" for each column."""
+    """A table. The first cell of a row says what the row is about. align: "l" or "r" for each column."""
 
     title: str
     columns: tuple[str, ...]

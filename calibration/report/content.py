@@ -1,4 +1,4 @@
-"""What a report says, as blocks."""
+"""The content of a report, as blocks: headings, paragraphs, tables and pictures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .measured import Forecast, Measured
 from .plots import Picture
 
-SHOWN_GROUPS = 50
+MAX_GROUPS = 50
 
 _FLOORS = (
     "Floor: what a perfect forecaster with the same probabilities is expected to get, because samples are finite; only what is above "
@@ -39,7 +39,7 @@ _DIAL = (
 
 
 def section(subject: Measured | Calibrator, pictures: Sequence[Picture]) -> list[Block]:
-    """All that is said of one calibrator, with its pictures."""
+    """The section on one calibrator, with its pictures."""
     calibrator, measured = (subject, None) if isinstance(subject, Calibrator) else (subject.calibrator, subject)
     blocks: list[Block] = [
         Heading(2, f"{EVENT_WORDS[calibrator.event]}, {calibrator.task}"),
@@ -66,13 +66,13 @@ def section(subject: Measured | Calibrator, pictures: Sequence[Picture]) -> list
 
 
 def came_from(calibrator: Calibrator) -> str:
-    """The calibrator that a map was moved from, for people: its event and task are the same. Empty where it was not moved."""
+    """The calibrator that a map was adapted from, for people. Its event and task are the same. Empty if the map was not adapted."""
     parent = calibrator.moved_from
     return f"{calibrator.event}-{calibrator.task}, n = {parent.n:,} ({parent.calibrator})" if parent else ""
 
 
 def short_section(calibrator: Calibrator) -> list[Block]:
-    """What is said of a calibrator that has no number to show: why, and of what it was made."""
+    """The section on a calibrator that shows no number: why, and what it was fitted on."""
     return [
         Heading(2, f"{EVENT_WORDS[calibrator.event]}, {calibrator.task}"),
         Paragraph(f"{calibrator.reason}.", f"{calibrator.status}:"),
@@ -203,17 +203,17 @@ def _groups(what: str, groups: Sequence[GroupRow]) -> Table:
             _number(row.brier),
             _number(row.skill, "there is only one outcome"),
         )
-        for row in rows[:SHOWN_GROUPS]
+        for row in rows[:MAX_GROUPS]
     )
     columns = (what, "samples", "base rate", "mean probability", "Brier score", "skill score against the overall base rate")
-    left_out = sum(row.n for row in rows[SHOWN_GROUPS:])
+    left_out = sum(row.n for row in rows[MAX_GROUPS:])
     return Table(f"By {what}{_others(len(rows), f' with {_samples(left_out)}')}", columns, "lrrrrr", cells)
 
 
 def _others(count: int, of_them: str) -> str:
     """Behind a title: how many are not in the table."""
-    left_out = count - SHOWN_GROUPS
-    return f": the {SHOWN_GROUPS} largest; {left_out:,} others{of_them} are in report.json" if left_out > 0 else ""
+    left_out = count - MAX_GROUPS
+    return f": the {MAX_GROUPS} largest; {left_out:,} others{of_them} are in report.json" if left_out > 0 else ""
 
 
 def _decision(calibrator: Calibrator, measured: Measured | None) -> list[Block]:
@@ -239,7 +239,7 @@ def _decision(calibrator: Calibrator, measured: Measured | None) -> list[Block]:
 
 
 def _population(calibrator: Calibrator, measured: Measured | None) -> str:
-    """What the held-out groups are a draw from: nothing is promised beyond."""
+    """The population that the held-out groups are drawn from. Nothing is promised beyond it."""
     by = calibrator.fitted_on.grouped_by
     if by == "project":
         return "all projects like these"
@@ -268,7 +268,7 @@ def _map(calibrator: Calibrator) -> list[Block]:
     guards = tuple((guard.name, "yes" if guard.passed else "NO", guard.reason) for guard in calibrator.guards)
     blocks.append(Table("Guards", ("guard", "lets pass", "why"), "lll", guards))
     if calibrator.children:
-        children = sorted(calibrator.children, key=lambda child: -child.n)[:SHOWN_GROUPS]
+        children = sorted(calibrator.children, key=lambda child: -child.n)[:MAX_GROUPS]
         title = f"Maps of each {' and '.join(calibrator.levels)}{_others(len(calibrator.children), '')}"
         rows = tuple(_child(child, calibrator) for child in children)
         blocks.append(Table(title, ("of", "samples", "positive", "map"), "lrrl", rows))

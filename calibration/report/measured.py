@@ -1,4 +1,4 @@
-"""All numbers of a report: what a fit's held-out probabilities are worth, and what its measure was worth before calibration."""
+"""The numbers of a report: how good the held-out probabilities of a fit are, and how good its measure was before calibration."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class WithFloor:
-    """An error that is never 0, and what a perfect forecaster with the same probabilities is expected to get."""
+    """An error that is never 0 for a finite sample, and what a perfect forecaster with the same probabilities is expected to get."""
 
     value: float
     noise_floor: float

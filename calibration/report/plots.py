@@ -1,7 +1,7 @@
-"""The plots, as SVG that can be read in light and in dark. matplotlib is an extra, loaded only when a plot is drawn.
+"""The plots of a report, as SVG that can be read on light and dark screens. matplotlib is loaded only when a plot is drawn.
 
-A picture has the light colours in it, so that every program shows it, and a style sheet that puts the dark ones in their place where the
-screen is dark. No name that a user chose is in a picture: its letters are outlines of a font that has not all of them.
+A picture has light colours, so that every program can show it, and a style sheet that replaces them by dark ones on a dark screen. No name
+that a user chose is in a picture, because its letters are outlines of a font that lacks many.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _STYLE: dict[Any, Any] = {
 
 
 class PlotError(RuntimeError):
-    """No plot can be drawn; the message says what to install."""
+    """No plot can be drawn. The message says what to install."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reports: what a calibrator is worth, as Markdown, as JSON, and as a page that needs nothing but itself."""
+"""Reports on how good a calibrator is: Markdown, JSON, and a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ SCHEMA = "assay/report/1"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a report says, as in its JSON file, and the files that it was written to."""
+    """A report as its JSON file holds it, and the files that it was written to."""
 
     document: str
     files: tuple[Path, ...]
 
 
 def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
-    """Write report.md, report.json, report.html and the pictures that the first shows, *-EVENT.svg, into the folder `out`.
+    """Write report.md, report.json, report.html and the pictures *-EVENT.svg into the folder `out`.
 
-    A Fit (from samples) is reported before and after calibration, a Calibrator (from its file) with what the file holds; each for another
-    event. The same subjects give the same files. Raises PlotError where matplotlib is not installed, before anything is written.
+    subjects: each for another event. A Fit, from samples, is reported before and after calibration; a Calibrator, from its file, with what
+    the
+        file holds. The same subjects give the same files.
+
+    Raises PlotError, before anything is written, if matplotlib is not installed.
     """
     title = "Calibration report"
     blocks: list[Block] = [Heading(1, title)]
@@ -50,7 +53,7 @@ def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
         documents.append(_document(subject, shown))
         drawn += shown
     document = _json({"schema": SCHEMA, "reports": documents})
-    # what shows others comes after them: where the disk is full in the middle, nothing points at what is not there
+    # Files that point to others are written after them: if the disk is full, nothing points to what is not there.
     contents = {
         **{f"{picture.name}.svg": picture.svg for picture in drawn},
         "report.json": document,

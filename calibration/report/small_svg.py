@@ -1,4 +1,4 @@
-"""The same picture in a fifth of the bytes: what matplotlib writes as SVG, without what nobody sees.
+"""Small SVG: a picture of matplotlib's in a fifth of the bytes, without what nobody sees.
 
 matplotlib writes a group for each part, six digits for each coordinate, each point of a curve, and each text glyph by glyph. Here a
 word is defined once and used again, lines of one style are one path, coordinates are relative and rounded to a hundredth of a point, and

@@ -21,7 +21,7 @@ from assay.calibration.fitting.fit import Fit, fit
 from assay.calibration.fitting.shrinkage import Child
 from assay.calibration.metrics.intervals import paired
 from assay.calibration.metrics.scores import brier, log_loss, skill
-from assay.calibration.report.content import SHOWN_GROUPS
+from assay.calibration.report.content import MAX_GROUPS
 from assay.calibration.report.measured import measured
 from assay.calibration.report.plots import DARK, pictures
 from assay.calibration.report.report import Report, report, summary
@@ -124,10 +124,10 @@ def test_many_groups_are_dealt_into_blocks_and_every_sample_stays(tmp_path: Path
     found = json.loads(report([made], tmp_path).document)["reports"][0]
     assert 0 < found["after"]["kuiper"]["p_value"] <= 1
     shown = re.findall(r"^\| p\d+ \|", (tmp_path / "report.md").read_text(), re.MULTILINE)
-    assert len(shown) == SHOWN_GROUPS
+    assert len(shown) == MAX_GROUPS
     assert len(found["by_project"]) == made.groups.max() + 1
     sizes = sorted((row["n"] for row in found["by_project"]), reverse=True)
-    left_out = f"{len(sizes) - SHOWN_GROUPS:,} others with {sum(sizes[SHOWN_GROUPS:]):,} samples are in report.json"
+    left_out = f"{len(sizes) - MAX_GROUPS:,} others with {sum(sizes[MAX_GROUPS:]):,} samples are in report.json"
     assert left_out in (tmp_path / "report.md").read_text()
     assert left_out in (tmp_path / "report.html").read_text()
 
@@ -281,7 +281,7 @@ def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: P
     assert "before" not in text
 
 
-def test_the_ladder_the_guards_and_the_dial_are_in_the_report(tmp_path: Path) -> None:
+def test_the_candidates_the_guards_and_the_dial_are_in_the_report(tmp_path: Path) -> None:
     report([fit(world(400)[0], "exact_match", resamples=100, date=DATE)], tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert re.search(r"\| platt \| 1 \| 0 \| 0\.\d{4} \| \+0\.0000 ± 0\.0000 \| chosen \|", text)
