@@ -9,96 +9,120 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..calibration.control_characters import strip_control_characters
-from .terminal import Paint, print_json, wants_colour
+from .exit_codes import DONE, UsageError
+from .options import EVENTS, KINDS, add_json_option, add_model_option, command_parser, model_choice
+from .terminal import Paint, is_terminal, print_json, say, wants_colour
 
 if TYPE_CHECKING:
-    from ..calibration.samples import Event
-    from ..inference.completion.task import Kind
-    from ..inference.opening import ModelChoice
+    import argparse
+
+    from ..suggestion.suggestion import Suggestion
+    from .options import Subparsers
 
 
-class PlaceError(ValueError):
-    """FILE:LINE:COL does not name a place in a readable file; the message says what is wrong with it."""
+def register(commands: Subparsers) -> None:
+    """Add `assay complete`."""
+    parser = command_parser(
+        commands,
+        "complete",
+        "suggest code at a place in a file",
+        "Lines and columns count from 1. The suggestion goes before the character at COL; the column after the last character is the end "
+        "of the line. The file must be UTF-8.",
+    )
+    parser.add_argument("place", metavar="FILE:LINE:COL", help="where to suggest, such as src/app.py:12:5")
+    parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE is then only its name and need not exist")
+    parser.add_argument(
+        "--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, of a block or of a function (default: line)"
+    )
+    parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: exact_match)")
+    parser.add_argument("--language", help="language identifier, such as python (default: by the file's name)")
+    parser.add_argument("--show-prompt", action="store_true", help="print the prompt that the model would get, and suggest nothing")
+    add_model_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the suggestion or the prompt at FILE:LINE:COL. Raises UsageError and ModelError."""
+    name, line, column = parse_place(arguments.place)
+    check_secrets(name)
+    text = read_text(name, from_stdin=arguments.stdin)
+    offset = offset_of(text, line, column, name)
+    if arguments.show_prompt:
+        _show_prompt(arguments, name, text, offset)
+    else:
+        _suggest(arguments, name, text, offset)
+    return DONE
 
 
 def parse_place(place: str) -> tuple[str, int, int]:
-    """The file, line and column of "FILE:LINE:COL", the last two at least 1. A colon in the file's name is fine. Raises PlaceError."""
+    """The file, line and column of "FILE:LINE:COL", the last two at least 1. A colon in the file's name is fine. Raises UsageError."""
     name, *numbers = place.rsplit(":", 2)
     if not name or len(numbers) != 2 or not all(re.fullmatch("[0-9]{1,9}", number) for number in numbers):
-        raise PlaceError(f"{place!r} is not FILE:LINE:COL, for example src/app.py:12:5")
+        raise UsageError(f"{place!r} is not FILE:LINE:COL, for example src/app.py:12:5")
     line, column = int(numbers[0]), int(numbers[1])
     if line < 1 or column < 1:
-        raise PlaceError(f"{place}: lines and columns count from 1")
+        raise UsageError(f"{place}: lines and columns count from 1")
     return name, line, column
 
 
 def check_secrets(name: str) -> None:
-    """Raises PlaceError for a file that no model is shown, as in an editor."""
+    """Raises UsageError for a file that the editor would not show to a model either."""
     from ..server.context.secrets import is_secret_path
 
     if is_secret_path(Path(name).absolute()):
-        raise PlaceError(f"{name}: this file may hold secrets, so the model is not shown it")
+        raise UsageError(f"{name}: this file may hold secrets, so the model is not shown it")
 
 
 def read_text(name: str, *, from_stdin: bool = False) -> str:
-    """The text of a file, or of stdin in its stead. Raises PlaceError for one that can't be read or is not UTF-8."""
+    """The text of a file, or of stdin instead. Raises UsageError for one that can't be read or is not UTF-8."""
     try:
-        content = sys.stdin.buffer.read() if from_stdin else Path(name).read_bytes()
+        content = _stdin_bytes() if from_stdin else Path(name).read_bytes()
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise PlaceError(f"{name}: not UTF-8 (byte {content[error.start]:#04x} in line {line}). Convert the file to UTF-8.") from error
+        raise UsageError(f"{name}: not UTF-8 (byte {content[error.start]:#04x} in line {line}). Convert the file to UTF-8.") from error
     except OSError as error:
-        raise PlaceError(f"{name}: {error.strerror or error}") from error
+        raise UsageError(f"{name}: {error.strerror or error}") from error
+
+
+def _stdin_bytes() -> bytes:
+    return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
 
 def offset_of(text: str, line: int, column: int, name: str) -> int:
     """The index into the text of a line and column, both counted from 1; the column after a line's last character is its end.
 
-    Raises PlaceError where there is no such line or column, with how many there are.
+    Raises UsageError where there is no such line or column, with how many there are.
     """
     from ..suggestion.positions import content, split_lines
 
     lines = split_lines(text)
     if line > len(lines):
-        raise PlaceError(f"{name}:{line}: there is no such line: the file has {len(lines)} line{'s' * (len(lines) != 1)}")
+        raise UsageError(f"{name}:{line}: no such line: the file has {len(lines)} line{'s' * (len(lines) != 1)}")
     length = len(content(lines[line - 1]))
     if column > length + 1:
-        raise PlaceError(
+        raise UsageError(
             f"{name}:{line}:{column}: line {line} has {length} character{'s' * (length != 1)}, so its columns are 1 to {length + 1}"
         )
     return sum(map(len, lines[: line - 1])) + column - 1
 
 
-def show_prompt(place: str, *, from_stdin: bool, kind: Kind, model: ModelChoice, as_json: bool) -> int:
-    """Print what the model would be given at FILE:LINE:COL, without asking it. Raises PlaceError and ModelError."""
-    name, line, column = parse_place(place)
-    check_secrets(name)
-    text = read_text(name, from_stdin=from_stdin)
-    offset = offset_of(text, line, column, name)
-
+def _show_prompt(arguments: argparse.Namespace, name: str, text: str, offset: int) -> None:
     from ..inference.completion.prompt import Surroundings, context_at, count_tokens, prompt_of, prompt_text
     from ..suggestion.context_report import context_json, context_text
 
-    with model.open() as opened:
-        context = context_at(opened, text[:offset], text[offset:], kind=kind, surroundings=Surroundings(path=name))
-        prompt = prompt_of(opened, context)
-        told = context_json(context, lambda shown: count_tokens(opened, shown), prompt, prompt_text(opened, prompt))
-    if as_json:
-        print_json(told)
+    with model_choice(arguments).open() as model:
+        context = context_at(model, text[:offset], text[offset:], kind=arguments.kind, surroundings=Surroundings(path=name))
+        prompt = prompt_of(model, context)
+        document = context_json(context, lambda part: count_tokens(model, part), prompt, prompt_text(model, prompt))
+    if arguments.json:
+        print_json(document)
     else:
-        said = context_text(told)
-        print(strip_control_characters(said) if sys.stdout.isatty() else said)
-    return 0
+        _print(context_text(document))
 
 
-def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str | None, model: ModelChoice, as_json: bool) -> int:
-    """Print the suggestion at FILE:LINE:COL: its text with its band, or as JSON. Raises PlaceError and ModelError."""
-    name, line, column = parse_place(place)
-    check_secrets(name)
-    text = read_text(name, from_stdin=from_stdin)
-    offset = offset_of(text, line, column, name)
-
+def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -> None:
     from ..calibration.registry import load_registry, project_of
     from ..suggestion.languages import language_of
     from ..suggestion.suggest import suggest_at
@@ -106,27 +130,36 @@ def run(place: str, *, from_stdin: bool, kind: Kind, event: Event, language: str
     root = project_of(Path(name).resolve())
     registry = load_registry(root)
     for reason in registry.skipped:
-        print(strip_control_characters(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
-    with model.open() as opened:
+        say(f"assay: calibrator skipped: {reason}")
+    with model_choice(arguments).open() as model:
         suggestion = suggest_at(
-            opened,
+            model,
             registry,
             text,
             offset,
-            kind=kind,
-            language=language or language_of(name),
-            event=event,
+            kind=arguments.kind,
+            language=arguments.language or language_of(name),
+            event=arguments.event,
             project=root.name if root else None,
         )
-        fingerprint = opened.fingerprint
-    if as_json:
+        fingerprint = model.fingerprint
+    if arguments.json:
         suggestions = [] if suggestion is None else [suggestion.as_json()]
         print_json({"suggestions": suggestions, "model": {"id": fingerprint.id, **asdict(fingerprint)}})
-    elif suggestion is None:
-        print("No suggestion: the model ends the text here.", file=sys.stderr)
     else:
-        print(strip_control_characters(suggestion.text.replace("\r\n", "\n")) if sys.stdout.isatty() else suggestion.text)
-        confidence = suggestion.confidence
-        said = f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text
-        print(Paint(wants_colour(sys.stderr))(strip_control_characters(said), "dim"), file=sys.stderr)
-    return 0
+        _print_suggestion(suggestion)
+
+
+def _print_suggestion(suggestion: Suggestion | None) -> None:
+    if suggestion is None:
+        say("No suggestion: the model adds nothing here.")
+        return
+    _print(suggestion.text.replace("\r\n", "\n") if is_terminal(sys.stdout) else suggestion.text)
+    confidence = suggestion.confidence
+    said = f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text
+    print(Paint(wants_colour(sys.stderr))(strip_control_characters(said), "dim"), file=sys.stderr)
+
+
+def _print(text: str) -> None:
+    """Print text on stdout: without control characters on a terminal, as it is for a program."""
+    print(strip_control_characters(text) if is_terminal(sys.stdout) else text)

@@ -1,4 +1,4 @@
-"""`assay demo`: complete the example files at marked places and show each suggestion with its band and evidence."""
+"""`assay demo`: complete the example files at marked places, and show each suggestion with its band and evidence."""
 
 from __future__ import annotations
 
@@ -12,21 +12,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..calibration.control_characters import strip_control_characters
-from .terminal import Paint, Style, clip, print_json, wants_colour, width_of
+from .exit_codes import DONE
+from .options import add_json_option, add_model_option, command_parser, model_choice
+from .terminal import Paint, Style, clip, print_json, say, wants_colour, width_of
 
 if TYPE_CHECKING:
+    import argparse
+
     from ..calibration.calibrator import Calibrator
     from ..calibration.registry import Registry
     from ..inference.model import Model
     from ..inference.opening import ModelChoice
     from ..suggestion.suggestion import Suggestion
+    from .options import Subparsers
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCHEMA = "assay/demo/1"
 EVENT: Literal["exact_match"] = "exact_match"
 
 _GUTTER = 7
-_LEAST_SHOWN = 20  # characters of a suggestion that stands far to the right
+_MIN_SUGGESTION_WIDTH = 20  # characters of a suggestion that stands far to the right
 _LINES_BEFORE = 3
 _LINES_AFTER = 2
 _BAND_STYLES: Mapping[str, Style] = {"likely": "blue", "possible": "yellow", "unlikely": "red", "no evidence": "dim"}
@@ -48,7 +53,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PlaceResult:
     """What was suggested at a place, None where nothing was; whether it is what the author wrote; and how long it took."""
 
     place: Place
@@ -80,6 +85,52 @@ class Summary:
     opened_ms: float
 
 
+def register(commands: Subparsers) -> None:
+    """Add `assay demo`."""
+    parser = command_parser(commands, "demo", "complete example files, and show how likely each suggestion is to be right")
+    add_model_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Complete every place, print each as soon as it is there, and sum up. Raises ModelError."""
+    from ..calibration.registry import load_registry
+
+    choice, as_json = model_choice(arguments), arguments.json
+    places = load_places()
+    paint = Paint(wants_colour(sys.stdout))
+    registry = load_registry()
+    for reason in registry.skipped:
+        say(f"assay: calibrator skipped: {reason}")
+    began = time.perf_counter()
+    with choice.open() as model:
+        opened_ms = (time.perf_counter() - began) * 1e3
+        if not as_json:
+            print(_heading(model, choice, paint))
+        results: list[PlaceResult] = []
+        for place in places:
+            result = complete_place(model, registry, place)
+            results.append(result)
+            if not as_json:
+                print("\n" + render(result, len(results), len(places), paint, width_of(sys.stdout)), flush=True)
+        fingerprint = model.fingerprint
+    summary = summarise(results, opened_ms)
+    calibrators = calibrators_in_use(results, registry)
+    if as_json:
+        document = {
+            "schema": SCHEMA,
+            "model": {"id": fingerprint.id, **asdict(fingerprint)},
+            "places": [_result_json(result) for result in results],
+            "summary": asdict(summary),
+            "calibrators": [_calibrator_json(calibrator) for calibrator in calibrators],
+        }
+        print_json(document)
+    else:
+        print("\n" + render_summary(summary, calibrators, paint))
+    return DONE
+
+
 def load_places(folder: Path = EXAMPLES) -> list[Place]:
     """The places that `places.toml` marks in a folder's files. Raises ValueError, with file and line, for one that is not there."""
     entries = tomllib.loads((folder / "places.toml").read_text(encoding="utf-8"))["place"]
@@ -103,44 +154,7 @@ def _place(folder: Path, entry: dict[str, Any]) -> Place:
     return Place(file, line, kind, entry["what"], text[:found], cut, text[found + len(cut) :])
 
 
-def run(choice: ModelChoice, *, as_json: bool) -> int:
-    """Complete every place, print each as soon as it is there, and sum up. Raises ModelError."""
-    from ..calibration.registry import load_registry
-
-    places = load_places()
-    paint = Paint(wants_colour(sys.stdout))
-    registry = load_registry()
-    for reason in registry.skipped:
-        print(strip_control_characters(f"assay: calibrator skipped: {reason}"), file=sys.stderr)
-    began = time.perf_counter()
-    with choice.open() as model:
-        opened_ms = (time.perf_counter() - began) * 1e3
-        if not as_json:
-            print(_heading(model, choice, paint))
-        answers: list[Answer] = []
-        for place in places:
-            answer = answer_at(model, registry, place)
-            answers.append(answer)
-            if not as_json:
-                print("\n" + render(answer, len(answers), len(places), paint, width_of(sys.stdout)), flush=True)
-        fingerprint = model.fingerprint
-    summary = summarise(answers, opened_ms)
-    calibrators = calibrators_in_use(answers, registry)
-    if as_json:
-        document = {
-            "schema": SCHEMA,
-            "model": {"id": fingerprint.id, **asdict(fingerprint)},
-            "places": [_answer_json(answer) for answer in answers],
-            "summary": asdict(summary),
-            "calibrators": [_calibrator_json(calibrator) for calibrator in calibrators],
-        }
-        print_json(document)
-    else:
-        print("\n" + render_summary(summary, calibrators, paint))
-    return 0
-
-
-def answer_at(model: Model, registry: Registry, place: Place) -> Answer:
+def complete_place(model: Model, registry: Registry, place: Place) -> PlaceResult:
     """Ask for a suggestion at a place. Raises ModelError."""
     from ..suggestion.suggest import suggest_at
 
@@ -148,38 +162,38 @@ def answer_at(model: Model, registry: Registry, place: Place) -> Answer:
     text = place.prefix + place.suffix
     suggestion = suggest_at(model, registry, text, len(place.prefix), kind=place.kind, language="python", event=EVENT)
     exact = suggestion is not None and suggestion.text.rstrip() == place.cut.rstrip()
-    return Answer(place, suggestion, exact, (time.perf_counter() - began) * 1e3)
+    return PlaceResult(place, suggestion, exact, (time.perf_counter() - began) * 1e3)
 
 
-def summarise(answers: list[Answer], opened_ms: float) -> Summary:
-    """Counts and medians over all the answers. opened_ms: what opening the model took."""
-    rates = [rate for answer in answers if (rate := answer.tokens_per_second) is not None]
-    confidences = [(answer.suggestion.confidence.probability, answer.exact) for answer in answers if answer.suggestion is not None]
+def summarise(results: list[PlaceResult], opened_ms: float) -> Summary:
+    """Counts and medians over all the results. opened_ms: what opening the model took."""
+    rates = [rate for result in results if (rate := result.tokens_per_second) is not None]
+    confidences = [(result.suggestion.confidence.probability, result.exact) for result in results if result.suggestion is not None]
     numbered = [(probability, exact) for probability, exact in confidences if probability is not None]
     return Summary(
-        places=len(answers),
-        suggested=sum(answer.suggestion is not None for answer in answers),
-        exact=sum(answer.exact for answer in answers),
+        places=len(results),
+        suggested=sum(result.suggestion is not None for result in results),
+        exact=sum(result.exact for result in results),
         with_probability=len(numbered),
         sum_of_probabilities=sum(probability for probability, _ in numbered),
         exact_with_probability=sum(exact for _, exact in numbered),
-        median_ms=statistics.median(answer.ms for answer in answers),
+        median_ms=statistics.median(result.ms for result in results),
         tokens_per_second=statistics.median(rates) if rates else None,
-        first_suggestion_ms=opened_ms + answers[0].ms,
+        first_suggestion_ms=opened_ms + results[0].ms,
         opened_ms=opened_ms,
     )
 
 
-def calibrators_in_use(answers: list[Answer], registry: Registry) -> list[Calibrator]:
+def calibrators_in_use(results: list[PlaceResult], registry: Registry) -> list[Calibrator]:
     """The calibrators that the suggestions name, each once, in the order in which they came."""
-    ids = dict.fromkeys(answer.suggestion.confidence.calibrator for answer in answers if answer.suggestion is not None)
+    ids = dict.fromkeys(result.suggestion.confidence.calibrator for result in results if result.suggestion is not None)
     known = {entry.calibrator.id: entry.calibrator for entry in registry.entries}
     return [known[name] for name in ids if name is not None]
 
 
-def render(answer: Answer, number: int, total: int, paint: Paint, width: int) -> str:
-    """One answer for people: where, the suggestion in its context, its band, and what the author wrote."""
-    place, suggestion = answer.place, answer.suggestion
+def render(result: PlaceResult, number: int, total: int, paint: Paint, width: int) -> str:
+    """One result for people: where, the suggestion in its context, its band, and what the author wrote."""
+    place, suggestion = result.place, result.suggestion
     lines = [f"{paint(f'{number}/{total}', 'dim')} {paint(f'{place.file}:{place.line}', 'bold')} {paint(place.what, 'dim')}"]
     lines += _context(place, "" if suggestion is None else suggestion.text, paint, width)
     if suggestion is None:
@@ -187,9 +201,9 @@ def render(answer: Answer, number: int, total: int, paint: Paint, width: int) ->
     else:
         confidence = suggestion.confidence
         verdict = paint(confidence.text, _BAND_STYLES[confidence.band], "bold")
-    written = "as the author wrote it" if answer.exact else f"the author wrote: {_in_one_line(place.cut, 60)}"
-    speed = f"{answer.ms:.0f} ms" + (f", {rate:,.0f} tokens/s" if (rate := answer.tokens_per_second) is not None else "")
-    lines.append(f"{'':>{_GUTTER}}{verdict}  {paint(written, 'green' if answer.exact else 'dim')}  {paint(speed, 'dim')}")
+    written = "as the author wrote it" if result.exact else f"the author wrote: {_in_one_line(place.cut, 60)}"
+    speed = f"{result.ms:.0f} ms" + (f", {rate:,.0f} tokens/s" if (rate := result.tokens_per_second) is not None else "")
+    lines.append(f"{'':>{_GUTTER}}{verdict}  {paint(written, 'green' if result.exact else 'dim')}  {paint(speed, 'dim')}")
     return "\n".join(lines)
 
 
@@ -236,7 +250,7 @@ def _context(place: Place, suggested: str, paint: Paint, width: int) -> list[str
     lines = []
     for number, (left, middle, right) in enumerate(rows, start=place.line - first):
         if middle:
-            middle = clip(middle, max(_LEAST_SHOWN, width - _GUTTER - len(left) - 2))
+            middle = clip(middle, max(_MIN_SUGGESTION_WIDTH, width - _GUTTER - len(left) - 2))
             text = left + (paint(middle, "ghost") if paint.colour else f"«{middle}»") + right
         else:
             text = paint(clip((left + right).rstrip(), width - _GUTTER), "dim")
@@ -249,8 +263,8 @@ def _in_one_line(text: str, width: int) -> str:
     return clip(first, width) + (f" and {len(more)} more line{'s' * (len(more) != 1)}" if more else "")
 
 
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    place = answer.place
+def _result_json(result: PlaceResult) -> dict[str, Any]:
+    place = result.place
     return {
         "file": place.file,
         "line": place.line,
@@ -258,10 +272,10 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "what": place.what,
         "kind": place.kind,
         "author": place.cut,
-        "suggestion": None if answer.suggestion is None else answer.suggestion.as_json(),
-        "exact": answer.exact,
-        "ms": answer.ms,
-        "tokens_per_second": answer.tokens_per_second,
+        "suggestion": None if result.suggestion is None else result.suggestion.as_json(),
+        "exact": result.exact,
+        "ms": result.ms,
+        "tokens_per_second": result.tokens_per_second,
     }
 
 

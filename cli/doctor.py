@@ -1,4 +1,4 @@
-"""`assay doctor`: what works on this machine, what is missing, and the command that mends it."""
+"""`assay doctor`: what works on this machine, what is missing, and the command that helps."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from .. import __version__
 from ..calibration.control_characters import strip_control_characters
+from .exit_codes import DONE, FAILED
+from .options import add_json_option, add_model_option, command_parser, model_choice
 from .terminal import Paint, Style, print_json, wants_colour
 
 if TYPE_CHECKING:
+    import argparse
+
     from ..inference.opening import ModelChoice
+    from .options import Subparsers
 
 State = Literal["ok", "note", "missing"]
 SCHEMA = "assay/doctor/1"
@@ -32,7 +37,7 @@ _MARKS: dict[State, tuple[str, Style]] = {"ok": ("✓", "green"), "note": ("·",
 _EDITORS = {"code": "VS Code", "codium": "VSCodium", "code-server": "code-server", "nvim": "Neovim", "emacs": "Emacs", "hx": "Helix"}
 _PIP = f"{shlex.quote(sys.executable)} -m pip install"
 _REBUILD = f"{_PIP} --force-reinstall --no-cache-dir --no-deps 'llama-cpp-python>=0.3.36,<0.4'"
-# In a process of its own: a build for another processor dies of SIGILL, and that must not end the examination.
+# In a process of its own: a build for another processor dies of SIGILL, and that must not end the doctor.
 _ASK_LLAMA = """
 import json, llama_cpp
 print(json.dumps([llama_cpp.__version__, llama_cpp.llama_print_system_info().decode(), bool(llama_cpp.llama_supports_gpu_offload())]))
@@ -41,7 +46,10 @@ print(json.dumps([llama_cpp.__version__, llama_cpp.llama_print_system_info().dec
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. missing: Assay does not work without it; note: it can do without; mend: the command that helps."""
+    """One thing that was looked at.
+
+    state: missing where Assay does not work without it, note where it does. mend: the command that helps.
+    """
 
     name: str
     state: State
@@ -49,27 +57,34 @@ class Check:
     mend: str | None = None
 
 
-def examine(choice: ModelChoice | None = None) -> list[Check]:
-    """Every check, in the order in which things depend on each other. choice: a model instead of the embedded one."""
+def register(commands: Subparsers) -> None:
+    """Add `assay doctor`."""
+    parser = command_parser(commands, "doctor", "check what works on this machine, and say how to install what is missing")
+    add_model_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Examine this machine and print what was found. FAILED where something is missing that Assay does not work without."""
+    checks = examine(model_choice(arguments))
+    works = all(check.state != "missing" for check in checks)
+    if arguments.json:
+        print_json({"schema": SCHEMA, "version": __version__, "works": works, "checks": [asdict(check) for check in checks]})
+    else:
+        print(render(checks, Paint(wants_colour(sys.stdout))))
+    return DONE if works else FAILED
+
+
+def examine(choice: ModelChoice) -> list[Check]:
+    """Every check, in the order in which things depend on each other."""
     runtime = list(_runtime())
     works = runtime[0].state == "ok"
     return [_python(), _compiler(), *runtime, *_model_and_calibrators(choice, works), _event_log(), *_editors(), *_sandbox(), *_extras()]
 
 
-def run(choice: ModelChoice, *, as_json: bool) -> int:
-    """Examine this machine and print what was found. Returns 1 if something is missing that Assay does not work without, else 0."""
-    checks = examine(choice)
-    works = all(check.state != "missing" for check in checks)
-    if as_json:
-        document = {"schema": SCHEMA, "version": __version__, "works": works, "checks": [asdict(check) for check in checks]}
-        print_json(document)
-    else:
-        print(render(checks, Paint(wants_colour(sys.stdout))))
-    return 0 if works else 1
-
-
 def render(checks: list[Check], paint: Paint) -> str:
-    """The checks for people: one line each, and under it the command that mends it."""
+    """The checks for people: one line each, and under it the command that helps."""
     widest = max(len(check.name) for check in checks)
     lines = []
     for check in checks:
@@ -78,7 +93,7 @@ def render(checks: list[Check], paint: Paint) -> str:
         if check.mend:
             lines.append(f"  {'':<{widest}}  {paint('→ ' + check.mend, 'bold')}")
     missing = [check.name for check in checks if check.state == "missing"]
-    lines += ["", f"Assay does not work here yet: {', '.join(missing)}." if missing else "Assay works here."]
+    lines += ["", f"Assay does not work here yet. Missing: {', '.join(missing)}." if missing else "Assay works here."]
     return "\n".join(lines)
 
 
@@ -92,7 +107,7 @@ def _compiler() -> Check:
         if name and (path := shutil.which(name)):
             return Check("C++ compiler", "ok", f"{_first_line([path, '--version']) or name} at {path}")
     mend = "xcode-select --install" if sys.platform == "darwin" else "sudo apt install build-essential   (Fedora: sudo dnf install gcc-c++)"
-    return Check("C++ compiler", "note", "none found; it is needed to build llama.cpp again, not to run", mend)
+    return Check("C++ compiler", "note", "none found; only needed to build llama.cpp again", mend)
 
 
 def _runtime() -> Iterator[Check]:
@@ -102,10 +117,10 @@ def _runtime() -> Iterator[Check]:
     try:
         answer = subprocess.run([sys.executable, "-P", "-c", _ASK_LLAMA], capture_output=True, text=True, timeout=120, check=False)
     except subprocess.TimeoutExpired:
-        yield Check("llama.cpp", "missing", "llama-cpp-python does not answer within 2 minutes", _REBUILD)
+        yield Check("llama.cpp", "missing", "llama-cpp-python did not answer within 2 minutes", _REBUILD)
         return
     if answer.returncode != 0:
-        why = (answer.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        why = (answer.stderr.strip().splitlines() or ["it gave no reason"])[-1]
         if answer.returncode < 0:
             why = f"its process died of signal {-answer.returncode}: it may have been built for another processor"
         yield Check("llama.cpp", "missing", f"llama-cpp-python can't be used: {why}", _REBUILD)
@@ -115,16 +130,16 @@ def _runtime() -> Iterator[Check]:
     yield Check("CPU features", "ok", features(system))
     gpu = _gpu()
     if offloads:
-        yield Check("GPU offload", "ok", f"the build can offload layers{f' ({gpu})' if gpu else ''}")
+        yield Check("GPU offload", "ok", f"llama.cpp was built for a GPU{f' ({gpu})' if gpu else ''}")
     elif gpu:
         yield Check(
             "GPU offload",
             "note",
-            f"{gpu} is there, but this build runs on the CPU only",
+            f"{gpu} found, but llama.cpp was built for the CPU only",
             f'CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_CUDA=on" {_REBUILD}',
         )
     else:
-        yield Check("GPU offload", "ok", "none: no GPU found, and the build runs on the CPU")
+        yield Check("GPU offload", "ok", "no GPU found; llama.cpp runs on the CPU")
 
 
 def features(system: str) -> str:
@@ -141,14 +156,12 @@ def _gpu() -> str | None:
     return _first_line([tool, "--query-gpu=name", "--format=csv,noheader"]) if tool else None
 
 
-def _model_and_calibrators(choice: ModelChoice | None, runtime_works: bool) -> Iterator[Check]:
+def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator[Check]:
     from ..inference.backends import LLAMA_CPP
     from ..inference.completion.settings import Settings
     from ..inference.completion.task import Kind
     from ..inference.errors import ModelError
-    from ..inference.opening import ModelChoice
 
-    choice = choice or ModelChoice()
     if not runtime_works and choice.backend is LLAMA_CPP:
         yield Check("model", "missing", "can't be opened without llama.cpp")
         return
@@ -181,8 +194,8 @@ def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
         several = "" if calibrator.fitted_on.alternatives == 1 else f", one of {calibrator.fitted_on.alternatives} alternatives"
         yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status} ({entry.origin}, {calibrator.id})")
     if not fitting:
-        others = f"; {len(registry.entries)} for other models" if registry.entries else ""
-        found = f"none for this model{others}: suggestions have no number"
+        others = f" ({len(registry.entries)} for other models)" if registry.entries else ""
+        found = f"none for this model{others}, so suggestions have no number"
         yield Check("calibrator", "note", found, "assay calibrate fit SAMPLES --event exact_match --out FILE")
     for reason in registry.skipped:
         yield Check("calibrator", "note", strip_control_characters(f"skipped: {reason}"))
@@ -193,14 +206,13 @@ def _event_log() -> Check:
 
     path = default_path()
     if not path.exists():
-        return Check(
-            "event log", "note", strip_control_characters(f"none yet at {path}: a server makes it, unless assay.log.events is false")
-        )
+        found = f"none yet; the server will make {path}, unless assay.log.events is false"
+        return Check("event log", "note", strip_control_characters(found))
     try:
         with EventLog(path) as log:
             return Check("event log", "ok", strip_control_characters(f"{log.size / 2**20:.1f} MiB at {path} (see: assay logs summary)"))
     except EventLogError as error:
-        return Check("event log", "note", strip_control_characters(f"can't be used: {error}"), "assay.log.path names another file")
+        return Check("event log", "note", strip_control_characters(f"can't be used: {error}"), "set assay.log.path to another file")
 
 
 def _editors() -> Iterator[Check]:
@@ -211,7 +223,7 @@ def _editors() -> Iterator[Check]:
         yield Check(
             "editors",
             "note",
-            f"none of {', '.join(_EDITORS)} is on the PATH; any client of the language server protocol can run: assay serve",
+            f"none of {', '.join(_EDITORS)} is on the PATH; any editor with LSP can start: assay serve",
         )
 
 
@@ -222,10 +234,10 @@ def _sandbox() -> Iterator[Check]:
     try:
         level = best_level()
     except NoIsolation as error:
-        yield Check("sandbox", "note", "nothing isolates untrusted programs here", str(error))
+        yield Check("sandbox", "note", "untrusted programs can't be isolated here", str(error))
     else:
         mend = None if level == "bubblewrap" else "sudo apt install bubblewrap"
-        yield Check("sandbox", "ok" if mend is None else "note", f"untrusted programs are isolated by {level}", mend)
+        yield Check("sandbox", "ok" if mend is None else "note", f"untrusted programs are isolated with {level}", mend)
     for name, command in (("Java", "javac"), ("JavaScript", "node")):
         if path := shutil.which(command):
             yield Check(f"{name} programs", "ok", f"{_first_line([path, '--version']) or 'version unknown'} at {path}")

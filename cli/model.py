@@ -11,25 +11,33 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .exit_codes import DONE
+from .options import add_json_option, add_model_option, command_parser, group_parser, model_choice
 from .terminal import Paint, print_json, wants_colour
 
 if TYPE_CHECKING:
+    import argparse
+
     from ..inference.model import Model
     from ..inference.opening import ModelChoice, ModelOptions
+    from .options import Subparsers
 
-_PROMPT_TOKENS = 800  # about what a completion shows
+_PROMPT_TOKENS = 800  # about the length of a completion's prompt
 _GENERATED_TOKENS = 48
 _ROUNDS = 3
 _CHUNKS = (64, 128, 256, 512)
 _EXAMPLES = Path(__file__).parents[1] / "examples"
-# A setting is suggested only where it is faster by more than machines vary from minute to minute.
+# A smaller difference may be only how a machine's speed varies from minute to minute.
 _WORTH_IT = 1.08
-_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Medians of rounds that share no cache. prompt and generated: tokens a second; first_token_ms: with a prompt that is all new."""
+    """Medians of rounds that share no cache.
+
+    prompt, generated: tokens per second. first_token_ms: with a prompt of which nothing is in the cache.
+    """
 
     prompt_tokens: int
     prompt: float
@@ -38,53 +46,69 @@ class Speed:
 
     @property
     def completion_ms(self) -> float:
-        """A completion from an empty cache: the prompt and 16 tokens. What settings are compared by."""
+        """The time of a completion from an empty cache: the prompt and 16 tokens. Settings are compared by it."""
         return (self.prompt_tokens / self.prompt + 16 / self.generated) * 1e3
 
 
-def info(choice: ModelChoice, *, as_json: bool) -> int:
+def register(commands: Subparsers) -> None:
+    """Add `assay model`."""
+    actions = group_parser(commands, "model", "describe the model, or measure its speed on this machine")
+    info_parser = command_parser(
+        actions, "info", "describe the model: architecture, size, context length, prompt layout, GPU layers, fingerprint"
+    )
+    check_parser = command_parser(actions, "check", "measure how fast the model is, and which settings would be faster")
+    for parser, run in ((info_parser, info), (check_parser, check)):
+        add_model_option(parser)
+        add_json_option(parser)
+        parser.set_defaults(run=run)
+
+
+def info(arguments: argparse.Namespace) -> int:
     """Print what the model is. Raises ModelError."""
+    choice = model_choice(arguments)
     began = time.perf_counter()
     with choice.open() as model:
         load_ms = (time.perf_counter() - began) * 1e3
         facts = description(model, choice)
     facts["load_ms"] = round(load_ms, 1)
-    _print(facts, as_json)
-    return 0
+    _print(facts, arguments.json)
+    return DONE
 
 
-def check(choice: ModelChoice, *, as_json: bool) -> int:
+def check(arguments: argparse.Namespace) -> int:
     """Measure the model's speed, and for a GGUF file that of other settings, and print both. Raises ModelError."""
     from ..inference.backends import LLAMA_CPP
 
+    choice = model_choice(arguments)
     with choice.open() as model:
         facts = {"name": model.fingerprint.name, "fingerprint": model.fingerprint.id}
         base = speed(model)
     facts |= _as_facts(base)
     if choice.backend is not LLAMA_CPP:
-        _print(facts, as_json)
-        return 0
+        _print(facts, arguments.json)
+        return DONE
     tried = _try_others(choice, base)
     best = min(tried, key=lambda row: row[1].completion_ms, default=None)
     better = best if best is not None and best[1].completion_ms * _WORTH_IT < base.completion_ms else None
     advice = _flags(better[0]) if better is not None else None
-    if as_json:
+    if arguments.json:
         others = [{"flags": _flags(options), **_as_facts(row)} for options, row in tried]
         print_json({**facts, "tried": others, "suggested": advice})
-        return 0
-    _print(facts, as_json)
+        return DONE
+    _print(facts, as_json=False)
     print(f"\n{'settings':40s} {'prompt/s':>10s} {'generated/s':>12s} {'completion':>11s}")
     for name, row in [("as given", base), *((_flags(options), row) for options, row in tried)]:
         print(f"{name:40s} {row.prompt:10,.0f} {row.generated:12,.0f} {row.completion_ms:8,.0f} ms")
     if better is None:
-        print(f"Nothing was faster by more than {_WORTH_IT - 1:.0%}: the settings are good as they are.")
+        print(f"No other setting was more than {_WORTH_IT - 1:.0%} faster: keep the settings as they are.")
     else:
-        print(f"Suggested: {advice} ({better[1].completion_ms / base.completion_ms:.2f} of the time of a completion)")
-    return 0
+        saved = 1 - better[1].completion_ms / base.completion_ms
+        print(f"Suggested: {advice} (a completion takes {saved:.0%} less time)")
+    return DONE
 
 
 def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
-    """What `assay model info --json` prints, but for the time it took to load."""
+    """What `assay model info --json` prints, except the time it took to load."""
     from ..inference.llamacpp.model import LlamaModel
     from ..inference.opening import EMBEDDED
 
@@ -104,19 +128,19 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
 
 
 def speed(model: Model, rounds: int = _ROUNDS) -> Speed:
-    """The model's speed on example code, as it is opened."""
+    """The speed of an open model on example code."""
     from ..inference.model import Prompt
     from ..inference.stopping.stop import NONE
 
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(_EXAMPLES.glob("*.py")))
     tokens = model.tokenize(text)
-    most = min(_GENERATED_TOKENS, model.context_length // 2)
-    length = min(_PROMPT_TOKENS, len(tokens) - rounds, model.context_length - most)
+    max_tokens = min(_GENERATED_TOKENS, model.context_length // 2)
+    length = min(_PROMPT_TOKENS, len(tokens) - rounds, model.context_length - max_tokens)
     timings, generated = [], 0
     for start in range(rounds):
         # Each round begins one token later, so the cache holds nothing that it could use.
         prompt = Prompt(tuple(tokens[start : start + length]), "left_to_right")
-        generation = model.generate(prompt, stop=NONE, max_tokens=most, temperature=1.0, seed=start)
+        generation = model.generate(prompt, stop=NONE, max_tokens=max_tokens, temperature=1.0, seed=start)
         timings.append(generation.timings)
         generated += len(generation.tokens)
     generate_ms = sum(timing.generate_ms for timing in timings)
@@ -125,10 +149,10 @@ def speed(model: Model, rounds: int = _ROUNDS) -> Speed:
 
 
 def _try_others(choice: ModelChoice, base: Speed) -> list[tuple[ModelOptions, Speed]]:
-    """Each setting alone, then the best of each kind together; until the time is up, for a large model takes long."""
+    """The speed with each other setting alone, then with the best of each kind together. A large model is slow, so the time is limited."""
     from ..inference.errors import ModelError
 
-    until = time.monotonic() + _SECONDS
+    until = time.monotonic() + _MAX_SECONDS
     tried: list[tuple[ModelOptions, Speed]] = []
 
     def measured(options: ModelOptions) -> Speed | None:
@@ -137,7 +161,7 @@ def _try_others(choice: ModelChoice, base: Speed) -> list[tuple[ModelOptions, Sp
         try:
             with replace(choice, options={**choice.options, **options}).open() as model:
                 row = speed(model, rounds=2)
-        except ModelError:  # a build or a model that can't: then it is no suggestion
+        except ModelError:  # this build or model does not take the setting, so it is not suggested
             return None
         tried.append((options, row))
         return row
@@ -154,7 +178,7 @@ def _try_others(choice: ModelChoice, base: Speed) -> list[tuple[ModelOptions, Sp
 
 
 def _settings(given: ModelOptions) -> Iterator[list[ModelOptions]]:
-    """What to try, a list for each kind of setting; what the user set is left alone."""
+    """The settings to try, a list for each kind. What the user set is not changed."""
     from ..inference.llamacpp.cores import physical_cores
 
     if "threads" not in given:

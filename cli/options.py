@@ -1,8 +1,9 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, how their values are read, and how a command is added to the command line."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    Register = Callable[[Subparsers], None]
 
 EVENTS = ("exact_match", "tests_pass", "kept")
 KINDS = ("line", "block", "function")
@@ -22,44 +24,59 @@ MAPS = ("base_rate", "platt", "temperature", "beta", "isotonic", "histogram", "v
 TASKS = ("line", "line_rest", "line_middle", "block", "function")
 
 
-def command_parser(commands: Subparsers, name: str, summary: str, more: str = "") -> argparse.ArgumentParser:
-    """One command's parser; summary is what the list of commands says of it, more what its own help adds."""
+def command_parser(commands: Subparsers, name: str, summary: str, details: str = "") -> argparse.ArgumentParser:
+    """Add a command. The summary stands in the list of commands; its own help has the details, too."""
     description = f"{summary[0].upper()}{summary[1:]}."
-    return commands.add_parser(name, help=summary, description=f"{description} {more}".strip())
+    return commands.add_parser(name, help=summary, description=f"{description} {details}".strip())
 
 
 def group_parser(commands: Subparsers, name: str, summary: str) -> Subparsers:
-    """The actions of a command that has several."""
+    """Add a command that has commands of its own, such as `assay logs`."""
     return command_parser(commands, name, summary).add_subparsers(metavar="ACTION", required=True)
 
 
+def group(name: str, summary: str, *members: Register) -> Register:
+    """What adds a command that has the members as its own."""
+
+    def register(commands: Subparsers) -> None:
+        actions = group_parser(commands, name, summary)
+        for add in members:
+            add(actions)
+
+    return register
+
+
 def add_model_option(parser: argparse.ArgumentParser) -> None:
-    """Which model, and how it is run."""
+    """Add --model, and how the model is run."""
     parser.add_argument(
-        "--model", metavar="FILE|FOLDER|URL", help="a GGUF file, a folder for transformers or a server, instead of the embedded model"
+        "--model", metavar="FILE|FOLDER|URL", help="a GGUF file, a transformers folder or a server, instead of the embedded model"
     )
     group = parser.add_argument_group("how the model is run")
     group.add_argument(
-        "--context", dest="n_ctx", metavar="N", type=positive, help="context in tokens (default: the model's, at most 4,096)"
+        "--context", dest="n_ctx", metavar="N", type=positive, help="context length in tokens (default: the model's, at most 4,096)"
     )
-    group.add_argument("--threads", metavar="N", type=positive, help="threads of the CPU (default: one for each core)")
-    group.add_argument("--gpu-layers", metavar="N|auto", type=layers, help="layers to put on the GPU (default: all, where there is one)")
-    group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="numbers of the cache (default: f16)")
-    group.add_argument("--flash-attention", choices=("on", "off"), help="(default: the runtime's choice)")
-    group.add_argument("--chunk", metavar="N", type=positive, help="tokens of a prompt that are read at once (see: assay model check)")
+    group.add_argument("--threads", metavar="N", type=positive, help="CPU threads (default: one for each core)")
+    group.add_argument("--gpu-layers", metavar="N|auto", type=layers, help="layers to put on the GPU (default: all, if there is a GPU)")
+    group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="number type of the key-value cache (default: f16)")
+    group.add_argument("--flash-attention", choices=("on", "off"), help="use flash attention (default: llama.cpp decides)")
+    group.add_argument(
+        "--chunk", metavar="N", type=positive, help="read the prompt in chunks of N tokens (assay model check tries several)"
+    )
     group.add_argument(
         "--shift", dest="shift_tokens", metavar="N", type=positive,
-        help="after a change in the middle, reuse runs of at least N tokens at their new places: faster, but the probabilities are then "
-        "approximate (default: never)",
+        help="after an edit in the middle of the prompt, reuse cached runs of at least N tokens at their new positions. This is faster, "
+        "but makes the probabilities approximate (default: never)",
     )  # fmt: skip
-    group.add_argument("--device", metavar="NAME", help="torch's device, of a folder (default: cuda or mps where there is one, else cpu)")
-    group.add_argument("--dtype", metavar="NAME", help="torch's type, of a folder (default: by the device)")
-    group.add_argument("--server-model", metavar="NAME", help="which of a server's models (default: its only one)")
-    group.add_argument("--key-file", metavar="FILE", help="holds the server's key (default: the environment's ASSAY_API_KEY)")
+    group.add_argument(
+        "--device", metavar="NAME", help="torch device, for a transformers folder (default: cuda or mps if there is one, else cpu)"
+    )
+    group.add_argument("--dtype", metavar="NAME", help="torch number type, for a transformers folder (default: depends on the device)")
+    group.add_argument("--server-model", metavar="NAME", help="which of the server's models (default: its only one)")
+    group.add_argument("--key-file", metavar="FILE", help="file with the server's API key (default: the variable ASSAY_API_KEY)")
 
 
 def model_choice(arguments: argparse.Namespace) -> ModelChoice:
-    """What `add_model_option` took."""
+    """The model that the options of `add_model_option` name, not opened yet."""
     from ..inference.opening import ModelChoice, ModelOptions
 
     given = {name: value for name in ModelOptions.__annotations__ if (value := getattr(arguments, name)) is not None}
@@ -69,29 +86,34 @@ def model_choice(arguments: argparse.Namespace) -> ModelChoice:
 
 
 def add_map_option(parser: argparse.ArgumentParser) -> None:
-    """Which kind of map is fitted."""
+    """Add --map."""
     parser.add_argument(
         "--map", choices=("auto", *MAPS),
-        help="the map from measures to the probability (default: auto, platt unless the evidence carries a richer one)",
+        help="kind of map from measures to the probability (default: auto: platt, or a richer one if the samples support it)",
     )  # fmt: skip
 
 
 def add_log_option(parser: argparse.ArgumentParser) -> None:
-    """Which log of events is read."""
-    parser.add_argument("--log", metavar="FILE", type=Path, help="the log of events (default: the user's own; see: assay logs path)")
+    """Add --log."""
+    parser.add_argument("--log", metavar="FILE", type=Path, help="the event log (default: your own; assay logs path prints where it is)")
+
+
+def add_days_option(parser: argparse.ArgumentParser) -> None:
+    """Add --days, of a log."""
+    parser.add_argument("--days", metavar="N", type=positive, help="only the last N days (default: all)")
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """For programs."""
+    """Add --json."""
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout, and nothing else there")
 
 
 def date(text: str) -> datetime:
-    """A date, with a time or without, in the local zone. Raises ArgumentTypeError, as all below."""
+    """A date, with a time or without, in the local time zone. Raises ArgumentTypeError, as all below."""
     try:
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError, OSError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-22, with a time behind a T if need be") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-22 or 2026-11-22T08:00") from None
 
 
 def layers(text: str) -> int | str:
@@ -100,7 +122,7 @@ def layers(text: str) -> int | str:
 
 
 def port(text: str) -> int:
-    """A port of TCP."""
+    """A TCP port."""
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number (0 to 65535)")
     return int(text)

@@ -1,61 +1,66 @@
-"""What `assay calibrate drift` does. It returns the exit code: 0 done, 1 an alarm where that was asked for, 2 unreadable or wrong input.
-
-People's text goes to stderr, the JSON document (`as_json`) to stdout.
-"""
+"""`assay calibrate drift`: whether a calibrator's probabilities still hold, on samples in their order."""
 
 from __future__ import annotations
 
-import json
+import argparse
 import math
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...calibration.calibrator import Calibrator, CalibratorError, load
-from ...calibration.confidence import confidence
-from ...calibration.control_characters import strip_control_characters
-from ...calibration.monitoring.drift import ALPHA, DIRECTION_WORDS, Alarm, Watch, alarm, start, tolerance_of, watch
-from ...calibration.samples import Sample, SampleError, read_samples, samples_sha256
+from ..exit_codes import DONE, FAILED, UsageError
+from ..options import add_json_option, command_parser
+from ..terminal import print_json, say
 
-
-# What is wrong with the probabilities, for people.
-def calibrate_drift(
-    calibrator_path: Path,
-    sample_paths: Sequence[Path],
-    as_json: bool,
-    *,
-    alpha: float = ALPHA,
-    tolerance: float | None = None,
-    alarm_fails: bool = False,
-) -> int:
-    """`assay calibrate drift CALIBRATOR SAMPLES…`: do the calibrator's probabilities still hold, on samples in the order of the files?
-
-    tolerance: log odds; None: `tolerance_of` the calibrator.
-    alarm_fails: end with 1 at an alarm.
-    """
-    try:
-        calibrator = load(calibrator_path)
-        watched = _watched(calibrator, calibrator_path, read_samples(sample_paths), _start(calibrator, alpha, tolerance))
-    except (CalibratorError, SampleError, _UsageError) as error:
-        _say(f"assay: {error}")
-        return 2
-    again = _command(calibrator, sample_paths)
-    _tell(watched, calibrator, again)
-    if as_json:
-        print(json.dumps(_document(watched, calibrator, calibrator_path, again), indent=1, allow_nan=False))
-    return 1 if alarm_fails and watched.alarm else 0
+if TYPE_CHECKING:
+    from ...calibration.calibrator import Calibrator
+    from ...calibration.monitoring.drift import Alarm, Watch
+    from ...calibration.samples import Sample
+    from ..options import Subparsers
 
 
-class _UsageError(ValueError):
-    """The command can't be carried out as it was given; the message says why."""
+def register(actions: Subparsers) -> None:
+    """Add `assay calibrate drift`."""
+    parser = command_parser(
+        actions,
+        "drift",
+        "check whether a calibrator's probabilities still hold on newer samples",
+        "The samples are read in the order of the files, oldest first. As long as the probabilities hold within the tolerance, the chance "
+        "of ever raising an alarm is at most alpha, however often you look.",
+    )
+    parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, help="a calibrator's file (JSON)")
+    parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines), oldest first")
+    parser.add_argument("--alpha", type=float, default=0.01, help="highest chance of ever a false alarm (default: %(default)s)")
+    parser.add_argument(
+        "--tolerance", metavar="LOG_ODDS", type=float,
+        help="errors up to this are no drift (default: 0.25, or twice the spread between the calibrator's projects if that is more)",
+    )  # fmt: skip
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 after an alarm, instead of 0")
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Say whether the probabilities hold. FAILED after an alarm, with --exit-code. Raises CalibratorError, SampleError and UsageError."""
+    from ...calibration.calibrator import load
+    from ...calibration.samples import read_samples
+
+    path, paths = arguments.calibrator, arguments.samples
+    calibrator = load(path)
+    watched = _watched(calibrator, path, read_samples(paths), _start(calibrator, arguments.alpha, arguments.tolerance))
+    refit = _refit_command(calibrator, paths)
+    _tell(watched, calibrator, refit)
+    if arguments.json:
+        print_json(_document(watched, calibrator, path, refit))
+    return FAILED if arguments.exit_code and watched.alarm else DONE
 
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """used: the samples with a label and a number, in order, and `said`, their probabilities; the others are counted by the reason."""
+    """What the watch saw. used: the samples with a label and a number, in order. said: their probabilities. The others are counted."""
 
     state: Watch
     alarm: Alarm | None
@@ -68,18 +73,24 @@ class _Watched:
 
 
 def _start(calibrator: Calibrator, alpha: float, tolerance: float | None) -> Watch:
+    from ...calibration.monitoring.drift import start, tolerance_of
+
     try:
         return start(alpha, tolerance_of(calibrator) if tolerance is None else tolerance)
     except ValueError as error:
-        raise _UsageError(str(error)) from None
+        raise UsageError(str(error)) from None
 
 
 def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], state: Watch) -> _Watched:
+    from ...calibration.confidence import confidence
+    from ...calibration.monitoring.drift import alarm, watch
+    from ...calibration.samples import samples_sha256
+
     event = calibrator.event
     _check(calibrator, path, samples)
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     if not known:
-        raise _UsageError(f"none of the {len(samples)} samples has a label for {event}, which {path} is about")
+        raise UsageError(f"none of the {len(samples)} samples has a label for {event}, which {path} is about")
     used, said, without = [], [], Counter[str]()
     first: str | None = None
     for sample in known:
@@ -91,7 +102,7 @@ def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], stat
             used.append(sample)
             said.append(found.probability)
     if not used:
-        raise _UsageError(f"{path} gives a number to none of the samples; the first is {first}")
+        raise UsageError(f"{path} gives none of the samples a probability; the first is {first}")
     state = watch(state, said, [bool(sample.labels[event]) for sample in used])
     fitted_on_these = samples_sha256(known) == calibrator.fitted_on.samples_sha256
     return _Watched(state, alarm(state), tuple(used), tuple(said), len(samples) - len(known), dict(without), first, fitted_on_these)
@@ -108,12 +119,12 @@ def _check(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) -> Non
             ("number of alternatives", (made.alternatives,), sample.alternatives if made.alternatives > 1 or sample.rank > 1 else 1),
         ):
             if ours not in theirs:
-                raise _UsageError(
-                    f"the sample {sample.id!r} is of the {what} {ours}, the calibrator {path} for {', '.join(map(str, theirs))}"
+                raise UsageError(
+                    f"the calibrator {path} is for the {what} {', '.join(map(str, theirs))}, not {ours} as in the sample {sample.id!r}"
                 )
 
 
-def _command(calibrator: Calibrator, sample_paths: Sequence[Path]) -> str:
+def _refit_command(calibrator: Calibrator, sample_paths: Sequence[Path]) -> str:
     """The command that fits a new calibrator for the same event, features and levels."""
     options = ["--event", calibrator.event, "--features", ",".join(calibrator.features)]
     levels = ["--levels", ",".join(calibrator.levels)] if calibrator.levels else []
@@ -126,32 +137,33 @@ def _since(watched: _Watched, found: Alarm, event: str) -> tuple[float, float]:
     return math.fsum(said) / len(said), sum(bool(sample.labels[event]) for sample in used) / len(used)
 
 
-def _tell(watched: _Watched, calibrator: Calibrator, again: str) -> None:
+def _tell(watched: _Watched, calibrator: Calibrator, refit: str) -> None:
+    from ...calibration.monitoring.drift import DIRECTION_WORDS
+
     state, found = watched.state, watched.alarm
     left_out = [f"{watched.without_label} without a label"] if watched.without_label else []
     if watched.first_without_number:
-        left_out.append(f"{sum(watched.without_number.values()):,} that get no number, the first is {watched.first_without_number}")
-    _say(
-        f"watched {state.count:,} samples for P({calibrator.event}) of {calibrator.id}"
-        + (f"; left out: {', '.join(left_out)}" if left_out else "")
-    )
+        left_out.append(f"{sum(watched.without_number.values()):,} that get no probability, the first is {watched.first_without_number}")
+    watched_samples = f"watched {state.count:,} samples for P({calibrator.event}) of {calibrator.id}"
+    say(watched_samples + (f"; left out: {', '.join(left_out)}" if left_out else ""))
     if watched.fitted_on_these:
-        _say("note: the calibrator was fitted on these very samples, so they say little of whether it still holds")
-    claim = f"hold within {state.tolerance:.3g} in log odds (or 2 points)"
+        say("note: the calibrator was fitted on these very samples, so they say little about whether it still holds")
+    wrong = f"off by more than {state.tolerance:.3g} in log odds (or 2 percentage points)"
     if found is None:
-        highest = f"e-value at most {_e(state.log_highest)}, alarm from {1 / state.alpha:g}"
-        _say(f"no alarm: that the probabilities {claim} is not refuted; {highest}")
+        say(f"no alarm: there is no proof that the probabilities are {wrong}")
+        say(f"the highest e-value is {_e(state.log_highest)}, an alarm needs {1 / state.alpha:g}")
         return
     size = f"{found.size:.2f} ({found.low:.2f} to {found.high:.2f})"
     said, rate = _since(watched, found, calibrator.event)
-    _say(f"ALARM at sample {found.raised:,}, {watched.used[found.raised - 1].id}: the probabilities do not {claim}")
-    _say(f"they are {DIRECTION_WORDS[found.direction].format(size=size)}")
-    _say(f"since about sample {found.since:,}, {watched.used[found.since - 1].id}: {said:.1%} was said in the mean, {rate:.1%} happened")
-    _say(f"e-value {_e(found.log_e_value)}; while the probabilities hold, P(ever an alarm) is at most {state.alpha:g}")
-    _say(f"what to do: fit a calibrator to samples from there on{'' if found.since == 1 else ', leaving out those before'}:\n  {again}")
+    say(f"ALARM at sample {found.raised:,}, {watched.used[found.raised - 1].id}: the probabilities are {wrong}")
+    say(f"they are {DIRECTION_WORDS[found.direction].format(size=size)}")
+    begin = f"since about sample {found.since:,}, {watched.used[found.since - 1].id}"
+    say(f"{begin}: the probabilities promised {said:.1%} on average, it was {rate:.1%}")
+    say(f"e-value {_e(found.log_e_value)}; if the probabilities held, the chance of ever an alarm would be at most {state.alpha:g}")
+    say(f"what to do: fit a calibrator to the samples from there on{'' if found.since == 1 else ', without those before'}:\n  {refit}")
 
 
-def _document(watched: _Watched, calibrator: Calibrator, path: Path, again: str) -> dict[str, object]:
+def _document(watched: _Watched, calibrator: Calibrator, path: Path, refit: str) -> dict[str, object]:
     state, found = watched.state, watched.alarm
     raised: dict[str, object] | None = None
     if found is not None:
@@ -167,7 +179,7 @@ def _document(watched: _Watched, calibrator: Calibrator, path: Path, again: str)
             "high": found.high,
             "mean_probability": said,
             "rate": rate,
-            "refit": again,
+            "refit": refit,
         }
     return {
         "calibrator": calibrator.id,
@@ -186,7 +198,3 @@ def _document(watched: _Watched, calibrator: Calibrator, path: Path, again: str)
 
 def _e(log_e: float) -> str:
     return f"{math.exp(log_e):.3g}" if log_e < 300 else f"1e{log_e / math.log(10):.0f}"
-
-
-def _say(text: str) -> None:
-    print(strip_control_characters(text), file=sys.stderr)

@@ -1,19 +1,61 @@
-"""What `assay calibrate show` says: the calibrators of this machine, which one is chosen for a task, and why."""
+"""`assay calibrate show`: the calibrators of this machine, which one is chosen for a task, and why."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...calibration.registry import Choice, Entry, Purpose, Registry, explain_choice, folders, name_of, read_registry
-from ...calibration.report.report import summary
+from ...calibration.control_characters import strip_control_characters
+from ..exit_codes import DONE, UsageError
+from ..options import EVENTS, TASKS, add_json_option, add_model_option, command_parser, model_choice
+from ..terminal import print_json
+
+if TYPE_CHECKING:
+    from ...calibration.registry import Choice, Entry, Registry
+    from ...inference.opening import ModelChoice
+    from ..options import Subparsers
+
+
+def register(actions: Subparsers) -> None:
+    """Add `assay calibrate show`."""
+    parser = command_parser(actions, "show", "list the calibrators on this machine, and explain which one is used")
+    parser.add_argument(
+        "--project", metavar="DIR", type=Path, help="list the calibrators of this project, too (default: the project of the current folder)"
+    )
+    parser.add_argument("--why", action="store_true", help="explain which calibrator is chosen for what the options below describe")
+    parser.add_argument("--event", choices=EVENTS, help="what the probability is about (default: exact_match)")
+    parser.add_argument("--task", choices=TASKS, help="what the model is asked for (default: each task)")
+    parser.add_argument("--language", help="language identifier (default: python)")
+    add_model_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List the calibrators, and explain the choice where that is asked for. Raises UsageError and ModelError."""
+    from ...calibration.registry import project_of
+    from ...inference.opening import ModelChoice
+
+    choice, project = model_choice(arguments), arguments.project
+    if project is not None and not project.is_dir():
+        raise UsageError(f"{project} is not a folder")
+    if not arguments.why and (arguments.event or arguments.task or arguments.language or choice != ModelChoice()):
+        raise UsageError("--event, --task, --language and the options of the model only go with --why")
+    question = _question(arguments, choice) if arguments.why else None
+    found = show(project.absolute() if project else project_of(Path.cwd()), question)
+    if arguments.json:
+        print_json(found.document)
+    else:
+        print(strip_control_characters(found.text))
+    return DONE
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a calibrator is chosen for. model: a fingerprint's id; prompts: for each task asked about, that of prompt and decoder."""
+    """What a calibrator is chosen for. model: its fingerprint. prompts: for each task, the fingerprint of prompt and decoder."""
 
     model: str
     prompts: Mapping[str, str]
@@ -22,18 +64,21 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Listing:
     """The answer for people and as one JSON document."""
 
     text: str
     document: dict[str, Any]
 
 
-def show(project: Path | None, question: Question | None = None) -> Shown:
-    """The calibrators that there are and, for a question, the chosen one of each task with the reason.
+def show(project: Path | None, question: Question | None = None) -> Listing:
+    """List the calibrators and, for a question, say which is chosen for each task, and why.
 
-    project: root folder of a project whose own calibrators are looked at, too.
+    project: root folder of a project whose own calibrators are listed, too.
     """
+    from ...calibration.registry import folders, read_registry
+    from ...calibration.report.report import summary
+
     places = folders(project)
     registry = read_registry(places)
     choices = {task: _chosen(registry, question, task) for task in question.prompts} if question else {}
@@ -58,15 +103,29 @@ def show(project: Path | None, question: Question | None = None) -> Shown:
     }
     if question:
         document |= {"asked": asdict(question), "choices": [_choice_json(task, choice) for task, choice in choices.items()]}
-    return Shown("\n".join(lines), document)
+    return Listing("\n".join(lines), document)
+
+
+def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
+    from ...inference.completion.settings import Settings
+    from ...inference.completion.task import kind_of
+
+    tasks = (arguments.task,) if arguments.task else TASKS
+    with choice.open() as model:
+        prompts = {task: Settings().fingerprint(model.layout, model.context_length, kind_of(task)) for task in tasks}
+        return Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
 
 
 def _chosen(registry: Registry, asked: Question, task: str) -> Choice:
+    from ...calibration.registry import Purpose, explain_choice
+
     return explain_choice(registry, Purpose(asked.model, asked.prompts[task], asked.event, task, asked.language))
 
 
 def _explained(task: str, choice: Choice, only: bool) -> Iterator[str]:
-    """only: the only task that is explained; else what is for other tasks is counted, because it is explained there."""
+    """The lines about one task. only: it is the only one; else the calibrators of other tasks are counted, and explained there."""
+    from ...calibration.registry import name_of
+
     yield f"{task}: {choice.reason}"
     told = [passed for passed in choice.passed_over if only or passed.entry.calibrator.task == task]
     yield from (f"  not {name_of(passed.entry)}: {passed.reason}" for passed in told)

@@ -10,7 +10,7 @@ import pytest
 from house.running import assay
 
 from assay.calibration.samples import Sample, write_samples
-from assay.cli.demo import Answer, Place, load_places, render, render_summary, summarise
+from assay.cli.demo import Place, PlaceResult, load_places, render, render_summary, summarise
 from assay.cli.terminal import Paint
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import open_model
@@ -101,7 +101,7 @@ def test_piped_it_has_no_colour_and_forced_it_says_the_same_in_colour(tiny_gguf:
 
 
 def test_without_a_suggestion_the_place_is_shown_as_it_is_and_the_author_is_quoted() -> None:
-    shown = render(Answer(PLACE, None, False, 12.3), 1, 9, Paint(colour=False), 80)
+    shown = render(PlaceResult(PLACE, None, False, 12.3), 1, 9, Paint(colour=False), 80)
     assert shown.split("\n") == [
         "1/9 a.py:4 the end of a line",
         "    1  import a",
@@ -116,11 +116,11 @@ def test_without_a_suggestion_the_place_is_shown_as_it_is_and_the_author_is_quot
 
 def test_lines_around_the_suggestion_are_no_wider_than_the_window() -> None:
     wide = Place("a.py", 2, "line", "an end", "# " + "x" * 300 + "\ny = ", "1", "\n")
-    assert max(map(len, render(Answer(wide, None, False, 1.0), 1, 1, Paint(colour=False), 60).split("\n")[1:3])) == 60
+    assert max(map(len, render(PlaceResult(wide, None, False, 1.0), 1, 1, Paint(colour=False), 60).split("\n")[1:3])) == 60
 
 
 def test_the_summary_counts_what_the_author_wrote() -> None:
-    answers = [Answer(PLACE, None, False, 10.0), Answer(PLACE, None, False, 30.0)]
-    text = render_summary(summarise(answers, 100.0), [], Paint(colour=False))
+    results = [PlaceResult(PLACE, None, False, 10.0), PlaceResult(PLACE, None, False, 30.0)]
+    text = render_summary(summarise(results, 100.0), [], Paint(colour=False))
     assert text.startswith("0 of 2 places")
     assert "20 ms for a suggestion; 110 ms to the first suggestion, 100 of them to open the model." in text

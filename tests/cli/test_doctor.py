@@ -46,7 +46,7 @@ def test_the_log_of_events_is_named_with_its_size_and_what_is_wrong_with_it(tiny
         check = examined("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))[1]["event log"]
         return check["state"], check["detail"] or ""
 
-    assert found() == ("note", f"none yet at {log}: a server makes it, unless assay.log.events is false")
+    assert found() == ("note", f"none yet; the server will make {log}, unless assay.log.events is false")
     EventLog(log, create=True).close()
     assert found() == ("ok", f"0.0 MiB at {log} (see: assay logs summary)")
     log.write_text("something else\n" * 100)
@@ -118,10 +118,10 @@ def test_without_a_compiler_it_says_how_to_get_one_and_works_all_the_same(tiny_g
     assert checks["C++ compiler"]["mend"]
 
 
-def test_the_mending_command_stands_under_what_it_mends() -> None:
+def test_the_command_that_helps_stands_under_what_is_missing() -> None:
     lines = render([Check("Python", "ok", "3.12"), Check("model", "missing", "no file", "make demo")], Paint(colour=False)).split("\n")
     assert lines[:3] == ["✓ Python  3.12", "✗ model   no file", "          → make demo"]
-    assert lines[-1] == "Assay does not work here yet: model."
+    assert lines[-1] == "Assay does not work here yet. Missing: model."
 
 
 def test_only_the_processors_features_that_are_on_are_named() -> None:

@@ -10,7 +10,7 @@ import pytest
 from house.running import assay
 
 from assay.calibration.samples import read_samples
-from assay.cli.eval import eval_report
+from assay.cli.main import main
 from assay.offline_eval.run import ANSWERS, SCHEMA, Run
 
 QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
@@ -48,7 +48,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert eval_report(run.folder, as_json=True) == 0
+    assert main(["eval", "report", str(run.folder), "--json"]) == 0
     said = capsys.readouterr()
     document = json.loads(said.out)
     assert document["exact_match"]["line"] == {
@@ -121,7 +121,7 @@ def test_a_damaged_run_is_refused_with_file_and_reason(
     run: Run, capsys: pytest.CaptureFixture[str], file: str, content: bytes, message: str
 ) -> None:
     (run.folder / file).write_bytes(content)
-    assert eval_report(run.folder) == 2
+    assert main(["eval", "report", str(run.folder)]) == 2
     said = capsys.readouterr()
     assert message in said.err
     assert said.err.startswith("assay: ")

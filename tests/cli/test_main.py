@@ -12,7 +12,7 @@ from house.running import assay
 
 from assay.calibration.maps.registry import MAPS
 from assay.calibration.samples import EVENTS
-from assay.cli import main as cli
+from assay.cli import exit_codes
 from assay.cli import options as cli_options
 from assay.inference.completion.task import Kind, Task
 from assay.inference.model import KVType
@@ -187,7 +187,7 @@ def test_a_reader_that_leaves_early_is_no_error_worth_a_traceback(tiny_gguf: Pat
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(60) == cli.FAILED
+        assert process.wait(60) == exit_codes.FAILED
 
 
 def test_ctrl_c_ends_quietly_with_130() -> None:
@@ -199,7 +199,7 @@ def test_ctrl_c_ends_quietly_with_130() -> None:
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (cli.INTERRUPTED, b"")
+        assert (process.returncode, err) == (exit_codes.INTERRUPTED, b"")
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import Event, Row, hash_of
 from assay.calibration.log.samples import showings_of
 from assay.cli import main as cli
-from assay.cli.logs.wording import evaluation_told
+from assay.cli.logs.evaluate import lines_of
 
 Logged = tuple[str | None, Event]
 
@@ -84,7 +84,7 @@ def test_percentages_that_are_all_alike_are_judged_as_far_as_that_goes() -> None
     (one,) = evaluations_of(showings_of(rows(*(each for number in range(100) for each in showing(number, number % 2 == 0, 0.5)))))
     assert one.calibrated is None
     assert one.evidence is not None
-    assert "can't be tested" in "".join(evaluation_told(one, 300))
+    assert "can't be tested" in "".join(lines_of(one, 300))
 
 
 def test_the_command_tells_what_was_said_and_what_was_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,9 +94,9 @@ def test_the_command_tells_what_was_said_and_what_was_kept(tmp_path: Path, capsy
     assert cli.main(["logs", "evaluate", "--log", str(path)]) == 0
     told = capsys.readouterr().out
     assert "600 shown; of 600 it is known whether they were kept after 300 s" in told
-    assert "that they are true is refuted (p = 0.0" in told
+    assert "that the percentages are true is refuted (p = 0.0" in told
     assert "exact match by the calibrator by exact_match:" in told
-    assert "no log tells" in told
+    assert "a log can't show whether" in told
     assert cli.main(["logs", "evaluate", "--log", str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [each["labelled"] for each in found["evaluations"]] == [600, 100]

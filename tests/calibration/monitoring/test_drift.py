@@ -22,7 +22,6 @@ from assay.calibration.measures.registry import enter
 from assay.calibration.monitoring.drift import MIN_TOLERANCE, Alarm, Watch, alarm, log_e_value, start, watch
 from assay.calibration.samples import Sample, write_samples
 from assay.calibration.strict_json import build
-from assay.cli.calibrate.drift import calibrate_drift
 from assay.cli.main import main
 
 PROBABILITY = st.floats(1e-9, 1 - 1e-9)
@@ -209,7 +208,7 @@ def test_the_command_raises_no_alarm_where_the_calibrator_holds(files: Path, sai
     assert "no alarm" in text
 
 
-def test_the_command_says_where_the_drift_began_and_how_to_mend_it(files: Path, said: Said) -> None:
+def test_the_command_says_where_the_drift_began_and_what_to_do(files: Path, said: Said) -> None:
     paths = [str(files / "same.jsonl"), str(files / "lower.jsonl")]
     assert main(["calibrate", "drift", str(files / "c.json"), *paths, "--json"]) == 0
     document, text = said()
@@ -236,21 +235,23 @@ def test_projects_that_differ_are_no_drift(tmp_path: Path, said: Said) -> None:
     calibrator = fit(fitted, "exact_match", resamples=100).calibrator
     save(calibrator, tmp_path / "c.json")
     write_samples(tmp_path / "s.jsonl", fitted)
-    assert calibrate_drift(tmp_path / "c.json", [tmp_path / "s.jsonl"], True) == 0
+    assert main(["calibrate", "drift", str(tmp_path / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 0
     assert said()[0]["tolerance"] == 2 * calibrator.between_group_sd > 0.5
 
 
 def test_samples_without_a_label_or_a_number_are_counted(files: Path, tmp_path: Path, said: Said) -> None:
     samples = [sample(0), sample(1, label=None), sample(2, total_logprob=-1e6), sample(3, length=3.0)]
     write_samples(tmp_path / "s.jsonl", samples)
-    assert calibrate_drift(files / "c.json", [tmp_path / "s.jsonl"], True) == 0
+    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 0
     document, text = said()
     assert (document["n"], document["without_label"], document["without_number"]) == (1, 1, {"outside": 2})
-    assert "left out: 1 without a label, 2 that get no number, the first is s2: total_logprob is -1e+06, the calibrator has seen" in text
+    assert (
+        "left out: 1 without a label, 2 that get no probability, the first is s2: total_logprob is -1e+06, the calibrator has seen" in text
+    )
 
 
 def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Said) -> None:
-    assert calibrate_drift(files / "c.json", [files / "fitted.jsonl"], True) == 0
+    assert main(["calibrate", "drift", str(files / "c.json"), str(files / "fitted.jsonl"), "--json"]) == 0
     document, text = said()
     assert document["fitted_on_these"] is True
     assert "fitted on these very samples" in text
@@ -258,17 +259,17 @@ def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Sai
 
 def test_the_first_of_several_alternatives_is_a_first_choice(files: Path, tmp_path: Path) -> None:
     write_samples(tmp_path / "s.jsonl", [replace(sample(number), alternatives=4) for number in range(3)])
-    assert calibrate_drift(files / "c.json", [tmp_path / "s.jsonl"], True) == 0
+    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 0
 
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"model": "f" * 16}, "is of the model ffffffffffffffff, the calibrator"),
-        ({"prompt": "f" * 16}, "is of the prompt"),
-        ({"task": "block"}, "is of the task block"),
-        ({"language": "java"}, "is of the language java"),
-        ({"rank": 2, "alternatives": 4}, "is of the number of alternatives 4, the calibrator"),
+        ({"model": "f" * 16}, "not ffffffffffffffff as in the sample 's0'"),
+        ({"prompt": "f" * 16}, "is for the prompt "),
+        ({"task": "block"}, "is for the task line, not block"),
+        ({"language": "java"}, "is for the language python, not java"),
+        ({"rank": 2, "alternatives": 4}, "is for the number of alternatives 1, not 4"),
         ({"labels": {"kept": True}}, "none of the 1 samples has a label for exact_match"),
         ({"measures": {"length": 3.0}}, "the first is s0: total_logprob is not known"),
     ],
@@ -278,7 +279,7 @@ def test_samples_that_the_calibrator_is_not_for_are_refused(
 ) -> None:
     made: Sample = replace(sample(0), **changed)
     write_samples(tmp_path / "s.jsonl", [made])
-    assert calibrate_drift(files / "c.json", [tmp_path / "s.jsonl"], True) == 2
+    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 2
     document, text = said()
     assert document == {}
     assert reason in text
@@ -287,6 +288,6 @@ def test_samples_that_the_calibrator_is_not_for_are_refused(
 def test_wrong_usage_ends_with_2(files: Path, tmp_path: Path, said: Said) -> None:
     assert main(["calibrate", "drift", str(files / "c.json"), str(files / "same.jsonl"), "--alpha", "2"]) == 2
     assert "alpha must be between 0 and 1, not 2.0" in said()[1]
-    assert calibrate_drift(tmp_path / "none.json", [files / "same.jsonl"], False) == 2
-    assert calibrate_drift(files / "c.json", [tmp_path / "none.jsonl"], False) == 2
+    assert main(["calibrate", "drift", str(tmp_path / "none.json"), str(files / "same.jsonl")]) == 2
+    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "none.jsonl")]) == 2
     assert said()[1].count("can't be read") == 2

@@ -26,7 +26,6 @@ from assay.calibration.report.measured import measured
 from assay.calibration.report.plots import DARK, pictures
 from assay.calibration.report.report import Report, report, summary
 from assay.calibration.samples import Sample, write_samples
-from assay.cli.calibrate.fit import calibrate_report
 from assay.cli.main import main
 
 DATE = datetime(2026, 1, 2, tzinfo=UTC)
@@ -270,7 +269,7 @@ def test_probabilities_that_are_all_equal_are_one_bin(tmp_path: Path) -> None:
 
 def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(fitted.calibrator, tmp_path / "c.json")
-    assert calibrate_report([tmp_path / "c.json"], tmp_path / "out", True) == 0
+    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out"), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["reports"]
     assert found["id"] == load(tmp_path / "c.json").id
     assert found["after"] is found["before"] is found["by_project"] is None
@@ -333,7 +332,7 @@ def test_the_maps_of_groups_that_have_their_own_are_in_the_report(fitted: Fit, t
 def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
     both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(tmp_path / "s.jsonl", both)
-    assert calibrate_report([tmp_path / "s.jsonl"], tmp_path / "out", False, kind="platt") == 0
+    assert main(["calibrate", "report", str(tmp_path / "s.jsonl"), "--out", str(tmp_path / "out"), "--map", "platt"]) == 0
     text = (tmp_path / "out" / "report.md").read_text()
     assert "## exact match, line" in text
     assert "## kept, line" in text
@@ -355,7 +354,7 @@ def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
     assert (found["calibrator"]["event"], found["calibrator"]["features"]) == ("kept", ["total_logprob", "length"])
     assert "written: report/report.html" in said.err
     for arguments, reason in (
-        (["c.json", "--features", "length"], "c.json is a calibrator, which has event, features and map already"),
+        (["c.json", "--features", "length"], "c.json is a calibrator and has its event, features and map"),
         (["s.jsonl", "--features", "beauty"], "unknown measure beauty, known are total_logprob"),
         (["s.jsonl", "--event", "tests_pass"], "0 of 100 samples have a label for tests_pass"),
     ):
@@ -365,21 +364,21 @@ def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
 
 def test_a_report_without_labels_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_samples(tmp_path / "s.jsonl", [sample(1, label=None)])
-    assert calibrate_report([tmp_path / "s.jsonl"], tmp_path / "out", False) == 2
+    assert main(["calibrate", "report", str(tmp_path / "s.jsonl"), "--out", str(tmp_path / "out")]) == 2
     assert "none of the 1 samples has a label" in capsys.readouterr().err
 
 
 def test_a_report_on_several_calibrators_ends_with_2(fitted: Fit, tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         save(fitted.calibrator, tmp_path / name)
-    assert calibrate_report([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "out", False) == 2
+    assert main(["calibrate", "report", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--out", str(tmp_path / "out")]) == 2
 
 
 def test_a_file_that_can_not_be_written_ends_with_1(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(fitted.calibrator, tmp_path / "c.json")
     (tmp_path / "out").write_text("")
-    assert calibrate_report([tmp_path / "c.json"], tmp_path / "out", False) == 1
-    assert "can't be written" in capsys.readouterr().err
+    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 1
+    assert "can't be read or written" in capsys.readouterr().err
 
 
 def test_without_matplotlib_the_report_says_what_to_install(
@@ -394,6 +393,6 @@ def test_without_matplotlib_the_report_says_what_to_install(
 
     save(fitted.calibrator, tmp_path / "c.json")
     monkeypatch.setattr(builtins, "__import__", without)
-    assert calibrate_report([tmp_path / "c.json"], tmp_path / "out", False) == 1
+    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 1
     assert "-m pip install matplotlib" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

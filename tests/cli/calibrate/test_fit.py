@@ -10,9 +10,11 @@ from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import load
 from assay.calibration.samples import write_samples
-from assay.cli.calibrate.fit import calibrate_fit
+from assay.cli.main import main
 
-FEATURES = ["total_logprob"]
+
+def fit(samples: Path, out: Path, *options: str) -> int:
+    return main(["calibrate", "fit", str(samples), "--event", "exact_match", "--out", str(out), *options])
 
 
 @pytest.fixture
@@ -23,13 +25,13 @@ def samples(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fitted(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "c.json", False) == 0
+    assert fit(samples, tmp_path / "c.json") == 0
     capsys.readouterr()
     return tmp_path / "c.json"
 
 
 def test_fit_writes_a_calibrator_and_says_what_it_is_worth(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "new" / "c.json", False) == 0
+    assert fit(samples, tmp_path / "new" / "c.json") == 0
     said = capsys.readouterr()
     assert said.out == ""
     assert "informative: P(exact match) for tiny, n = 500 from 12 projects" in said.err
@@ -37,7 +39,7 @@ def test_fit_writes_a_calibrator_and_says_what_it_is_worth(samples: Path, tmp_pa
 
 
 def test_fit_prints_one_json_document_and_nothing_else_on_stdout(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "c.json", True) == 0
+    assert fit(samples, tmp_path / "c.json", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["id"] == load(tmp_path / "c.json").id
     assert document["calibrator"] == json.loads((tmp_path / "c.json").read_text())
@@ -45,27 +47,28 @@ def test_fit_prints_one_json_document_and_nothing_else_on_stdout(samples: Path, 
 
 def test_unreadable_samples_end_with_2_and_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad.jsonl").write_text("{\n")
-    assert calibrate_fit([tmp_path / "bad.jsonl"], "exact_match", FEATURES, tmp_path / "c.json", False) == 2
+    assert fit(tmp_path / "bad.jsonl", tmp_path / "c.json") == 2
     assert "bad.jsonl:1: not JSON" in capsys.readouterr().err
     assert not (tmp_path / "c.json").exists()
 
 
 def test_an_unknown_event_ends_with_2(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibrate_fit([samples], "correct", FEATURES, tmp_path / "c.json", False) == 2
-    assert "unknown event 'correct'" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        fit(samples, tmp_path / "c.json", "--event", "correct")
+    assert "argument --event: invalid choice: 'correct'" in capsys.readouterr().err
 
 
 def test_a_place_that_can_not_be_written_ends_with_1(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
-    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "file" / "c.json", False) == 1
-    assert "can't be written" in capsys.readouterr().err
+    assert fit(samples, tmp_path / "file" / "c.json") == 1
+    assert "can't be read or written" in capsys.readouterr().err
 
 
 def test_free_is_every_measure_that_costs_nothing_and_that_all_samples_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     samples = [structs.replace(s, measures={**s.measures, "ask_true": -1.0, "token_count": 3.0 + s.seed % 5}) for s in world(300)[0]]
     samples[7] = structs.replace(samples[7], measures={k: v for k, v in samples[7].measures.items() if k != "token_count"})
     write_samples(tmp_path / "s.jsonl", samples)
-    assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", ["free"], tmp_path / "c.json", False, kind="platt") == 0
+    assert fit(tmp_path / "s.jsonl", tmp_path / "c.json", "--features", "free", "--map", "platt") == 0
     assert load(tmp_path / "c.json").features == ("total_logprob", "length")
 
 
@@ -79,7 +82,7 @@ def test_free_takes_agreement_in_where_all_alternatives_have_it_and_leaves_it_ou
         (world(300)[0], ("total_logprob", "length")),
     ):
         write_samples(tmp_path / "s.jsonl", samples)
-        assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", ["free"], tmp_path / "c.json", False, kind="platt") == 0
+        assert fit(tmp_path / "s.jsonl", tmp_path / "c.json", "--features", "free", "--map", "platt") == 0
         assert load(tmp_path / "c.json").features == features
 
 
@@ -87,11 +90,11 @@ def test_a_measure_that_is_missing_or_impossible_is_said_with_file_and_line(tmp_
     for wrong, said in (({"total_logprob": 0.5}, "positive"), ({"total_logprob": -1e20}, "which no generation has")):
         path = tmp_path / "s.jsonl"
         write_samples(path, [sample(0), sample(1), sample(2, **wrong)])
-        assert calibrate_fit([path], "exact_match", ["total_logprob"], tmp_path / "c.json", False) == 2
+        assert fit(path, tmp_path / "c.json") == 2
         assert f"{path}:3: sample s2: total_logprob" in (err := capsys.readouterr().err)
         assert said in err
     write_samples(path, [sample(0, min_logprob=-1.0), sample(1)])
-    assert calibrate_fit([path], "exact_match", ["min_logprob"], tmp_path / "c.json", False) == 2
+    assert fit(path, tmp_path / "c.json", "--features", "min_logprob") == 2
     assert f"{path}:2: 1 of 2 samples have no measure min_logprob" in capsys.readouterr().err
 
 
@@ -99,14 +102,14 @@ def test_a_calibrator_is_not_written_over_samples_or_what_is_no_calibrator(
     samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = samples.read_bytes()
-    assert calibrate_fit([samples], "exact_match", FEATURES, samples, False) == 2
+    assert fit(samples, samples) == 2
     assert "holds the samples" in capsys.readouterr().err
     (tmp_path / "notes.txt").write_text("of use")
-    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "notes.txt", False) == 2
-    assert "holds no calibrator" in capsys.readouterr().err
+    assert fit(samples, tmp_path / "notes.txt") == 2
+    assert "exists and is not a calibrator" in capsys.readouterr().err
     assert (samples.read_bytes(), (tmp_path / "notes.txt").read_text()) == (before, "of use")
     fitted.write_text('{"schema": "assay/calibrator/1", damaged')
-    assert calibrate_fit([samples], "exact_match", FEATURES, fitted, False) == 0
+    assert fit(samples, fitted) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
@@ -114,23 +117,23 @@ def test_a_pipe_or_a_device_is_not_replaced_and_a_link_is_followed(
     samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "pipe", False) == 1
-    assert "pipe: can't be written: it is no regular file" in capsys.readouterr().err
+    assert fit(samples, tmp_path / "pipe") == 1
+    assert "pipe: can't be read or written: it is no regular file" in capsys.readouterr().err
     assert (tmp_path / "pipe").is_fifo()
     (tmp_path / "link.json").symlink_to(fitted)
     fitted.unlink()
-    assert calibrate_fit([samples], "exact_match", FEATURES, tmp_path / "link.json", False) == 0
+    assert fit(samples, tmp_path / "link.json") == 0
     assert (tmp_path / "link.json").is_symlink()
     assert load(fitted).event == "exact_match"
 
 
 def test_no_samples_at_all_are_said_with_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty.jsonl").write_text("")
-    assert calibrate_fit([tmp_path / "empty.jsonl"], "exact_match", FEATURES, tmp_path / "c.json", False) == 2
+    assert fit(tmp_path / "empty.jsonl", tmp_path / "c.json") == 2
     assert f"{tmp_path / 'empty.jsonl'}: no samples" in capsys.readouterr().err
 
 
 def test_what_a_samples_file_calls_a_model_drives_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_samples(tmp_path / "s.jsonl", [structs.replace(s, model_name="\x1b[31mred") for s in world(100)[0]])
-    assert calibrate_fit([tmp_path / "s.jsonl"], "exact_match", FEATURES, tmp_path / "c.json", False) == 0
+    assert fit(tmp_path / "s.jsonl", tmp_path / "c.json") == 0
     assert "\x1b" not in capsys.readouterr().err

@@ -99,8 +99,8 @@ def test_a_file_does_not_drive_the_terminal(project: Path, made: Calibrator) -> 
     ("arguments", "reason"),
     [
         (["--project", "nowhere"], "nowhere is not a folder"),
-        (["--task", "line"], "are for --why, which is not given"),
-        (["--threads", "2"], "are for --why, which is not given"),
+        (["--task", "line"], "only go with --why"),
+        (["--threads", "2"], "only go with --why"),
     ],
 )
 def test_what_can_not_be_answered_is_refused(project: Path, arguments: list[str], reason: str) -> None:

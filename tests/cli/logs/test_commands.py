@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import sqlite3
@@ -17,11 +18,15 @@ from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import EventsDropped, ShowingSeen, TextLogged, hash_of
 from assay.calibration.registry import Purpose, choose, load_registry
 from assay.calibration.samples import read_samples
-from assay.cli import main as cli
-from assay.cli.logs.commands import logs_forget
+from assay.cli.main import main
 from assay.server.tracking.event_writer import EventWriter, LogTarget
 
 CODE = "SECRET = 1"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -47,7 +52,7 @@ def logged(path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> int:
-    return cli.main(["logs", *map(str, arguments)])
+    return main(["logs", *map(str, arguments)])
 
 
 def document(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -63,12 +68,12 @@ def test_what_the_log_says_becomes_a_calibrator_and_the_alarm_watches_it(
     assert "line of the model 0123456789abcdef, prompt fedcba9876543210: 400 samples, 300 with a label, " in capsys.readouterr().err
     found = read_samples(samples)
     assert [sample.labels["kept"] is None for sample in found] == [n % 4 == 0 for n in range(400)]
-    assert cli.main(["calibrate", "fit", str(samples), "--event", "kept", "--out", str(calibrator)]) == 0
+    assert main(["calibrate", "fit", str(samples), "--event", "kept", "--out", str(calibrator)]) == 0
     made = load(calibrator)
     assert (made.event, made.task, made.status) == ("kept", "line", "informative")
     assert (made.fitted_on.n, made.fitted_on.grouped_by, made.fitted_on.groups) == (300, "project", 12)
     capsys.readouterr()
-    assert cli.main(["calibrate", "drift", str(calibrator), str(samples), "--exit-code"]) == 0
+    assert main(["calibrate", "drift", str(calibrator), str(samples), "--exit-code"]) == 0
     assert "watched 300 samples for P(kept)" in capsys.readouterr().err
 
 
@@ -147,10 +152,10 @@ def test_the_summary_says_what_became_of_suggestions_and_what_it_passed_over(log
         db.execute("INSERT INTO events (time_ms, server, kind, body) VALUES (1, 'a', 'shown', '{')")
     assert run("summary", "--log", logged) == 0
     said = capsys.readouterr()
-    assert "showings that were seen: 400: 300 accepted, 100 ignored" in said.out
+    assert "suggestions that were seen: 400: 300 accepted, 100 ignored" in said.out
     assert "of 300 that are known, " in said.out
-    assert "1 events of kinds that this version does not know" in said.err
-    assert "1 events that can't be read" in said.err
+    assert "skipped 1 event of a kind that this version of Assay does not know" in said.err
+    assert "skipped 1 event that can't be read" in said.err
     assert run("summary", "--log", logged, "--json", "--days", "1") == 0
     found = document(capsys)
     assert (found["all"]["showings"], found["all"]["labelled"], found["at_s"]) == (400, 300, 300)
@@ -192,7 +197,7 @@ def test_a_log_that_is_none_ends_with_2_and_its_name_and_is_left_alone(
 def test_samples_that_can_not_be_written_end_with_1(logged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert run("export", "--log", logged, "--out", tmp_path / "file" / "s.jsonl") == 1
-    assert "can't be written" in capsys.readouterr().err
+    assert "can't be read or written" in capsys.readouterr().err
 
 
 def test_the_path_is_that_of_the_users_own_log_or_the_one_that_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +211,7 @@ def test_prune_keeps_to_the_days_and_the_size(path: Path, capsys: pytest.Capture
     with EventLog(path, create=True) as log:
         log.append([new(EventsDropped(count=1), time_ms=0)] + [new(request(f"{n}"), time_ms=2**42) for n in range(3000)])
         assert run("prune", "--log", path, "--days", "100") == 0
-        assert "1 events deleted" in capsys.readouterr().err
+        assert "1 event deleted" in capsys.readouterr().err
         assert run("prune", "--log", path, "--megabytes", "1") == 0
         assert log.size <= 2**20
 
@@ -232,18 +237,23 @@ def test_all_about_a_document_is_forgotten_by_its_path_however_an_editor_writes_
         assert list(log.rows()) == []
 
 
-def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     with EventLog(path, create=True) as log:
         log.append([new(TextLogged(what="suggested", text=CODE), "a"), new(ShowingSeen(by="client"), "a", 2 * BEGAN_MS)])
 
     def answers(answer: str) -> int:
-        return logs_forget(path, text=True, ask=lambda _: answer)
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
+        return run("forget", "--log", path, "--text")
 
-    assert answers("") == answers("no") == 1
+    assert answers("") == answers("no\n") == 1
+    assert "Delete all code from " in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert run("forget", "--log", path, "--text") == 1  # nobody to ask
     assert "--yes" in capsys.readouterr().err
     assert CODE.encode() in path.read_bytes()
-    assert answers("y") == 0
+    assert answers("y\n") == 0
     assert CODE.encode() not in path.read_bytes()
     assert run("forget", "--log", path, "--before", datetime.fromtimestamp(BEGAN_MS / 500).isoformat(), "--yes") == 0
     with EventLog(path) as log:

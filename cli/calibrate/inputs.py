@@ -1,0 +1,66 @@
+"""What `assay calibrate fit` and `report` share: reading samples, naming features, and fitting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..exit_codes import UsageError
+from ..terminal import say
+
+if TYPE_CHECKING:
+    from ...calibration.calibrator import Calibrator
+    from ...calibration.fitting.fit import Fit
+    from ...calibration.fitting.shrinkage import Level
+    from ...calibration.samples import Sample
+
+DEFAULT_FEATURES = ("total_logprob",)
+FREE = "free"
+
+
+def samples_of(paths: Sequence[Path]) -> list[Sample]:
+    """The samples of some files. Raises SampleError, and UsageError where there are none."""
+    from ...calibration.samples import read_samples
+
+    if samples := read_samples(paths):
+        return samples
+    raise UsageError(f"{', '.join(map(str, paths))}: no samples")
+
+
+def fitted(
+    samples: Sequence[Sample],
+    paths: Sequence[Path],
+    event: str,
+    features: Sequence[str],
+    *,
+    kind: str,
+    levels: Sequence[Level] = (),
+    adapt_from: Calibrator | None = None,
+) -> Fit:
+    """`fit`, whose error says in which of the files the sample stands. Raises UsageError."""
+    from ...calibration.fitting.checks import FitError
+    from ...calibration.fitting.fit import fit
+    from ...calibration.samples import place_of
+
+    try:
+        return fit(samples, event, _named(features, samples), kind=kind, levels=levels, adapt_from=adapt_from)
+    except FitError as error:
+        place = place_of(error.sample, paths) if error.sample else None
+        raise UsageError(f"{place}: {error}" if place else str(error)) from error
+
+
+def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
+    """The features by name. FREE stands for all that need no further call of the model and that every sample has."""
+    from ...calibration.measures.registry import MEASURES
+
+    if list(features) != [FREE]:
+        return features
+    named = []
+    for name in (name for name, measure in MEASURES.items() if measure.cost == 0):
+        without = [sample.id for sample in samples if name not in sample.measures]
+        if not without:
+            named.append(name)
+        elif len(without) < len(samples):
+            say(f"note: {name} is left out: {len(without)} of {len(samples)} samples lack it, the first is {without[0]}")
+    return named

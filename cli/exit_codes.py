@@ -1,0 +1,86 @@
+"""The exit codes of `assay`. Here, and nowhere else, an error becomes an exit code and a message."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+
+from ..offline_eval.errors import UsageError as UsageError
+from .terminal import say
+
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def run_to_exit_code(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code; an error that a user can act on becomes a line on stderr.
+
+    Raises what is neither the user's mistake nor a failure that is known of: that is a fault of ours, and its traceback is needed.
+    """
+    try:
+        code = command()
+        print(end="", flush=True)  # not sys.stdout.flush(): stdout is None where it was closed before the start
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard_output()
+        return FAILED
+    except OSError as error:
+        say(f"assay: {_os_message(error)}")
+        if error.errno == errno.ENOSPC:
+            _discard_output()
+        return FAILED
+    except Exception as error:
+        known = code_of(error)
+        if known is None:
+            raise
+        say(f"assay: {error}")
+        return known
+    return code
+
+
+def code_of(error: Exception) -> int | None:
+    """USAGE for an error in what the user gave, FAILED for one of the work itself, None for a fault of ours."""
+    if isinstance(error, UsageError):
+        return USAGE
+    failures, mistakes = _known_errors()
+    if isinstance(error, failures):
+        return FAILED
+    return USAGE if isinstance(error, mistakes) else None
+
+
+def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
+    """The errors of the rooms below: those that end with FAILED, and those that end with USAGE unless they are among the first."""
+    from ..analysis.oracle.copying import NotCopied
+    from ..analysis.oracle.environment import NoEnvironment
+    from ..analysis.oracle.interpreter import UnusableInterpreter
+    from ..analysis.sandbox.isolation.best_level import NoIsolation
+    from ..calibration.calibrator import CalibratorError
+    from ..calibration.fitting.checks import FitError
+    from ..calibration.log.event_log import EventLogError, EventLogUnavailable
+    from ..calibration.report.plots import PlotError
+    from ..calibration.samples import SampleError
+    from ..inference import errors
+    from ..offline_eval.errors import StudyError
+    from ..offline_eval.run import RunError
+
+    not_installed = (errors.RuntimeMissing, errors.ExtraMissing, errors.HttpxMissing, PlotError)
+    model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.FolderLoadFailed, errors.DecodeFailed, errors.ForwardFailed)
+    server_failed = (errors.ServerUnreachable, errors.ServerTimedOut, errors.ServerBusy, errors.RequestRefused)
+    bad_answer = (errors.BadAnswer, errors.AnswerCutOff)
+    closed = (errors.ModelClosed, errors.RemoteClosed)
+    study_failed = (StudyError, NoIsolation, NoEnvironment, UnusableInterpreter)
+    failures = (*not_installed, *model_failed, *server_failed, *bad_answer, *closed, *study_failed, EventLogUnavailable)
+    return failures, (errors.ModelError, CalibratorError, FitError, SampleError, EventLogError, RunError, NotCopied)
+
+
+def _os_message(error: OSError) -> str:
+    if error.errno == errno.ENOSPC:
+        return f"{error.strerror}: nothing more can be written{f' to {error.filename}' if error.filename else ''}"
+    return f"{error.filename}: can't be read or written: {error.strerror}" if error.filename else str(error)
+
+
+def _discard_output() -> None:
+    """Nobody reads any more, or nothing can be written: what is left in the buffer must not fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,68 @@
+"""`assay logs export`: write the log's suggestions as samples with the label `kept`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..exit_codes import DONE, UsageError
+from ..options import TASKS, add_json_option, add_log_option, command_parser
+from ..terminal import print_json, say
+from .log import by_subject, count, label_counts, samples_in, say_left_out, subject_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..options import Subparsers
+
+# When the server looks whether a suggestion is still there.
+CHECKED_AFTER_S = (15, 30, 120, 300, 600)
+
+
+def register(actions: Subparsers) -> None:
+    """Add `assay logs export`."""
+    parser = command_parser(
+        actions, "export", "write samples with the label kept", "A calibrator is fitted to them with: assay calibrate fit --event kept."
+    )
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the samples' file (JSON Lines)")
+    parser.add_argument(
+        "--at", metavar="SECONDS", type=int, choices=CHECKED_AFTER_S, default=300,
+        help="how long after it ended a suggestion must still be there to count as kept: 15, 30, 120, 300 or 600 (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--task", choices=TASKS, help="only samples of this task (default: all)")
+    parser.add_argument("--model", metavar="ID", help="only samples of the model with this fingerprint (default: all)")
+    parser.add_argument("--prompt", metavar="ID", help="only samples of the prompt and decoder with this fingerprint (default: all)")
+    add_log_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the samples. Raises UsageError, EventLogError and OSError."""
+    from ...calibration.samples import write_samples
+
+    out = arguments.out
+    if _is_database(out):
+        raise UsageError(f"{out} is an SQLite file, perhaps a log of events, and is left alone: name another file")
+    logged = samples_in(arguments.log, arguments.at, {"task": arguments.task, "model": arguments.model, "prompt": arguments.prompt})
+    write_samples(out, logged.samples)
+    parts = by_subject(logged.samples)
+    say_left_out(logged)
+    for (task, model, prompt), samples in parts.items():
+        known = label_counts(samples)
+        counted = f"{len(samples):,} samples, {known['labelled']:,} with a label, {known['positives']:,} of them kept"
+        say(f"{task} of the model {model}, prompt {prompt}: {counted}")
+    if len(parts) > 1:
+        say("note: a calibrator is fitted to one task, model and prompt; choose with --task, --model and --prompt")
+    say(f"written: {count(len(logged.samples), 'sample')}: {out}")
+    if arguments.json:
+        kinds = [subject_json(subject, samples) for subject, samples in parts.items()]
+        print_json({"file": str(out), "n": len(logged.samples), "left_out": logged.left_out, "kinds": kinds})
+    return DONE
+
+
+def _is_database(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"

@@ -1,0 +1,102 @@
+"""`assay logs forget`: delete events for good."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...calibration.control_characters import strip_control_characters
+from ..exit_codes import DONE, FAILED
+from ..options import add_log_option, command_parser, date
+from ..terminal import is_terminal, say
+from .log import count, opened
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ...calibration.log.event_log import EventLog
+    from ..options import Subparsers
+
+# The characters that editors do not quote in the path of a URI: VS Code and pathlib quote all but letters, Neovim leaves the delimiters of
+# RFC 3986 as they are, and some clients everything (None).
+_UNQUOTED = ("/", "/!$&'()*+,;=:@", None)
+
+
+def register(actions: Subparsers) -> None:
+    """Add `assay logs forget`."""
+    parser = command_parser(actions, "forget", "delete events for good", "What is deleted is also overwritten in the file.")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--all", action="store_true", help="all events")
+    what.add_argument("--document", metavar="PATH|URI", help="all events about one file")
+    what.add_argument("--before", metavar="DATE", type=date, help="all events before a date, such as 2026-11-22 or 2026-11-22T08:00")
+    what.add_argument("--text", action="store_true", help="the code that was logged; other events stay")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    add_log_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Delete what was named. Raises EventLogError.
+
+    FAILED where the user does not agree, where nothing is about the document, and where remains may be left because another process
+    reads the log.
+    """
+    with opened(arguments.log) as log:
+        if not arguments.yes and not _agreed(f"Delete {_what(arguments)} from {log.path}?"):
+            say("nothing was deleted")
+            return FAILED
+        deleted = _delete(log, arguments)
+        unknown = arguments.document is not None and not deleted
+        if unknown:
+            say(f"nothing was deleted: no event in {log.path} is about {arguments.document}. Give its whole path, as the editor has it")
+        else:
+            say(f"{count(deleted, 'event')} deleted: {log.path}")
+        # also where nothing was deleted now: remains of what was deleted before may be there yet
+        if log.overwritten():
+            return FAILED if unknown else DONE
+        say(f"another process reads the log, so remains stay in {log.path}-wal until it ends; then run this again")
+        return FAILED
+
+
+def _delete(log: EventLog, arguments: argparse.Namespace) -> int:
+    from ...calibration.log.events import hash_of
+
+    if arguments.document is not None:
+        return log.forget_documents(map(hash_of, _uris(arguments.document)))
+    if arguments.before is not None:
+        return log.forget_before(int(arguments.before.timestamp() * 1e3))
+    return log.forget_texts() if arguments.text else log.forget_all()
+
+
+def _uris(document: str) -> set[str]:
+    """How editors may write a document's URI."""
+    from urllib.parse import quote
+
+    if "://" in document or document.startswith("untitled:"):
+        return {document}
+    found = set[str]()
+    for path in {Path(document).absolute(), Path(document).resolve()}:
+        text = path.as_posix()
+        for root in {text, text[:1].lower() + text[1:]} if path.drive else {text}:
+            whole = root if root.startswith("/") else f"/{root}"
+            raw = os.fsencode(whole)
+            found |= {f"file://{whole if unquoted is None else quote(raw, safe=unquoted)}" for unquoted in _UNQUOTED}
+    return found
+
+
+def _agreed(question: str) -> bool:
+    if not is_terminal(sys.stdin):
+        say(f"{question} There is nobody to ask: say --yes.")
+        return False
+    print(strip_control_characters(question), "[y/N]", end=" ", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _what(arguments: argparse.Namespace) -> str:
+    if arguments.document is not None:
+        return f"all events about {arguments.document}"
+    if arguments.before is not None:
+        return f"all events before {arguments.before.isoformat(sep=' ', timespec='minutes')}"
+    return "all code" if arguments.text else "all events"

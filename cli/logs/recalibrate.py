@@ -1,0 +1,106 @@
+"""`assay logs recalibrate`: fit calibrators of the event `kept` to the log, for servers to use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..exit_codes import DONE
+from ..options import add_json_option, add_log_option, command_parser
+from ..terminal import print_json, say
+from .log import KEPT, by_subject, label_counts, samples_in, say_left_out, subject_json
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from ...calibration.calibrator import Calibrator
+    from ...calibration.samples import Sample
+    from ..options import Subparsers
+
+
+def register(actions: Subparsers) -> None:
+    """Add `assay logs recalibrate`."""
+    parser = command_parser(
+        actions,
+        "recalibrate",
+        "fit a calibrator of the event kept for each task that has enough labels",
+        "They are written to your own calibrators. Servers use them at once where the setting assay.event is kept.",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
+    add_log_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fit a calibrator for each task, model and prompt. Each has its own file, which the next one replaces.
+
+    Raises EventLogError and OSError.
+    """
+    from ...calibration.calibrator import save
+    from ...calibration.fitting.checks import FitError
+    from ...calibration.log.samples import AT_S, NOT_SEEN
+    from ...calibration.registry import folders
+    from ...calibration.report.report import summary
+
+    folder = dict(folders())["user"]
+    written: list[dict[str, Any]] = []
+    refused: list[dict[str, Any]] = []
+    logged = samples_in(arguments.log, AT_S, {})
+    say_left_out(logged)
+    for subject, samples in by_subject(logged.samples).items():
+        task, model, prompt = subject
+        known = f"{task} of the model {model}: {_known(samples)}"
+        try:
+            calibrator = _fitted(samples)
+        except FitError as error:
+            refused.append(subject_json(subject, samples) | {"reason": str(error)})
+            say(f"{known}: no calibrator: {error}")
+            continue
+        path = folder / f"{KEPT}-{task}-{model[:8]}-{prompt[:8]}.json"
+        if not arguments.dry_run:
+            save(calibrator, path)
+        written.append(subject_json(subject, samples) | _described(calibrator, path))
+        say(f"{known}: {summary(calibrator)}\nbecause: {calibrator.reason}")
+        say(f"{'would be written' if arguments.dry_run else 'written'}: {path}")
+    if not written and not refused:
+        none = "all that was shown is left out" if logged.left_out.keys() - {NOT_SEEN} else "the log has no suggestion that was shown"
+        say(f"no calibrator: {none}")
+    if written:
+        say(f"note: servers show these percentages where the setting assay.event is {KEPT}")
+    if arguments.json:
+        print_json({"dry_run": arguments.dry_run, "written": written, "refused": refused})
+    return DONE
+
+
+def _fitted(samples: Sequence[Sample]) -> Calibrator:
+    """Raises FitError, also for too few samples: an insufficient calibrator gives no number."""
+    from ...calibration.fitting.checks import FitError
+    from ...calibration.fitting.fit import fit
+
+    calibrator = fit(samples, KEPT).calibrator
+    if calibrator.status == "insufficient":
+        raise FitError(calibrator.reason)
+    return calibrator
+
+
+def _known(samples: Sequence[Sample]) -> str:
+    """How many labels there are. A suggestion that was ignored has none, and many clients do not tell of a dismissal."""
+    known = label_counts(samples)
+    return f"of {len(samples):,} shown it is known of {known['labelled']:,} whether they were kept ({known['positives']:,} were)"
+
+
+def _described(calibrator: Calibrator, path: Path) -> dict[str, Any]:
+    evidence = calibrator.evidence
+    return {
+        "path": str(path),
+        "id": calibrator.id,
+        "event": KEPT,
+        "n": evidence.n,
+        "positives": evidence.positives,
+        "status": calibrator.status,
+        "reason": calibrator.reason,
+        "skill": evidence.skill and asdict(evidence.skill),
+    }
