@@ -1,4 +1,7 @@
-"""What a study measures is what an editor shows: the same places asked through the language server and through the studies."""
+"""What a study measures is what an editor shows: the same places, by the embedded model, through the language server and through a study.
+
+tests/offline_eval/test_suggested.py asks a scripted model, which is fast.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from offsets import offset_at
 from assay.analysis.python.lines import UnreadableSource, middle, rest, sample_lines, whole
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import EMBEDDED, open_model
-from assay.offline_eval.suggested import Place
+from assay.offline_eval.suggested import FileWithGap
 from assay.suggestion.positions import Position, position_at
 
 from ..server.client import client_of
@@ -21,11 +24,11 @@ from ..server.client import client_of
 OPTIONS = {"alternatives": 1, "kind": "line", "speculate": False, "modelOptions": {"threads": 1}}
 
 
-def places(count: int) -> list[Place]:
+def places(count: int) -> list[FileWithGap]:
     """Lines, rests and middles of lines in real files, a third of these with CRLF line ends, a third indented with tabs."""
     rng = random.Random(17)
     files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
-    found: list[Place] = []
+    found: list[FileWithGap] = []
     while len(found) < count:
         text = rng.choice(files).read_text(encoding="utf-8", errors="replace")
         text = rng.choice([text, text.replace("\n", "\r\n"), text.replace("    ", "\t")])
@@ -37,22 +40,13 @@ def places(count: int) -> list[Place]:
             task = rng.choice(["line", "line_rest", "line_middle"])
             gap = {"line": whole, "line_rest": rest, "line_middle": middle}[task](text, line, *([] if task == "line" else ["0"]))
             if gap is not None:
-                found.append(Place(text, gap, task, Settings()))
+                found.append(FileWithGap(text, gap, task, Settings()))
     return found[:count]
 
 
-async def test_an_editor_and_a_study_make_the_same_file_of_30_places() -> None:
-    await same_files(30)
-
-
 @pytest.mark.slow
-async def test_an_editor_and_a_study_make_the_same_file_of_300_places() -> None:
-    await same_files(300)
-
-
-async def same_files(count: int) -> None:
-    """Assert that accepting what the server inserts, and what a study judges, gives the same bytes at each place, or both show nothing."""
-    drawn = places(count)
+async def test_accepting_in_an_editor_gives_the_file_that_a_study_judges() -> None:
+    drawn = places(300)
     with open_model(threads=1) as model:
         studied = [next(place.suggestions(model)).inserted for place in drawn]
     hidden = 0
@@ -74,4 +68,4 @@ async def same_files(count: int) -> None:
             assert len(items) == 1, where
             start, end = (offset_at(text, Position(**items[0]["range"][edge]), "utf-16") for edge in ("start", "end"))
             assert (text[:start] + items[0]["insertText"] + text[end:]).encode() == place.accepted(inserted).encode(), where
-    assert 0 < hidden < count / 2
+    assert 0 < hidden < len(drawn) / 2
