@@ -83,7 +83,7 @@ class LiveModel:
         for kind in (place.kind, *(kind for kind in _KINDS if kind != place.kind)):
             found = self.memory.find(request.uri, place.prefix, place.suffix, kind)
             if found is not None and (kind == place.kind or (found.typed and found.generations)):
-                return GenerationResult(found.generations, kind, found.typed, "memory", drawn=found.drawn)
+                return found
         return None
 
     async def generate(self, request: GenerationRequest) -> GenerationResult:

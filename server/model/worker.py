@@ -74,7 +74,7 @@ class _Host:
         self._load_ms = 0.0
         self._alive = 0.0
 
-    def answer(self, request: dict[str, Any]) -> Any:
+    def result_of(self, request: dict[str, Any]) -> Any:
         self._alive = time.monotonic()
         match request["op"]:
             case "load":
@@ -175,7 +175,7 @@ def main() -> None:
     while (request := requests.next()) is not None and request["op"] != "close":
         number = request["id"]
         try:
-            answer = {"id": number, "ok": host.answer(request)}
+            answer = {"id": number, "ok": host.result_of(request)}
         except Exception as error:
             answer = {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
         requests.done(number)

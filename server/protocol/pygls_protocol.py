@@ -170,9 +170,9 @@ class Protocol(LanguageServerProtocol):
         answering = asyncio.get_running_loop().create_task(self.inline_completions(asked))
         futures: dict[Any, Any] = self._request_futures
         futures[number] = answering
-        answering.add_done_callback(partial(self._answer, number))
+        answering.add_done_callback(partial(self._send_result, number))
 
-    def _answer(self, number: int | str, answering: asyncio.Task[dict[str, Any]]) -> None:
+    def _send_result(self, number: int | str, answering: asyncio.Task[dict[str, Any]]) -> None:
         """Send the answer as pygls does, but encode the result with msgspec."""
         futures: dict[Any, Any] = self._request_futures
         if futures.get(number) is answering:

@@ -10,6 +10,7 @@ from itertools import islice
 
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
+from .request import GenerationResult
 from .rest import MAX_BEHIND, gained, rest_of
 
 # Characters before and behind a place that must be as they were. An edited line changes what the embedded model writes at 37 % of places
@@ -31,19 +32,6 @@ _TOKEN_SIZE = 256
 _CUT_SHORT = (StopReason.TOKENS, StopReason.TIME)
 
 _Place = tuple[str, Kind, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the model wrote that still fits a place.
-
-    generations: what is left of them, in their order; empty where it is known to add nothing. typed: what was typed since they were made;
-    drawn: how many were made there.
-    """
-
-    generations: tuple[Generation, ...]
-    typed: str
-    drawn: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,18 +85,19 @@ class Memory:
             self._drop(next(iter(self._entries)))
         return generations
 
-    def find(self, uri: str, prefix: str, suffix: str, kind: Kind) -> Found | None:
+    def find(self, uri: str, prefix: str, suffix: str, kind: Kind) -> GenerationResult | None:
         """What fits between prefix and suffix, which are as for `keep`; None where nothing is known of this place.
 
         The newest wins, but where a budget ended what it has, the longest that begins so and goes on does.
         """
         place: _Place | None = None
-        found: Found | None = None
+        found: GenerationResult | None = None
         for entry, typed in self._nearby(uri, prefix, kind):
             closed = gained(entry.place[3], suffix)
             left = None if closed is None else rest_of(entry.generations, typed, closed)
             if left is not None and (found is None or _goes_on(found.generations, left)):
-                place, found = entry.place, Found(left, typed, len(entry.generations))
+                place = entry.place
+                found = GenerationResult(left, kind, typed, "memory", drawn=len(entry.generations))
             if found is not None and not _cut_short(found.generations):
                 break
         if place is not None:

@@ -14,7 +14,8 @@ from assay.calibration.measures.registry import measures_of
 from assay.inference.completion.task import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.server.requests import cache as module
-from assay.server.requests.cache import Found, Memory
+from assay.server.requests.cache import Memory
+from assay.server.requests.request import GenerationResult
 from assay.server.requests.rest import MAX_GAINED
 from assay.suggestion.remainder import remainder
 
@@ -35,7 +36,11 @@ def remembering(*texts: str, prefix: str = ABOVE, suffix: str = BELOW, kind: Kin
     return memory
 
 
-def texts(found: Found | None) -> list[str] | None:
+def remembered(generations: tuple[Generation, ...], typed: str = "", *, drawn: int = 1) -> GenerationResult:
+    return GenerationResult(generations, "line", typed, "memory", drawn=drawn)
+
+
+def texts(found: GenerationResult | None) -> list[str] | None:
     return None if found is None else [left.text for left in found.generations]
 
 
@@ -43,14 +48,14 @@ def test_the_same_place_is_answered_with_the_same_generations() -> None:
     made = (generation("value = 1"), generation("other"))
     memory = Memory()
     memory.keep(URI, ABOVE, BELOW, "line", made)
-    assert memory.find(URI, ABOVE, BELOW, "line") == Found(made, typed="", drawn=2)
+    assert memory.find(URI, ABOVE, BELOW, "line") == remembered(made, drawn=2)
 
 
 def test_typing_along_taking_it_back_and_accepting_a_word_are_answered_with_the_rest() -> None:
     memory = remembering("value = other(1)")
     made = generation("value = other(1)")
     for typed in ["v", "va", "v", "", "value", "value =", "value = other(1", "value = ot", "v"]:
-        assert memory.find(URI, ABOVE + typed, BELOW, "line") == Found((left,) if (left := remainder(made, typed)) else (), typed, 1)
+        assert memory.find(URI, ABOVE + typed, BELOW, "line") == remembered((left,) if (left := remainder(made, typed)) else (), typed)
     assert memory.find(URI, ABOVE + "w", BELOW, "line") is None
     assert memory.find(URI, ABOVE + "value ==", BELOW, "line") is None
     assert memory.find(URI, ABOVE[:-1], BELOW, "line") is None
@@ -90,7 +95,7 @@ def test_agreement_is_that_among_what_is_left_by_its_remaining_tokens_and_one_al
 
 def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed() -> None:
     for memory, drawn in ((remembering(), 0), (remembering("", "  "), 2), (remembering("", "value"), 2)):
-        assert memory.find(URI, ABOVE, BELOW, "line") == Found((), "", drawn=drawn)
+        assert memory.find(URI, ABOVE, BELOW, "line") == remembered((), drawn=drawn)
         assert memory.find(URI, ABOVE + "x", BELOW, "line") is None
 
 
@@ -98,7 +103,7 @@ def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed
 def test_behind_a_text_that_the_model_ended_there_is_nothing_and_behind_another_nobody_knows(end: StopReason) -> None:
     ended = end in (StopReason.LINE, StopReason.BLOCK, StopReason.SUFFIX, StopReason.END)
     found = remembering("value", "other", end=end).find(URI, ABOVE + "value", BELOW, "line")
-    assert found == (Found((), "value", drawn=2) if ended else None)
+    assert found == (remembered((), "value", drawn=2) if ended else None)
 
 
 def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
@@ -107,7 +112,7 @@ def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
     found = memory.find(URI, shifted + "va", BELOW, "line")
     assert texts(found) == ["lue"]
     for prefix, suffix in [(shifted, BELOW), (ABOVE[500:], BELOW), (ABOVE, BELOW + "x"), (ABOVE, BELOW[:-9])]:
-        assert memory.find(URI, prefix, suffix, "line") == Found((generation("value"),), "", drawn=1)
+        assert memory.find(URI, prefix, suffix, "line") == remembered((generation("value"),))
     near = ABOVE[: -module.MAX_BEFORE] + "x" + ABOVE[-module.MAX_BEFORE + 1 :]
     assert near != ABOVE
     assert memory.find(URI, near, BELOW, "line") is None
