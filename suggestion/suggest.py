@@ -1,13 +1,15 @@
-"""From a place in a text to a suggestion: what the command line does in its own process and the language server through the model's."""
+"""From a generation at a place to a suggestion with its confidence: for the language server and the commands alike."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
-from dataclasses import replace
 
 from ..calibration.bands import BOUNDARIES, Boundaries
+from ..calibration.confidence import confidence, uncalibrated
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
-from ..calibration.registry import Purpose, Registry
+from ..calibration.measures.registry import measures_of
+from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..calibration.samples import Event
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
@@ -16,7 +18,7 @@ from .complete import complete
 from .cut.steps import text_to_show
 from .place import Place
 from .positions import Encoding, Range, position_at
-from .suggestion import Suggestion, suggest
+from .suggestion import Suggestion
 from .window import window
 
 # The budgets that a user may set, by the names of `Settings`.
@@ -29,8 +31,7 @@ BUDGETS = {
 
 
 def prompt_mismatch(settings: Settings, context_length: int, kind: Kind) -> str:
-    """What makes the prompt another than the one that calibrators are fitted with, for people, by the names of the settings; empty for
-    none that is known."""
+    """How the prompt differs from the one that calibrators are fitted with, by the names of the settings; empty if it does not."""
     usual = Settings()
     said = [
         f"{name} is {now}, and calibrators are fitted with {then}"
@@ -39,13 +40,14 @@ def prompt_mismatch(settings: Settings, context_length: int, kind: Kind) -> str:
     ]
     if not said and not settings.fits(context_length, kind):
         said = [
-            f"the model's context, {context_length} tokens, is too short for all that it is shown elsewhere (assay.modelOptions.context)"
+            f"the model's context, {context_length} tokens, is too short for the prompt that calibrators are fitted with "
+            "(assay.modelOptions.context)"
         ]
     return "; ".join(said)
 
 
 def purpose_at(place: Place, model_id: str, layout: Layout, context_length: int, settings: Settings) -> Purpose:
-    """What a calibrator is asked for at a place, for what this model writes there with these settings."""
+    """What a calibrator must be for, to say how likely this model is to be right at a place with these settings."""
     return Purpose(
         model_id,
         settings.fingerprint(layout, context_length, place.kind),
@@ -67,26 +69,40 @@ def suggestion_of(
     drawn: Drawn = SINGLE_DRAW,
     prompt_mismatch: Callable[[], str] = lambda: "",
 ) -> Suggestion | None:
-    """The suggestion that this generation makes at this place, its lines ended as the place's are; None where it adds nothing.
+    """The suggestion that a generation makes at a place; None where the text is hidden (`cut.steps.text_to_show`).
 
-    purpose: as `purpose_at`; all others: as `suggest`.
+    Measures and confidence are of what the model wrote, whatever is cut from it for this place. The confidence has no number where no
+    calibrator is for the purpose, or where the log-probabilities are approximate because tokens of the prompt were shifted.
+
+    Parameters
+        purpose: what the registry is asked for (`purpose_at`).
+        project: the root folder's name; a calibrator may have a map of its own for it.
+        drawn: the generation's rank among the alternatives that were drawn with it.
+        prompt_mismatch: words it (`prompt_mismatch`); called only where no calibrator is for the purpose.
     """
     text = text_to_show(generation.text, place.cursor)
     if text is None:
         return None
-    made = suggest(
-        generation,
-        kind=place.kind,
+    # A server may tell no log-probabilities.
+    measures = measures_of(generation) | drawn.measures if generation.tokens else {}
+    entry = choose(registry, purpose, drawn)
+    if entry is None:
+        found = uncalibrated(purpose.event, explain_choice(registry, purpose, drawn, prompt_mismatch()).reason)
+    elif generation.timings.shifted_tokens:
+        found = uncalibrated(purpose.event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
+    else:
+        found = confidence(
+            entry.calibrator, measures, {"language": purpose.language, **({"project": project} if project else {})}, boundaries
+        )
+    return Suggestion(
+        id=uuid.uuid4().hex[:12],
+        text=text,
         range=place.range,
-        purpose=purpose,
-        registry=registry,
-        project=project,
-        boundaries=boundaries,
-        drawn=drawn,
-        prompt_mismatch=prompt_mismatch,
+        kind=place.kind,
+        confidence=found,
+        measures=measures,
+        timings_ms={"prompt": generation.timings.prompt_ms, "generate": generation.timings.generate_ms},
     )
-    # Measures are of what the model wrote, whatever is cut from it for this place.
-    return made and replace(made, text=text)
 
 
 def suggest_at(
@@ -102,9 +118,9 @@ def suggest_at(
     max_ms: float | None = None,
     project: str | None = None,
 ) -> Suggestion | None:
-    """The suggestion at an offset (in code points) of a text, made in this process; None when the model suggests nothing.
+    """The suggestion at an offset (in code points) of a text, made in this process; None where nothing is shown.
 
-    The range's columns count in `encoding`: code points unless told. project: as `suggest`. Raises ModelError.
+    encoding: what the columns of the range count. project: as `suggestion_of`. Raises ModelError.
     """
     settings = Settings()
     reach = window(settings)

@@ -24,9 +24,10 @@ from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import open_model
 from assay.server.documents.documents import Document
 from assay.server.model.ipc import generation_from_json, generation_to_json
+from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range, position_at
-from assay.suggestion.suggest import suggest_at
-from assay.suggestion.suggestion import Suggestion, suggest
+from assay.suggestion.suggest import suggest_at, suggestion_of
+from assay.suggestion.suggestion import Suggestion
 from assay.suggestion.window import window
 
 from ..server.client import client_of
@@ -47,7 +48,7 @@ def generation(text: str = "x = 1", *logprobs: float) -> Generation:
 
 def suggested(made: Generation, registry: Registry = NOTHING, *, language: str = "python", drawn: Drawn = SINGLE_DRAW) -> Suggestion | None:
     purpose = Purpose(MODEL, PROMPT, "exact_match", "line", language)
-    return suggest(made, kind="line", range=HERE, purpose=purpose, registry=registry, drawn=drawn)
+    return suggestion_of(made, Place("", "", HERE), purpose=purpose, registry=registry, drawn=drawn)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n"])

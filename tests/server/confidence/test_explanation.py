@@ -19,8 +19,10 @@ from assay.inference.completion.prompt import Context
 from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
 from assay.server.confidence.explanation import Explanation, Seen, code_span, explanation, fenced, hover_markdown, least_certain, seen_in
 from assay.suggestion.context_report import context_json
+from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.suggestion import Suggestion, suggest
+from assay.suggestion.suggest import suggestion_of
+from assay.suggestion.suggestion import Suggestion
 
 PURPOSE = Purpose(MODEL, PROMPT, "exact_match", "line", "python")
 HERE = Range(Position(3, 1), Position(3, 1))
@@ -39,7 +41,7 @@ def generation(*logprobs: float) -> Generation:
 
 def explained(registry: Registry, made: Generation | None = None, **changes: object) -> tuple[Suggestion, Choice, Explanation]:
     made = made or generation()
-    suggestion = suggest(made, kind="line", range=HERE, purpose=PURPOSE, registry=registry)
+    suggestion = suggestion_of(made, Place("", "", HERE), purpose=PURPOSE, registry=registry)
     assert suggestion is not None
     choice = explain_choice(registry, PURPOSE)
     seen = (Seen("the text before the cursor", 423), Seen("a part of", 80, "src/`util`.py"))
