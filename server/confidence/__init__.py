@@ -1,1 +1,1 @@
-"""Calibrators in use, and what editors ask about them: why, the dial, drift. Never asks the model."""
+"""The calibrators in use, and what is reported of them: explanation, dial, drift. Asks no model and knows no messages."""

@@ -1,1 +1,1 @@
-"""What an editor can ask for, and how the answers look on the wire. Computes no suggestion itself."""
+"""What an editor can ask for, and the form of the answers. Computes no suggestion itself."""

@@ -1,7 +1,7 @@
 """A suggestion as an item of the ordinary completion menu, for editors without inline completion. Pure.
 
-What editors do with an item decides its fields. What is said of eglot and Helix was read in versions of their sources of some years ago,
-and newer ones may do more:
+The fields of an item follow from what editors do with it. For eglot and Helix this was read in sources that are some years old; newer
+versions may do more:
 
 * The range begins at the word before the cursor, and new text, filter text and label all begin with that word. Kate replaces the whole
   word whatever the range says, and filters by label; the others filter the filter text by what stands between the range's start and the
@@ -25,17 +25,17 @@ from ...suggestion.positions import Encoding, Position, column_at, content, inde
 from ...suggestion.suggestion import Suggestion
 from ..confidence.explanation import fenced
 
-# As wide as a menu may be before it hides the code beside it; the whole text stands in the documentation.
-_LABEL = 60
-# Before any letter or digit that another server sorts by.
-_FIRST = "!"
+# A wider menu would hide the code beside it. The documentation of the item has the whole text.
+_MAX_LABEL = 60
+# Sorts before the letters and digits of other servers.
+_SORT_FIRST = "!"
 _SPACES = re.compile(r"\s+")
 _SNIPPET_SYNTAX = re.compile(r"[\\$}]")
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where the completion was asked for. before: what stands before it on its line; encoding: what columns count in."""
+    """The place of the request. before: the text before it on its line. encoding: the unit of columns."""
 
     position: Position
     before: str
@@ -45,7 +45,7 @@ class Cursor:
 def completion_list(
     suggestion: Suggestion | None, cursor: Cursor, *, language: str, evidence: str, accepted: str, as_snippet: bool = False
 ) -> types.CompletionList:
-    """One item for the suggestion, or none where there is none or a menu can't hold it: its range is not within the cursor's line.
+    """A list with one item for the suggestion. It is empty without a suggestion, or if its range is not within the cursor's line.
 
     language: for the highlighting of what would be inserted; evidence: markdown (`hover_markdown`); accepted: the command that is run with
     the suggestion as its argument. as_snippet: for a client that inserts only the first line of a plain text (Neovim) and takes snippets; a
@@ -77,20 +77,20 @@ def _item(
         kind=types.CompletionItemKind.Text if snippet is None else types.CompletionItemKind.Snippet,
         documentation=types.MarkupContent(types.MarkupKind.Markdown, f"{fenced(suggestion.text, language)}\n\n{evidence}"),
         preselect=False,
-        sort_text=_FIRST,
+        sort_text=_SORT_FIRST,
         filter_text=first_line if first_line.startswith(typed) else typed,
         insert_text_format=types.InsertTextFormat.PlainText if snippet is None else types.InsertTextFormat.Snippet,
         insert_text_mode=types.InsertTextMode.AsIs if snippet is None else types.InsertTextMode.AdjustIndentation,
         text_edit=types.TextEdit(
             types.Range(types.Position(start.line, column), types.Position(end.line, end.character)), text if snippet is None else snippet
         ),
-        # Neovim can't send back what has numbers with a fraction, or null: the id is enough.
+        # Neovim can't send back null, or numbers with a fraction. The id is enough.
         command=types.Command(title="Suggestion accepted", command=accepted, arguments=[{"id": suggestion.id}]),
     )
 
 
 def _word_start(before: str) -> int:
-    """Where the word that a line's text ends with begins."""
+    """The start of the word at the end of a text."""
     index = len(before)
     while index > 0 and (before[index - 1].isalnum() or before[index - 1] == "_"):
         index -= 1
@@ -98,7 +98,7 @@ def _word_start(before: str) -> int:
 
 
 def _index(cursor: Cursor, column: int) -> int:
-    """The index into `before` of a column at or before the cursor, counted from the cursor, for `before` may lack a long line's start."""
+    """The index into `before` of a column. It is counted from the cursor, because `before` may lack the start of a long line."""
     cut = cursor.position.character - _width(cursor.before, cursor.encoding)
     return index_at(cursor.before, max(0, column - cut), cursor.encoding)
 
@@ -108,14 +108,14 @@ def _width(text: str, encoding: Encoding) -> int:
 
 
 def _label(text: str) -> str:
-    """The first line that is not blank, on one line and not too long; an ellipsis where that is not all."""
+    """The first line that is not blank, shortened; with an ellipsis if that is not all."""
     first, *more = [line for line in map(str.strip, map(content, split_lines(text))) if line] or [""]
-    shown = strip_control_characters(_SPACES.sub(" ", first))
-    return shown if len(shown) <= _LABEL and not more else f"{shown[: _LABEL - 2].rstrip()} …"
+    label = strip_control_characters(_SPACES.sub(" ", first))
+    return label if len(label) <= _MAX_LABEL and not more else f"{label[: _MAX_LABEL - 2].rstrip()} …"
 
 
 def _snippet(text: str, before: str) -> str | None:
-    """The text as a snippet without the indentation that the client adds to each line; None where it is one line, or is indented less."""
+    """The text as a snippet, without the indentation that the client adds to each line. None for one line, or for less indentation."""
     first, *rest = map(content, split_lines(text))
     indent = before[: len(before) - len(before.lstrip(" \t"))]
     if not rest or any(line.strip() and not line.startswith(indent) for line in rest):

@@ -1,7 +1,6 @@
-"""The messages of a keystroke, read straight from JSON: those that keep the documents equal to the editor's, and those that ask for inline
-completions.
+"""The messages of a keystroke, parsed directly from JSON: changes of documents, and requests for inline completions.
 
-pygls's way through a dictionary and cattrs takes 10 times as long for an edit, and twice as long for a file of 50,000 lines.
+pygls goes through a dictionary and cattrs, which takes 10 times as long for an edit and twice as long for a file of 50,000 lines.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Integer = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 
 
 class _Params(msgspec.Struct, rename="camel"):
-    """Names are the protocol's, and fields that are not named here are passed over."""
+    """Field names are those of the protocol. Other fields are ignored."""
 
 
 class _Identifier(_Params):
@@ -137,7 +136,7 @@ class _Cancelled(_Params):
 
 
 class _Message(msgspec.Struct, tag_field="method", forbid_unknown_fields=True):
-    """A whole message. With anything more, such as an id where none belongs, it is none."""
+    """A whole message. A message with further fields, such as an id in a notification, is refused."""
 
     jsonrpc: Literal["2.0"]
 
@@ -186,7 +185,7 @@ class InlineCompletion(_Message, tag="textDocument/inlineCompletion"):
 
 
 class CancelRequest(_Message, tag="$/cancelRequest"):
-    """The editor does not want an answer any more."""
+    """The editor no longer wants an answer."""
 
     params: _Cancelled
 
@@ -199,7 +198,7 @@ _DECODER = msgspec.json.Decoder(Message)
 
 
 def read(body: bytes) -> Message | None:
-    """The message in a body; None where it is another one, malformed, or holds what only Python's decoder reads (a lone surrogate)."""
+    """Parse a body. None if it is another message, is malformed, or has what only Python's own decoder reads (a lone surrogate)."""
     try:
         message: Message = _DECODER.decode(body)
     except (ValueError, RecursionError):
@@ -208,6 +207,6 @@ def read(body: bytes) -> Message | None:
 
 
 def structure(data: dict[str, Any]) -> Message:
-    """The message in a JSON object with one of METHODS. Raises ValueError, which says what is wrong with its params."""
+    """Parse a JSON object with one of METHODS. Raises ValueError, which says what is wrong with its params."""
     message: Message = msgspec.convert({key: data[key] for key in ("jsonrpc", "id", "method", "params") if key in data}, Message)
     return message

@@ -1,1 +1,1 @@
-"""What becomes of suggestions in the editor, and the events that are logged of it. Never asks the model."""
+"""What became of suggestions in the editor, and the events that are logged of it. Asks no model and hides no suggestion."""

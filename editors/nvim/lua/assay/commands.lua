@@ -5,9 +5,9 @@ local report = require('assay.report')
 local M = {}
 
 -- Minutes that `:Assay pause` takes without a number.
-local PAUSE = 30
--- The longest that the server knows: a day.
-local LONGEST = 1440
+local PAUSE_MINUTES = 30
+-- A day: the longest pause that the server takes.
+local MAX_MINUTES = 1440
 
 local function say(text, level)
   vim.notify('Assay: ' .. text, level or vim.log.levels.INFO)
@@ -150,12 +150,12 @@ end
 
 ---@param minutes? string
 local function pause(minutes)
-  local count = PAUSE
+  local count = PAUSE_MINUTES
   if minutes then
     count = tonumber(minutes)
   end
-  if not count or not (count > 0 and count <= LONGEST) then
-    say(('pause needs a number of minutes, up to %d'):format(LONGEST), vim.log.levels.WARN)
+  if not count or not (count > 0 and count <= MAX_MINUTES) then
+    say(('pause needs a number of minutes, up to %d'):format(MAX_MINUTES), vim.log.levels.WARN)
     return
   end
   set_pause(count, function()
