@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -133,6 +131,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def load_places(folder: Path = EXAMPLES) -> list[Place]:
     """The places that `places.toml` marks in a folder's files. Raises ValueError, with file and line, for one that is not there."""
+    import tomllib
+
     entries = tomllib.loads((folder / "places.toml").read_text(encoding="utf-8"))["place"]
     return [_place(folder, entry) for entry in entries]
 
@@ -167,6 +167,8 @@ def complete_place(model: Model, registry: Registry, place: Place) -> PlaceResul
 
 def summarise(results: list[PlaceResult], opened_ms: float) -> Summary:
     """Counts and medians over all the results. opened_ms: what opening the model took."""
+    import statistics
+
     rates = [rate for result in results if (rate := result.tokens_per_second) is not None]
     confidences = [(result.suggestion.confidence.probability, result.exact) for result in results if result.suggestion is not None]
     numbered = [(probability, exact) for probability, exact in confidences if probability is not None]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import platform
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Set
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -98,6 +95,8 @@ def render(checks: list[Check], paint: Paint) -> str:
 
 
 def _python() -> Check:
+    import platform
+
     text = f"{platform.python_version()} at {sys.executable}, Assay {__version__}"
     return Check("Python", "ok", text)
 
@@ -111,6 +110,8 @@ def _compiler() -> Check:
 
 
 def _runtime() -> Iterator[Check]:
+    import subprocess
+
     if importlib.util.find_spec("llama_cpp") is None:
         yield Check("llama.cpp", "missing", "llama-cpp-python is not installed", f"{_PIP} 'llama-cpp-python>=0.3.36,<0.4'")
         return
@@ -150,6 +151,8 @@ def features(system: str) -> str:
 
 
 def _gpu() -> str | None:
+    import platform
+
     if sys.platform == "darwin" and platform.machine() == "arm64":
         return "Apple GPU"
     tool = shutil.which("nvidia-smi")
@@ -236,8 +239,8 @@ def _sandbox() -> Iterator[Check]:
     except NoIsolation as error:
         yield Check("sandbox", "note", "untrusted programs can't be isolated here", str(error))
     else:
-        mend = None if level == "bubblewrap" else "sudo apt install bubblewrap"
-        yield Check("sandbox", "ok" if mend is None else "note", f"untrusted programs are isolated with {level}", mend)
+        weaker, mend = ("", None) if level == "bubblewrap" else ("; bubblewrap isolates more", "sudo apt install bubblewrap")
+        yield Check("sandbox", "ok" if mend is None else "note", f"untrusted programs are isolated with {level}{weaker}", mend)
     for name, command in (("Java", "javac"), ("JavaScript", "node")):
         if path := shutil.which(command):
             yield Check(f"{name} programs", "ok", f"{_first_line([path, '--version']) or 'version unknown'} at {path}")
@@ -264,6 +267,8 @@ def _extras() -> Iterator[Check]:
 
 
 def _version(distribution: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -271,6 +276,8 @@ def _version(distribution: str) -> str:
 
 
 def _first_line(command: list[str]) -> str | None:
+    import subprocess
+
     try:
         answer = subprocess.run(
             command, capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL, env=_without_colour()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import statistics
 import sys
 import time
 from collections.abc import Iterator
@@ -129,6 +128,8 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
 
 def speed(model: Model, rounds: int = _ROUNDS) -> Speed:
     """The speed of an open model on example code."""
+    import statistics
+
     from ..inference.model import Prompt
     from ..inference.stopping.stop import NONE
 

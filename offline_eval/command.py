@@ -28,10 +28,10 @@ class Command:
 
 
 def names(text: str) -> list[str]:
-    """Names with commas between. Raises ArgumentTypeError, as all below."""
+    """Names separated by commas. Raises ArgumentTypeError, as all below."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names with commas between")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names separated by commas")
     return names
 
 

@@ -65,7 +65,7 @@ def lines_of(one: Evaluation, at_s: int) -> Iterable[str]:
     if one.said is None:
         return
     rate = "" if one.rate is None else f" ({one.rate.low:.1%} to {one.rate.high:.1%}, by {one.grouped_by})"
-    yield f"of these, {one.said:.1%} {event} was promised on average, and {one.kept / one.labelled:.1%} were kept{rate}"
+    yield f"of these: promised on average {one.said:.1%} {event}, kept {one.kept / one.labelled:.1%}{rate}"
     if one.because:
         yield f"no more can be said: {one.because}"
         return
@@ -83,7 +83,8 @@ def lines_of(one: Evaluation, at_s: int) -> Iterable[str]:
         yield "whether they are true can't be tested: the percentages, or the documents, are all alike"
     else:
         p_value = one.calibrated.p_value
-        yield f"that the percentages are true is {'refuted' if p_value < _SIGNIFICANCE else 'not refuted'} (p = {p_value:.3f})"
+        verdict = "refuted" if p_value < _SIGNIFICANCE else "not refuted"
+        yield f"the hypothesis that the percentages are true is {verdict} (p = {p_value:.3f})"
 
 
 def _interval(found: Interval) -> str:

@@ -88,7 +88,7 @@ def _uris(document: str) -> set[str]:
 
 def _agreed(question: str) -> bool:
     if not is_terminal(sys.stdin):
-        say(f"{question} There is nobody to ask: say --yes.")
+        say(f"{question} There is nobody to ask; add --yes to agree.")
         return False
     print(strip_control_characters(question), "[y/N]", end=" ", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

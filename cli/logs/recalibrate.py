@@ -89,7 +89,7 @@ def _fitted(samples: Sequence[Sample]) -> Calibrator:
 def _known(samples: Sequence[Sample]) -> str:
     """How many labels there are. A suggestion that was ignored has none, and many clients do not tell of a dismissal."""
     known = label_counts(samples)
-    return f"of {len(samples):,} shown it is known of {known['labelled']:,} whether they were kept ({known['positives']:,} were)"
+    return f"{len(samples):,} shown, for {known['labelled']:,} it is known whether they were kept ({known['positives']:,} were)"
 
 
 def _described(calibrator: Calibrator, path: Path) -> dict[str, Any]:

@@ -66,8 +66,8 @@ def lines_of(found: LogSummary, path: Path, size: int, at_s: int) -> Iterable[st
 
 def _rate(part: Part) -> str:
     if part.low is None or part.high is None:
-        return "not known of any"
-    return f"{part.kept:,} of {part.labelled:,} that are known, {part.kept / part.labelled:.0%} ({part.low:.0%} to {part.high:.0%})"
+        return "not known for any"
+    return f"{part.kept / part.labelled:.0%} ({part.low:.0%} to {part.high:.0%}): {part.kept:,} of {part.labelled:,} that are known"
 
 
 def _listed(counts: dict[str, int]) -> str:

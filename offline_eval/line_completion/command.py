@@ -21,23 +21,21 @@ def _tasks(text: str) -> list[str]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
     parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
-    parser.add_argument("--projects", type=names, default=[], help="some of the listed projects, with commas between (default: all)")
+    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
     parser.add_argument(
-        "--per-project", metavar="N", type=positive, default=150, help="functions of each project at most (default: %(default)s)"
+        "--per-project", metavar="N", type=positive, default=150, help="at most N functions of each project (default: %(default)s)"
     )
     parser.add_argument(
-        "--tasks", type=_tasks, default="line,line_rest,line_middle", help="what is asked of each line (default: %(default)s)"
+        "--tasks", type=_tasks, default="line,line_rest,line_middle", help="what the model is asked for at each line (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="which functions, lines and places are drawn (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draw of functions, lines and places (default: %(default)s)")
+    parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
     parser.add_argument(
-        "--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: the user's cache folder)"
-    )
-    parser.add_argument(
-        "--reflective", action="store_true", help="ask the model about each of its answers, too: the measures ask_true and verbalised"
+        "--reflective", action="store_true", help="also ask the model about each of its answers, for the measures ask_true and verbalised"
     )
     parser.add_argument(
         "--alternatives", metavar="N", type=positive, default=1,
-        help="draw so many at each place and record every one that differs, with the measure agreement (default: %(default)s)",
+        help="draw N completions at each place and record each that differs, with the measure agreement (default: %(default)s)",
     )  # fmt: skip
 
 
@@ -66,9 +64,9 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 COMMAND = Command(
     group="eval",
     name="calibration",
-    summary="complete real lines of real projects and compare: the samples that calibrators are fitted on",
-    details="The projects' sources are fetched once, through pip with their hashes (pip asks each one's build backend for its metadata), "
-    "and only read. A run that was stopped is resumed by the same command.",
+    summary="complete lines of real projects, to get samples that calibrators are fitted to",
+    details="The projects' sources are downloaded once, by pip, which checks their hashes and asks each one's build backend for its "
+    "metadata. They are only read. The same command resumes a run that was stopped.",
     add_arguments=add_arguments,
     run=run,
 )

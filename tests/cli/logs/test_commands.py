@@ -116,7 +116,7 @@ def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     assert run("recalibrate", "--log", logged, "--json") == 0
     out, told = capsys.readouterr()
     said = json.loads(out)
-    assert "line_rest of the model 0123456789abcdef: of 30 shown it is known of 30 whether they were kept (27 were): no calibrator" in told
+    assert "line_rest of the model 0123456789abcdef: 30 shown, for 30 it is known whether they were kept (27 were): no calibrator" in told
     assert "where the setting assay.event is kept" in told
     (written,) = said["written"]
     assert (written["task"], written["event"], written["n"], written["status"]) == ("line", "kept", 300, "informative")
@@ -153,7 +153,7 @@ def test_the_summary_says_what_became_of_suggestions_and_what_it_passed_over(log
     assert run("summary", "--log", logged) == 0
     said = capsys.readouterr()
     assert "suggestions that were seen: 400: 300 accepted, 100 ignored" in said.out
-    assert "of 300 that are known, " in said.out
+    assert " of 300 that are known\n" in said.out
     assert "skipped 1 event of a kind that this version of Assay does not know" in said.err
     assert "skipped 1 event that can't be read" in said.err
     assert run("summary", "--log", logged, "--json", "--days", "1") == 0
