@@ -16,7 +16,7 @@ from msgspec import structs
 from synthetic_samples import sample, world
 
 from assay.calibration.bands import LIKELY, POSSIBLE
-from assay.calibration.calibrator import load, save
+from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import Fit, fit
 from assay.calibration.fitting.shrinkage import Child
 from assay.calibration.metrics.intervals import paired
@@ -25,7 +25,7 @@ from assay.calibration.report.content import MAX_GROUPS
 from assay.calibration.report.measured import measured
 from assay.calibration.report.plots import DARK, pictures
 from assay.calibration.report.report import Report, report, summary
-from assay.calibration.samples import Sample, write_samples
+from assay.calibration.samples import Sample
 from assay.cli.main import main
 
 DATE = datetime(2026, 1, 2, tzinfo=UTC)
@@ -267,19 +267,6 @@ def test_probabilities_that_are_all_equal_are_one_bin(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == FILES
 
 
-def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(fitted.calibrator, tmp_path / "c.json")
-    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out"), "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["reports"]
-    assert found["id"] == load(tmp_path / "c.json").id
-    assert found["after"] is found["before"] is found["by_project"] is None
-    assert found["pictures"] == ["reliability-exact_match.svg"]
-    text = (tmp_path / "out" / "report.md").read_text()
-    for wanted in ("skill score against the base rate", "](reliability-exact_match.svg)", "Bins of equal mass", "Guards"):
-        assert wanted in text
-    assert "before" not in text
-
-
 def test_the_candidates_the_guards_and_the_dial_are_in_the_report(tmp_path: Path) -> None:
     report([fit(world(400)[0], "exact_match", resamples=100, date=DATE)], tmp_path)
     text = (tmp_path / "report.md").read_text()
@@ -327,58 +314,6 @@ def test_the_maps_of_groups_that_have_their_own_are_in_the_report(fitted: Fit, t
     assert "Maps of each project: the 50 largest; 10 others are in report.json" in text
     assert "| q59 | 69 | 5 | log odds = 0.25 + 0.5 · total_logprob |" in text
     assert "| q9 |" not in text
-
-
-def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
-    both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
-    write_samples(tmp_path / "s.jsonl", both)
-    assert main(["calibrate", "report", str(tmp_path / "s.jsonl"), "--out", str(tmp_path / "out"), "--map", "platt"]) == 0
-    text = (tmp_path / "out" / "report.md").read_text()
-    assert "## exact match, line" in text
-    assert "## kept, line" in text
-    assert "passes tests" not in text
-    assert (tmp_path / "out" / "ranking-kept.svg").exists()
-
-
-def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
-    fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
-    write_samples(tmp_path / "s.jsonl", both)
-    save(fitted.calibrator, tmp_path / "c.json")
-    monkeypatch.chdir(tmp_path)
-    options = ("--features", "total_logprob, length", "--event", "kept", "--map", "platt", "--json")
-    assert main(["calibrate", "report", "s.jsonl", *options]) == 0
-    said = capsys.readouterr()
-    (found,) = json.loads(said.out)["reports"]
-    assert (found["calibrator"]["event"], found["calibrator"]["features"]) == ("kept", ["total_logprob", "length"])
-    assert "written: report/report.html" in said.err
-    for arguments, reason in (
-        (["c.json", "--features", "length"], "c.json is a calibrator and has its event, features and map"),
-        (["s.jsonl", "--features", "beauty"], "unknown measure beauty, known are total_logprob"),
-        (["s.jsonl", "--event", "tests_pass"], "0 of 100 samples have a label for tests_pass"),
-    ):
-        assert main(["calibrate", "report", *arguments]) == 2
-        assert reason in capsys.readouterr().err
-
-
-def test_a_report_without_labels_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_samples(tmp_path / "s.jsonl", [sample(1, label=None)])
-    assert main(["calibrate", "report", str(tmp_path / "s.jsonl"), "--out", str(tmp_path / "out")]) == 2
-    assert "none of the 1 samples has a label" in capsys.readouterr().err
-
-
-def test_a_report_on_several_calibrators_ends_with_2(fitted: Fit, tmp_path: Path) -> None:
-    for name in ("a.json", "b.json"):
-        save(fitted.calibrator, tmp_path / name)
-    assert main(["calibrate", "report", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--out", str(tmp_path / "out")]) == 2
-
-
-def test_a_file_that_can_not_be_written_ends_with_1(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(fitted.calibrator, tmp_path / "c.json")
-    (tmp_path / "out").write_text("")
-    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 1
-    assert "can't be read or written" in capsys.readouterr().err
 
 
 def test_without_matplotlib_the_report_says_what_to_install(

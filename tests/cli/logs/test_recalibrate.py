@@ -1,0 +1,57 @@
+"""`assay logs recalibrate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from log_commands import document, run
+from synthetic_events import life, new
+from synthetic_samples import MODEL, PROMPT
+
+from assay.calibration.log.event_log import EventLog
+from assay.calibration.registry import Purpose, choose, load_registry
+
+
+def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
+    logged: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EventLog(logged) as log:
+        for n in range(30):
+            log.append([new(event, showing) for showing, event in life(f"rest {n}", kept=n > 2, task="line_rest")])
+        log.append([new(event, showing) for showing, event in life("other", kept=True, model="f" * 16)])
+    assert run("recalibrate", "--log", logged, "--dry-run", "--json") == 0
+    assert document(capsys)["dry_run"]
+    assert not home.exists()
+    assert run("recalibrate", "--log", logged, "--json") == 0
+    out, told = capsys.readouterr()
+    said = json.loads(out)
+    assert "line_rest of the model 0123456789abcdef: 30 shown, for 30 it is known whether they were kept (27 were): no calibrator" in told
+    assert "where the setting assay.event is kept" in told
+    (written,) = said["written"]
+    assert (written["task"], written["event"], written["n"], written["status"]) == ("line", "kept", 300, "informative")
+    assert written["skill"]["low"] > 0
+    reasons = {(each["task"], each["model"]): each["reason"] for each in said["refused"]}
+    assert "at least 25 with 5 of each" in reasons["line_rest", MODEL]
+    assert "at least two" in reasons["line", "f" * 16]
+    assert Path(written["path"]).parent == home / "calibrators"
+    assert [file.name for file in (home / "calibrators").iterdir()] == ["kept-line-01234567-fedcba98.json"]
+    chosen = choose(load_registry(), Purpose(MODEL, PROMPT, "kept", "line", "python"))
+    assert chosen is not None
+    assert (chosen.origin, chosen.calibrator.id) == ("user", written["id"])
+
+
+def test_recalibrate_of_a_log_without_suggestions_writes_nothing_and_says_so(
+    path: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    EventLog(path, create=True).close()
+    assert run("recalibrate", "--log", path) == 0
+    assert "no suggestion that was shown" in capsys.readouterr().err
+    with EventLog(path) as log:
+        log.append([new(event, showing) for showing, event in life("unmeasured", kept=True, measures={})])
+    assert run("recalibrate", "--log", path) == 0
+    told = capsys.readouterr().err
+    assert "left out: 1 without measures" in told
+    assert "all that was shown is left out" in told
+    assert not home.exists()

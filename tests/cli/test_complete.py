@@ -1,0 +1,86 @@
+"""`assay complete`: where it suggests, what it prints, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from house.running import assay
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("nowhere.py:1:1", "nowhere.py: No such file"),
+        ("three.py", "not FILE:LINE:COL"),
+        ("three.py:1", "not FILE:LINE:COL"),
+        ("three.py:one:1", "not FILE:LINE:COL"),
+        ("three.py:" + "9" * 5000 + ":1", "not FILE:LINE:COL"),
+        ("three.py:0:1", "count from 1"),
+        ("three.py:5:1", "the file has 4 lines"),
+        ("three.py:2:6", "line 2 has 4 characters, so its columns are 1 to 5"),
+        ("latin.py:1:1", "latin.py: not UTF-8 (byte 0xe9 in line 2)"),
+        (".:1:1", ".: Is a directory"),
+        (".env:1:5", ".env: this file may hold secrets, so the model is not shown it"),
+        (".ssh/config:1:1", ".ssh/config: this file may hold secrets"),
+    ],
+)
+def test_a_place_that_is_not_there_ends_with_2_and_one_clear_line(tmp_path: Path, place: str, message: str) -> None:
+    (tmp_path / "three.py").write_text("x = 1\r\ny = \nz = 'é'\n".replace("y = ", "yé= "), encoding="utf-8", newline="")
+    (tmp_path / "latin.py").write_bytes("x = 1\ny = 'é'\n".encode("latin-1"))
+    (tmp_path / ".env").write_text("KEY=1")
+    for options in ((), ("--show-prompt",)):
+        ran = assay("complete", place, *options, cwd=tmp_path)
+        assert ran.returncode == 2
+        assert ran.stdout == ""
+        assert message in ran.stderr
+        assert ran.stderr.count("\n") == 1
+        assert ran.stderr.startswith("assay: ")
+
+
+def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_stdout(tiny_gguf: Path, tmp_path: Path) -> None:
+    (tmp_path / "a:b.py").write_text("# 日本 𝒳\nx = \n", encoding="utf-8")
+    ran = assay("complete", "a:b.py:2:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert set(document) == {"suggestions", "model"}
+    (suggestion,) = document["suggestions"]
+    assert set(suggestion) == {"id", "text", "range", "kind", "confidence", "measures", "timings_ms"}
+    assert suggestion["range"]["start"] == suggestion["range"]["end"] == {"line": 1, "character": 4}
+    assert suggestion["confidence"]["status"] == "uncalibrated"
+    assert suggestion["confidence"]["probability"] is None
+
+
+def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Path, tmp_path: Path) -> None:
+    text = "def area(width, height):\n    return width\n"
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    from_disk = assay("complete", "a.py:2:17", "--model", tiny_gguf, cwd=tmp_path)
+    from_stdin = assay("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
+    assert from_disk.returncode == 0, from_disk.stderr
+    assert from_disk.stdout == from_stdin.stdout != ""
+    assert "no evidence: no calibrator is for this model (" in from_disk.stderr
+
+
+def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: Path) -> None:
+    text = "import os\n\n\ndef area(width, height):\n    return width"
+    (tmp_path / "a.py").write_text(f"{text} * height\n", encoding="utf-8")
+    ran = assay("complete", "a.py:5:17", "--show-prompt", "--model", tiny_gguf, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.endswith(f"\n\n<|fim_prefix|>{text}<|fim_suffix|> * height\n<|fim_middle|>\n")
+    assert "confidence" not in ran.stdout + ran.stderr
+    told = json.loads(assay("complete", "a.py:5:17", "--show-prompt", "--json", "--model", tiny_gguf, cwd=tmp_path).stdout)
+    assert set(told) == {"extra", "head", "prefix", "suffix", "leftOut", "prompt"}
+    assert told["prefix"]["text"] == text
+    assert told["prompt"]["text"] in ran.stdout
+
+
+def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: Path, tmp_path: Path) -> None:
+    folder = tmp_path / ".assay" / "calibrators"
+    folder.mkdir(parents=True)
+    (folder / "broken.json").write_text("{")
+    (tmp_path / "a.py").write_text("x = \n", encoding="utf-8")
+    ran = assay("complete", "a.py:1:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["suggestions"]
+    assert [line for line in ran.stderr.splitlines() if "broken.json" in line] == [
+        f"assay: calibrator skipped: {folder.resolve() / 'broken.json'}:1: not JSON: Expecting property name enclosed in double quotes"
+    ]

@@ -1,0 +1,39 @@
+"""`assay model`."""
+
+import json
+from pathlib import Path
+
+from house.running import assay
+
+
+def test_a_server_that_is_not_there_ends_with_1_and_a_wrong_address_with_2() -> None:
+    for address, code, said in (("http://127.0.0.1:9", 1, "can't be reached"), ("http://", 2, "http://HOST:PORT")):
+        ran = assay("model", "info", "--model", address)
+        assert (ran.returncode, said in ran.stderr, "Traceback" in ran.stderr) == (code, True, False), ran.stderr
+
+
+def test_options_that_exclude_each_other_are_refused_in_one_line(tiny_gguf: Path) -> None:
+    ran = assay("model", "info", "--model", tiny_gguf, "--kv-cache", "q8_0", "--flash-attention", "off")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "a cache of q8_0 is not possible here" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
+    facts = json.loads(assay("model", "info", "--model", tiny_gguf, "--json").stdout)
+    assert facts["architecture"] == "llama"
+    assert facts["context_length"] == 512
+    assert facts["layout"] == "psm"
+    assert len(facts["fingerprint"]) == 16
+    assert facts["offload"]["total"] >= facts["offload"]["layers"] >= 0
+    shown = assay("model", "info", "--model", tiny_gguf).stdout
+    assert facts["fingerprint"] in shown
+    assert "offload" in shown
+
+
+def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
+    facts = json.loads(assay("model", "check", "--model", tiny_gguf, "--json").stdout)
+    assert facts["prompt_tokens_per_second"] > facts["generated_tokens_per_second"] > 0
+    assert facts["first_token_ms"] > 0
+    short = json.loads(assay("model", "check", "--model", tiny_gguf, "--context", "32", "--json").stdout)
+    assert short["prompt_tokens"] == 16
