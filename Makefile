@@ -23,17 +23,17 @@ WORKERS ?= 3
 .PHONY: help demo test test-slow test-vscode test-nvim llama-server vscode lint format doctor clean
 
 help:
-	@echo "make demo       set up, then complete the example files and show each suggestion with its band and evidence"
-	@echo "make test       set up, then the fast tests"
-	@echo "make test-slow  set up, then the slow tests"
-	@echo "make test-vscode  set up, then the tests in real VS Code (needs Node, Chromium and a network: VS Code is installed once, from npm)"
-	@echo "make test-nvim  set up, unpack two Neovims beside the system's (Debian), then the plugin's tests in them"
-	@echo "make llama-server  set up, then build llama-server and llama-bench, which slow tests and benchmarks run against (10 minutes, once)"
-	@echo "make vscode     check, test and package the VS Code extension (editors/vscode/assay.vsix); needs Node 20 or newer"
-	@echo "make lint       set up, then ruff and mypy"
-	@echo "make format     set up, then rewrite every file as ruff wants it"
-	@echo "make doctor     what works here, what is missing, and the command that mends it"
-	@echo "make clean      remove .venv and every cache"
+	@echo "make demo           set up, then complete example files and show how likely each suggestion is to be right"
+	@echo "make test           set up, then the fast tests"
+	@echo "make test-slow      set up, then the slow tests"
+	@echo "make test-vscode    set up, then the tests in real VS Code (needs Node, Chromium and a network; installs VS Code once, from npm)"
+	@echo "make test-nvim      set up, unpack two versions of Neovim (Debian), then the tests of the plugin in them"
+	@echo "make llama-server   set up, then build llama-server and llama-bench for slow tests and benchmarks (10 minutes, once)"
+	@echo "make vscode         check, test and package the VS Code extension (editors/vscode/assay.vsix); needs Node 20 or newer"
+	@echo "make lint           set up, then ruff and mypy"
+	@echo "make format         set up, then format every file with ruff"
+	@echo "make doctor         set up, then check what works here and say how to install what is missing"
+	@echo "make clean          remove .venv and every cache"
 
 demo: $(RUN)
 	@$(PY) -m assay demo
