@@ -76,7 +76,7 @@ class ContextTooLong(ModelError):
     def __init__(self, needed: int, length: int, what: str) -> None:
         super().__init__(
             f"{what} needs {needed:,} tokens, the model's context holds {length:,}. "
-            "Give less text, or open the model with a larger context."
+            "Ask for less, or open the model with a larger context if it has one."
         )
 
 

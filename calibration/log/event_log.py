@@ -232,7 +232,7 @@ class EventLog:
     def _check(self) -> None:
         application, version = self._number("PRAGMA application_id"), self._number("PRAGMA user_version")
         if application != _APPLICATION:
-            raise EventLogError(f"{self.path}: it is no log of Assay's, and is left alone")
+            raise EventLogError(f"{self.path}: it is not a log of Assay, and is left alone")
         if version > SCHEMA:
             raise EventLogError(
                 f"{self.path}: a newer version of Assay wrote it (its format is {version}, this version's {SCHEMA}), so it is left alone"
@@ -291,7 +291,7 @@ def _error(path: Path, done: str, error: sqlite3.Error) -> EventLogError:
     # The lower byte is the kind of the error.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
-        return EventLogError(f"{path}: it is no log of Assay's, and is left alone")
+        return EventLogError(f"{path}: it is not a log of Assay, and is left alone")
     if code == sqlite3.SQLITE_CORRUPT or not isinstance(error, sqlite3.OperationalError):
         return EventLogError(f"{path}: it is damaged: {error}; remove or rename it (with its -wal and -shm), and a new one begins")
     return EventLogUnavailable(f"{path}: can't be {done}: {error}")

@@ -93,7 +93,7 @@ def context_for(folder: Folder, n_ctx: int | None) -> int:
     if n_ctx is None:
         return min(trained or _UNKNOWN_CONTEXT, DEFAULT_CONTEXT)
     if trained is not None and n_ctx > trained:
-        raise ContextTooLong(n_ctx, trained, f"n_ctx={n_ctx:,}")
+        raise ContextTooLong(n_ctx, trained, "the context that was asked for")
     return n_ctx
 
 

@@ -50,7 +50,7 @@ def test_the_log_of_events_is_named_with_its_size_and_what_is_wrong_with_it(tiny
     EventLog(log, create=True).close()
     assert found() == ("ok", f"0.0 MiB at {log} (see: assay logs summary)")
     log.write_text("something else\n" * 100)
-    assert found() == ("note", f"can't be used: {log}: it is no log of Assay's, and is left alone")
+    assert found() == ("note", f"can't be used: {log}: it is not a log of Assay, and is left alone")
 
 
 def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_be_none(tiny_gguf: Path, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_what_llama_cpp_says_of_a_model_that_it_refuses_is_passed_on(tmp_path: P
 
 
 def test_a_context_longer_than_the_models(tiny_gguf: Path) -> None:
-    with pytest.raises(ContextTooLong, match="n_ctx=513 needs 513 tokens, the model's context holds 512"):
+    with pytest.raises(ContextTooLong, match="the context that was asked for needs 513 tokens, the model's context holds 512"):
         open_model(tiny_gguf, n_ctx=513)
 
 

@@ -167,9 +167,9 @@ def newer(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda path: path.write_text("not a database, but long enough to be looked at\n" * 20), "no log of Assay's, and is left alone"),
-        (lambda path: path.write_bytes(b""), "no log of Assay's, and is left alone"),
-        (lambda path: changed(path, "CREATE TABLE events (number INTEGER)"), "no log of Assay's, and is left alone"),
+        (lambda path: path.write_text("not a database, but long enough to be looked at\n" * 20), "not a log of Assay, and is left alone"),
+        (lambda path: path.write_bytes(b""), "not a log of Assay, and is left alone"),
+        (lambda path: changed(path, "CREATE TABLE events (number INTEGER)"), "not a log of Assay, and is left alone"),
         (newer, "a newer version of Assay wrote it (its format is 2, this version's 1), so it is left alone"),
     ],
     ids=["text", "empty", "another database", "newer"],

@@ -21,5 +21,5 @@ def test_a_log_that_is_none_ends_with_2_and_its_name_and_is_left_alone(
     assert capsys.readouterr().err == f"assay: {path}: there is no log of events\n"
     path.write_text("something else\n" * 100)
     assert run(*command, "--log", path) == 2
-    assert capsys.readouterr().err == f"assay: {path}: it is no log of Assay's, and is left alone\n"
+    assert capsys.readouterr().err == f"assay: {path}: it is not a log of Assay, and is left alone\n"
     assert [file.name for file in path.parent.iterdir()] == [path.name]

@@ -206,7 +206,7 @@ def test_memory_that_runs_out_while_computing_is_told_as_such(folder: Path) -> N
 
 
 def test_options_that_can_not_be(folder: Path) -> None:
-    with pytest.raises(ContextTooLong, match="n_ctx=10,000"):
+    with pytest.raises(ContextTooLong, match="that was asked for needs 10,000 tokens"):
         HFModel(folder, n_ctx=10_000)
     with pytest.raises(ValueError, match="n_ctx is 0"):
         HFModel(folder, n_ctx=0)

@@ -142,13 +142,13 @@ async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said
     (tmp_path / "log").write_text("no log")
     async with editing(answering_gguf, tmp_path, log={"path": str(tmp_path / "log")}) as client:
         dial, confidence = await client.request("assay/dial", {}), await client.request("assay/confidence", {})
-        assert "no log of Assay's" in dial["logTrouble"]
-        assert "no log of Assay's" in confidence["logTrouble"]
-        assert "no log of Assay's" in confidence["recalibrate"]["reason"]
+        assert "not a log of Assay" in dial["logTrouble"]
+        assert "not a log of Assay" in confidence["logTrouble"]
+        assert "not a log of Assay" in confidence["recalibrate"]["reason"]
         assert (dial["n"], confidence["log"]) == (0, None)
         assert dial["evidence"]
         assert any(task["calibrator"] for task in confidence["tasks"])
-        with pytest.raises(RpcError, match=r"assay/recalibrate: .*no log of Assay's") as error:
+        with pytest.raises(RpcError, match=r"assay/recalibrate: .*not a log of Assay") as error:
             await client.request("assay/recalibrate", {})
         assert error.value.code == -32803
     assert (tmp_path / "log").read_text() == "no log"

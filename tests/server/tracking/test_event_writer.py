@@ -186,7 +186,7 @@ def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) ->
     writer = EventWriter(LogTarget(path), on_trouble=told.append)
     writer.add(ShowingSeen(by="client"))
     writer.close()
-    assert told == [f"{path}: it is no log of Assay's, and is left alone"]
+    assert told == [f"{path}: it is not a log of Assay, and is left alone"]
     assert path.read_text() == "of somebody else\n" * 100
 
 
