@@ -1,4 +1,4 @@
-"""The studies. A new one is a folder here and a line in `STUDIES`; its folder has
+"""The studies. A new one is a folder here, a line in `STUDIES` and its package in pyproject.toml. The folder has
 
 command.py   COMMAND: its place on the command line and its options (light: imported at every `assay --help`)
 study.py     STUDY: what the driver is given (`study.Study`); imported when it runs or is reported on

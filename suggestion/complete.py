@@ -9,8 +9,8 @@ from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind
 from ..inference.model import Cancel, Generation, Model, OnToken, Token
 from .cursor import Cursor
-from .cut.steps import written
-from .stop import stop_at
+from .cut.steps import cut_after_writing
+from .stopping_rule import stop_at
 
 # Told the text so far at each token.
 OnText = Callable[[str], None]
@@ -76,7 +76,7 @@ def complete_several(
     else:
         first = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
         made = model.alternatives(prompt, count, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=first)
-    return tuple(written(generation, cursor) for generation in made)
+    return tuple(cut_after_writing(generation, cursor) for generation in made)
 
 
 def _told(on_text: OnText, held_back: str) -> OnToken:

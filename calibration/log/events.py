@@ -57,7 +57,7 @@ class OtherSuggestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 class RequestEnded(_Event, frozen=True, tag="request"):
-    """A request ended. `server/requests/outcomes.py` writes it; the fields here are those that readers need.
+    """A request ended. `server/requests/request_ending.py` writes it; the fields here are those that readers need.
 
     id: the suggestion's, if there is one.
     document, project: hashes.

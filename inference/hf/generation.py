@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ..errors import ForwardFailed
 from ..model import StopReason, Token
+from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
-from ..stopping.stop_check import StopCheck
 from .cache import Batch
 from .distributions import Choose, token_statistics, widest_float
 from .tokenizer import TextTokenizer

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import StopReason, Token
+from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
-from ..stopping.stop_check import StopCheck
 from .cache import Cache
 from .distribution import Distribution
 from .vocabulary import Vocabulary

@@ -29,9 +29,9 @@ from ..model import (
     Timings,
     check_sampling,
 )
+from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
-from ..stopping.stop_check import StopCheck, make_stop_check, never_stop
 from .cache import Cache, CacheOptions, PromptReading
 from .cores import physical_cores
 from .distribution import Distribution, distribution

@@ -33,7 +33,7 @@ from ..errors import (
     ServerUnreachable,
 )
 from ..model import StopReason
-from ..stopping.stop_check import StopCheck, never_stop
+from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from .address import is_loopback, server_address
 from .formats import MALFORMED
 from .server_sent_events import EventStream

@@ -26,9 +26,9 @@ from ..model import (
     Token,
     check_sampling,
 )
+from ..stopping.cancel_or_timeout import StopCheck, make_stop_check
 from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
-from ..stopping.stop_check import StopCheck, make_stop_check
 from .address import find_key
 from .formats import Candidate, Sampling
 from .http import Connection, Interrupted, Timeouts

@@ -10,7 +10,7 @@ from typing import Any
 from ..completion.fim_families import Family, in_front
 from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
 from ..model import Prompt, StopReason
-from ..stopping.stop_check import StopCheck, never_stop
+from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from .formats import Candidate, Sampling, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
 from .http import Connection
 from .probe import Served, score_given

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import AnswerCutOff, BadAnswer, Unavailable
 from ..model import Generation, Prompt, StopReason, Timings, Token
+from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
-from ..stopping.stop_check import StopCheck
 from .formats import Sampling, ServedToken
 from .requests import Requests
 

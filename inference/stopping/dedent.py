@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .stop import StopPoint
-from .written import Written, without_blank_lines
+from .text_so_far import Written, without_blank_lines
 
 _LATER_LINE = re.compile(r"[\r\n]([ \t\f]*)[^ \t\f\r\n]")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .stop import StopPoint
-from .written import Written, without_blank_lines
+from .text_so_far import Written, without_blank_lines
 
 # Lines that occur everywhere, so that one of them does not tell where a text has arrived.
 _COMMON = re.compile(

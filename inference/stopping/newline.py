@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .stop import StopPoint
-from .written import Written
+from .text_so_far import Written
 
 _NEWLINE = re.compile(r"[\r\n]")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .stop import StopPoint
-from .written import Written, without_blank_lines
+from .text_so_far import Written, without_blank_lines
 
 # A text is in a loop where a line, a group of lines or a piece of a line is repeated so often. In real code outside of tests 3 of 333,089
 # lines and 1 of 8,922 blocks are taken for a loop; in tests, which have tables, 17 of 96,580 and 21 of 4,893.

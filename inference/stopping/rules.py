@@ -9,7 +9,7 @@ from .following_lines import at_following_lines
 from .newline import at_newline
 from .repetition import at_repeated_lines, at_repeated_piece, before_line_with_a_loop
 from .stop import Stop, StopPoint
-from .written import Written, without_blank_lines
+from .text_so_far import Written, without_blank_lines
 
 Rule = Callable[[Written], StopPoint | None]
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from ...inference.completion.context import head_characters
 from ...inference.completion.prompt import Surroundings
-from ...suggestion.extent import kind_at
+from ...suggestion.kind import kind_at
 from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
 from ...suggestion.suggestion import Suggestion

@@ -10,8 +10,8 @@ from itertools import islice
 
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
+from ...suggestion.remaining_between import MAX_BEHIND, gained, rest_of
 from .request import GenerationResult
-from .rest import MAX_BEHIND, gained, rest_of
 
 # Characters before and behind a place that must be as they were. An edited line changes what the embedded model writes at 37 % of places
 # where it is less than 125 characters above, at 16 % between 750 and 1,000, at 15 % up to 1,500 and at 10 % beyond; behind the cursor at

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
 
-from .outcomes import Ending, Outcome
+from .request_ending import Ending, Outcome
 
 # Outcomes whose times are known.
 _LATEST = 1000

@@ -13,9 +13,9 @@ from ...calibration.log.events import OtherSuggestion, hash_of
 from ...calibration.registry import Purpose
 from ...inference.completion.task import task_of
 from ...suggestion.suggestion import Suggestion
-from .outcomes import Ending, Outcome, Spent, logged_confidence, logged_measures
 from .policy import Decision
 from .request import GenerationRequest, GenerationResult
+from .request_ending import Ending, Outcome, Spent, logged_confidence, logged_measures
 
 
 class OngoingRequest:

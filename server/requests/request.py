@@ -11,7 +11,7 @@ from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import Generation
 from ...suggestion.place import Place
-from .outcomes import Source
+from .request_ending import Source
 
 
 class Priority(IntEnum):

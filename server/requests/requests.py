@@ -14,7 +14,7 @@ from itertools import islice
 
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.registry import Purpose, choose, explain_choice
-from ...suggestion.extent import kind_at
+from ...suggestion.kind import kind_at
 from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
 from ...suggestion.suggest import prompt_mismatch, purpose_at, suggestion_of
@@ -30,10 +30,10 @@ from .debounce import Recent, after, delay_ms
 from .given import Given, GivenSuggestions
 from .hidden import HiddenGenerations, identity_of
 from .ongoing import OngoingRequest
-from .outcomes import Ending, Outcome
 from .policy import decide, draw_of
 from .refusal import Rules, document_refusal, place_refusal
 from .request import GenerationRequest, GenerationResult
+from .request_ending import Ending, Outcome
 from .scheduler import Superseded
 
 # How many different generations are prepared for the next keystroke, the one that is shown included.

@@ -11,7 +11,7 @@ from ...calibration.log.events import Event, TextLogged, hash_of
 from ...suggestion.suggestion import Suggestion
 from ..documents.documents import Document, Documents, Splice
 from ..requests.request import GenerationRequest
-from .outcome_events import EndedShowing, Fact, OutcomeEvents
+from .logged_outcomes import EndedShowing, Fact, OutcomeEvents
 from .retention_watch import CheckResult, RetentionWatch
 
 Reported = Literal["shown", "accepted", "part", "rejected"]

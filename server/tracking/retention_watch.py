@@ -17,7 +17,7 @@ from ...calibration.log.events import RETENTION_CHECKED_AFTER_S, RetentionChecke
 from ...calibration.log.retention import retained_share, text_to_search
 from ..documents.documents import Document, Splice
 from .anchors import Anchor, move_anchors
-from .outcome_events import EndedShowing
+from .logged_outcomes import EndedShowing
 
 # OutcomeEvents that are watched: one every second for 10 minutes. An edit then costs 60 µs.
 MAX_WATCHED = 600

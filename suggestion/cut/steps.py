@@ -1,9 +1,10 @@
 """How a suggestion is cut: each step between the tokens of a model and the text on the screen, in order.
 
-1. A stopping rule ends the text while the model writes: `suggestion.stop` says which, `inference.stopping` has the rules.
-2. `AFTER_WRITING` cuts the finished text, where the model was asked. What is left is remembered by the server and recorded by the studies.
-3. `suggestion.remainder` takes away what the user has typed since.
-4. `BEFORE_SHOWING` cuts what is left where the cursor is now, or hides it: None from any of these steps, and nothing is shown.
+1. `suggestion.kind` says whether a line, a block or a function is wanted.
+2. A stopping rule ends the text while the model writes: `suggestion.stopping_rule` says which, `inference.stopping.rules` lists them.
+3. `AFTER_WRITING` cuts the finished text, where the model was asked. What is left is remembered by the server and recorded by the studies.
+4. `suggestion.remaining_between` takes away what the user has typed since, and brackets that the editor has closed.
+5. `BEFORE_SHOWING` cuts what is left where the cursor is now, or hides it: None from any of these steps, and nothing is shown.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ BEFORE_SHOWING: tuple[Callable[[str, Cursor], str | None], ...] = (
 )
 
 
-def written(generation: Generation, cursor: Cursor) -> Generation:
+def cut_after_writing(generation: Generation, cursor: Cursor) -> Generation:
     """What is kept of a finished generation, where the model was asked."""
     for step in AFTER_WRITING:
         generation = step(generation, cursor)

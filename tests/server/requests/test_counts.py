@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.server.requests.counts import RequestCounts, percentile
-from assay.server.requests.outcomes import Ending, Outcome, Spent
+from assay.server.requests.request_ending import Ending, Outcome, Spent
 
-from .test_outcomes import BARE, shown
+from .test_request_ending import BARE, shown
 
 
 def test_the_summary_counts_all_and_times_what_was_shown_of_the_latest() -> None:

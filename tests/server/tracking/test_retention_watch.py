@@ -10,7 +10,7 @@ from assay.calibration.log.events import RETENTION_CHECKED_AFTER_S
 from assay.server.documents.documents import Change, Document
 from assay.server.tracking import retention_watch
 from assay.server.tracking.anchors import Anchor
-from assay.server.tracking.outcome_events import EndedShowing
+from assay.server.tracking.logged_outcomes import EndedShowing
 from assay.server.tracking.retention_watch import MAX_WATCHED, REOPEN_S, CheckResult, RetentionWatch
 from assay.suggestion.positions import Range
 

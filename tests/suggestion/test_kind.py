@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.suggestion.extent import _FAMILIES, Kind, kind_at
+from assay.suggestion.kind import _FAMILIES, Kind, kind_at
 
 LANGUAGES = [*_FAMILIES, "plaintext"]
 PIECES = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.suggestion.stop import block_indent, function_indent
+from assay.suggestion.stopping_rule import block_indent, function_indent
 
 
 @pytest.mark.parametrize(

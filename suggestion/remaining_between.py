@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...inference.model import Generation, StopReason
-from ...suggestion.remainder import NEWLINE, end_of, remainder
+from ..inference.model import Generation, StopReason
+from .remainder import NEWLINE, end_of, remainder
 
 # Characters behind a place that must be as they were.
 MAX_BEHIND = 300

@@ -8,7 +8,7 @@ import pytest
 
 from assay.calibration.confidence import Confidence, uncalibrated
 from assay.calibration.log.events import OtherSuggestion, hash_of
-from assay.server.requests.outcomes import Ending, Outcome, Spent
+from assay.server.requests.request_ending import Ending, Outcome, Spent
 
 URI = "file:///projects/secret-one/plan.py"
 BARE = Outcome(Ending.EMPTY, "0123456789ab", hash_of(URI), "python", "automatic", "line", Spent(1.5))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from assay.server.documents.documents import Splice
 from assay.server.tracking.live_showing import matched_length
-from assay.server.tracking.outcome_events import SEEN_S, SETTLE_S, EndedShowing, Fact, OutcomeEvents, ShowingEvent
+from assay.server.tracking.logged_outcomes import SEEN_S, SETTLE_S, EndedShowing, Fact, OutcomeEvents, ShowingEvent
 
 URI, OTHER = "file:///a.py", "file:///b.py"
 TEXT = "total = count + 1"
