@@ -105,7 +105,8 @@ class LlamaModel:
         self._context_length = context_length_of(self.header, n_ctx)
         check_can_run(self.path, self.header, self._context_length, kv_type)
         layers = None if gpu_layers == "auto" else gpu_layers
-        options = SessionOptions(self._context_length, layers, threads or physical_cores(), kv_type, flash_attention, chunk)
+        longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
+        options = SessionOptions(self._context_length, layers, threads or physical_cores(), kv_type, flash_attention, longest_chunk)
         session = Session(self.path, options)
         if shift_tokens and not session.can_shift:
             session.close()

@@ -31,6 +31,10 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     assert "offload" in shown
 
 
+def test_a_chunk_longer_than_the_context_takes_no_memory(tiny_gguf: Path) -> None:
+    assert assay("model", "info", "--model", tiny_gguf, "--chunk", "99999999999").returncode == 0
+
+
 def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
     facts = json.loads(assay("model", "check", "--model", tiny_gguf, "--json").stdout)
     assert facts["prompt_tokens_per_second"] > facts["generated_tokens_per_second"] > 0
