@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
-from ...inference.model import Generation, StopReason
+from ...inference.model import StopReason
 from ...inference.opening import EMBEDDED, ModelChoice
 from ...suggestion.window import Window, window
 from ..requests.cache import Memory
@@ -118,9 +118,10 @@ class LiveModel:
         generations, place = await self.process.complete(request, on_text=tell), request.place
         timed_out = generations[0].stopped_by is StopReason.TIME and not generations[0].text.strip()
         tokens = sum(len(generation.tokens) for generation in generations)
-        if _is_whole(generations):
-            generations = self.memory.keep(request.uri, place.prefix, place.suffix, place.kind, generations)
-        return GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))
+        result = GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))
+        if result.was_cut_off:
+            return result
+        return replace(result, generations=self.memory.keep(request.uri, place.prefix, place.suffix, place.kind, generations))
 
     def _note_state(self, state: State) -> None:
         """A process that is started again may load another model: its file was replaced, or its server serves another one."""
@@ -152,8 +153,3 @@ class LiveModel:
                 self._on_note(f"The model {file} is gone. What is loaded of it goes on working; it is loaded again when it is back.")
         except Exception:  # not for the watch: begun anew, it would miss what changes meanwhile
             logger.exception("A change of the model %s could not be taken in.", file)
-
-
-def _is_whole(generations: tuple[Generation, ...]) -> bool:
-    """Whether each ended by itself or by a budget, and not because its time was over or nobody wanted it."""
-    return all(generation.stopped_by not in (StopReason.TIME, StopReason.CANCELLED) for generation in generations)

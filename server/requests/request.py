@@ -9,7 +9,7 @@ from pathlib import Path
 from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
-from ...inference.model import Generation
+from ...inference.model import Generation, StopReason
 from ...suggestion.place import Place
 from .request_ending import Source
 
@@ -26,17 +26,19 @@ class Priority(IntEnum):
 class GenerationRequest:
     """What an editor asks for at a place, and what the model is asked for it.
 
-    Of the editor:
+    Of the editor
+        place: the text around the cursor, and the kind of text that is wanted there.
+        root: the workspace folder whose calibrators are used.
+        cut: whether the document begins before the place's prefix.
+        menu: whether it is for the ordinary list of completions.
+        selected: the end of the prefix that is only selected in a menu; a suggestion inserts it as well.
+        start, stood: the text that a suggestion replaces: its offset in characters, and what it is. The outcome tracker follows it.
 
-    place: the text around the cursor, and the kind of text that is wanted there; root: the workspace folder whose calibrators are used;
-    cut: whether the document begins before the place's prefix; menu: it is for the ordinary list of completions; selected: the end of the
-    prefix that is put in with a suggestion, because it is only selected in a menu; start: the offset (in characters) of what is replaced;
-    stood: what stands there, up to the cursor.
-
-    For the model:
-
-    surroundings, settings, max_ms: as `suggestion.complete`; count: how many different generations; delay_s: seconds in which a later
-    request may still make this one pointless, before it starts; speculative: nobody has asked for it yet.
+    For the model
+        surroundings, settings, max_ms: as `suggestion.complete`.
+        count: how many different generations.
+        delay_s: the debounce, in which a later request may supersede this one.
+        speculative: nobody has asked for it yet.
     """
 
     uri: str
@@ -80,3 +82,8 @@ class GenerationResult:
     tokens: int = 0
     timed_out: bool = False
     drawn: int = 1
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether a generation ended because its time was over or nobody wanted it, and not by itself or by a budget."""
+        return any(generation.stopped_by in (StopReason.TIME, StopReason.CANCELLED) for generation in self.generations)

@@ -271,12 +271,15 @@ def _result_for(waiter: _Waiter, job: _Job, result: GenerationResult) -> Generat
     typed = typed_since(job.request, waiter.request)
     if typed is None or (typed and not any(_goes_on(typed, generation) for generation in result.generations)):
         return None
+    waited_ms = max(0.0, job.started - waiter.since) * 1e3
+    result = replace(result, typed=typed, source="running" if job.started < waiter.since else "model", waited_ms=waited_ms)
+    if not typed and result.was_cut_off:
+        return result  # also where it has no text: its timings tell how long the model takes
     closed = gained(job.request.place.suffix[:MAX_BEHIND], waiter.request.place.suffix)
     left = None if closed is None else rest_of(result.generations, typed, closed)
     if left is None:
         left = () if typed else result.generations
-    waited_ms = max(0.0, job.started - waiter.since) * 1e3
-    return replace(result, generations=left, typed=typed, source="running" if job.started < waiter.since else "model", waited_ms=waited_ms)
+    return replace(result, generations=left)
 
 
 def _outdates(new: GenerationRequest, old: GenerationRequest, urgency: Priority) -> bool:

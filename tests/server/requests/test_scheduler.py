@@ -295,3 +295,16 @@ async def test_what_the_editor_closed_while_the_model_wrote_is_not_suggested_aga
     found = await one.ask(typing("f(", suffix=")" + AT.place.suffix))
     assert (found.typed, found.source, [generation.text for generation in found.generations]) == ("f(", "running", ["x"])
     assert (await first).generations[0].text == "f(x)"
+
+
+async def test_what_a_time_limit_cut_off_before_it_had_a_text_is_given_with_its_timings() -> None:
+    cut_off = replace(generation(""), stopped_by=StopReason.TIME, timings=Timings(850.0, 50.0, 10, 0))
+
+    async def work(request: GenerationRequest, _: Callable[[str], None]) -> GenerationResult:
+        return GenerationResult((cut_off,), request.place.kind, timed_out=True)
+
+    scheduler = Scheduler(work)
+    result = await scheduler.ask(AT)
+    assert result.timed_out
+    assert result.generations == (cut_off,)
+    await scheduler.close()
