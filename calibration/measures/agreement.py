@@ -43,7 +43,7 @@ def distinct(generations: Sequence[Generation], count: int) -> list[tuple[Genera
     """The first generation of each distinct text, with its place among all, in their order.
 
     generations: those of `count` alternatives of one place that still fit it, in the order in which they were drawn
-        (`inference.completion.complete_several`). Texts are compared as they are, before anything is cut off to show them.
+        (`suggestion.complete.complete_several`). Texts are compared as they are, before anything is cut off to show them.
 
     If only one of several is left, it counts as a single draw, because nothing is known of what else it could have been.
     """

@@ -110,7 +110,7 @@ class ModelProcess:
                 raise ModelUnavailable(self.reason)
 
     async def complete(self, request: GenerationRequest, *, on_text: OnText | None = None) -> tuple[Generation, ...]:
-        """What the model puts there, as `inference.completion.complete_several`; on_text: told the first text as it grows.
+        """What the model puts there, as `suggestion.complete.complete_several`; on_text: told the first text as it grows.
 
         Cancelling the awaiting task returns at once and stops the model at its next token. A process that owes an answer for longer than
         max_ms, and says nothing for a minute, is ended, whether anybody still waits or not. Raises ModelUnavailable, ModelProcessDied,
