@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+_RANDOM_BYTES = 6
 
 
 @contextmanager
@@ -20,7 +23,7 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
     Raises OSError that names `path`, also where `path` exists and is no regular file: a device or a pipe would be replaced.
     """
     whole = path.resolve()
-    temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}")
+    temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(_RANDOM_BYTES)}")
     try:
         if whole.exists() and not whole.is_file():
             raise OSError(errno.EINVAL, "it is a folder" if whole.is_dir() else "it is no regular file")
@@ -36,3 +39,9 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror or str(error), str(path)) from None
         raise
+
+
+def leftovers(path: Path) -> list[Path]:
+    """The temporary files of `path` that `write_atomically` leaves beside it when it is killed."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
+    return [file for file in path.parent.iterdir() if name.fullmatch(file.name)] if path.parent.is_dir() else []

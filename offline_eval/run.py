@@ -21,9 +21,9 @@ from typing import Any, NotRequired, TypedDict
 
 import msgspec
 
-from ..calibration.atomic_write import write_atomically
+from ..calibration.atomic_write import leftovers, write_atomically
 
-ANSWERS, LOST, GENERATIONS, LABELS = "answers.jsonl", "lost.json", "generations.jsonl", "labels.jsonl"
+RUN, ANSWERS, LOST, GENERATIONS, LABELS = "run.toml", "answers.jsonl", "lost.json", "generations.jsonl", "labels.jsonl"
 SCHEMA = "assay/run/2"
 
 Question = Mapping[str, str | int | Sequence[str]]
@@ -97,13 +97,15 @@ class Run:
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is not a folder; name another")
         toml = "".join(f"{key} = {_toml(value)}\n" for key, value in question.items())
-        path = folder / "run.toml"
+        path = folder / RUN
         if path.exists():
             if path.read_bytes() != toml.encode():
                 raise cls(folder).asks_something_else(question)
-        elif folder.exists() and any(folder.iterdir()):
+        elif not is_free(folder):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
         else:
+            for file in leftovers(path):
+                file.unlink(missing_ok=True)
             with write_atomically(path) as f:
                 f.write(toml.encode())
         return cls(folder)
@@ -111,7 +113,7 @@ class Run:
     @classmethod
     def opened(cls, folder: Path) -> Run:
         """An existing run, to read. Raises RunError."""
-        if not (folder / "run.toml").is_file():
+        if not (folder / RUN).is_file():
             raise RunError(f"{folder} is not a run: it has no run.toml")
         return cls(folder)
 
@@ -190,6 +192,11 @@ class Run:
         if path.exists():
             with path.open("rb") as f:
                 yield from ((number, line) for number, line in enumerate(f, 1) if line.endswith(b"\n"))
+
+
+def is_free(folder: Path) -> bool:
+    """Whether a run can begin in a folder: there is none, or nothing is in it but what a killed start left."""
+    return not folder.exists() or set(folder.iterdir()) <= set(leftovers(folder / RUN))
 
 
 def _answer(line: bytes, kind: type[Any]) -> Any:

@@ -18,6 +18,7 @@ from ...inference.opening import ModelChoice
 from ..errors import UsageError
 from ..pool.choice import Pool
 from ..progress import counted
+from ..run import is_free
 from .items import TASKS
 
 PLACES = 200
@@ -85,7 +86,7 @@ def check(asked: Asked, project: Path) -> None:
         out = asked.out.resolve()
         if out.is_relative_to(project):
             raise UsageError(f"{asked.out} is inside the project, which a run must not change: name a folder elsewhere")
-        if out.is_dir() and any(out.iterdir()) and not (out / "run.toml").is_file():
+        if out.is_dir() and not is_free(out) and not (out / "run.toml").is_file():
             raise UsageError(f"{asked.out} is not empty and not a run (it has no run.toml); name another folder")
         _check_writable(out, "the run is kept there")
     asked.pool.check()

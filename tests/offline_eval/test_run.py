@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +76,32 @@ def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
         Run.begin(tmp_path, QUESTION)
     with pytest.raises(RunError, match="not a run"):
         Run.opened(tmp_path)
+
+
+def test_a_run_begins_where_a_killed_start_left_its_temporary_file(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    program = f"""
+import os, signal
+from pathlib import Path
+from assay.offline_eval import run
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+run.Run.begin(Path({str(folder)!r}), {QUESTION!r})
+"""
+    killed = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".typing")})
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = folder.iterdir()
+    assert left.name.startswith(".run.toml.")
+    assert Run.begin(folder, QUESTION).question() == QUESTION
+    assert [file.name for file in folder.iterdir()] == ["run.toml"]
+
+
+@pytest.mark.parametrize("name", [".run.toml.swp", ".run.toml.0123456789ab.txt", ".run.toml.0123456789aB", "run.toml.0123456789ab"])
+def test_a_file_that_only_resembles_a_temporary_one_is_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    (tmp_path / ".run.toml.0123456789ab").touch()
+    with pytest.raises(RunError, match="not a run"):
+        Run.begin(tmp_path, QUESTION)
+    assert {file.name for file in tmp_path.iterdir()} == {name, ".run.toml.0123456789ab"}
 
 
 def test_answers_are_read_by_id_in_whatever_order_they_were_finished(tmp_path: Path) -> None:

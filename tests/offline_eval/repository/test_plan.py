@@ -134,6 +134,10 @@ def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     given = ["calibrate", "repo", str(project)]
     assert main([*given, "--out", str(tmp_path / "full")]) == 2
     assert "is not empty and not a run" in capsys.readouterr().err
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / ".run.toml.0123456789ab").touch()  # as a killed start leaves it
+    assert main([*given, "--out", str(tmp_path / "begun"), "--model", str(tmp_path / "none.gguf")]) == 2
+    assert "none.gguf" in capsys.readouterr().err
     assert main([*given, "--out", str(tmp_path / "full" / "file" / "run")]) == 2
     assert "is not a folder" in capsys.readouterr().err
     assert main([*given, "--model", str(tmp_path / "none.gguf")]) == 2
