@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 _BAR = 24
@@ -77,6 +78,16 @@ def _columns(terminal: TextIO) -> int:
 def to_stderr(text: str, *, after_bar: bool = False) -> None:
     """Write a line for people. after_bar: a bar may stand on the terminal's last line, which has no end yet."""
     print(f"{chr(10) if after_bar and sys.stderr.isatty() else ''}{text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def tell_if_stopped(message: Callable[[], str]) -> Iterator[None]:
+    """Where the block is interrupted, write a line for people: what that means for what was done."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        to_stderr(message(), after_bar=True)
+        raise
 
 
 class Progress:

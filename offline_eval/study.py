@@ -24,7 +24,7 @@ from ..calibration.samples import EVENTS, Sample, write_samples
 from .errors import StudyError
 from .pool.choice import Pool
 from .pool.interface import PoolError, Start
-from .progress import Progress, counted, to_stderr
+from .progress import Progress, counted, tell_if_stopped, to_stderr
 from .run import ANSWERS, GENERATIONS, LABELS, Answer, Run
 
 # So many items in a row without an answer are no accident.
@@ -103,8 +103,9 @@ def conduct(study: Study, run: Run, work: Work[Any], pool: Pool, *, as_json: boo
 
     Raises RunError, PoolError, Unanswered and OSError, the two in the middle once the report is written.
     """
-    failure = answer_all(study, run, work, pool)
-    finish(study, run, as_json=as_json)
+    with tell_if_stopped(lambda: stopped(run, count_done(study, run))):
+        failure = answer_all(study, run, work, pool)
+        finish(study, run, as_json=as_json)
     if failure:
         raise failure
 
@@ -116,9 +117,6 @@ def answer_all(study: Study, run: Run, work: Work[Any], pool: Pool) -> PoolError
     """
     try:
         _answer_all(study, run, work, pool)
-    except KeyboardInterrupt:
-        to_stderr(stopped(study, run), after_bar=True)
-        raise
     except (PoolError, Unanswered) as error:
         if not run.answers(study.answer):
             raise
@@ -126,10 +124,10 @@ def answer_all(study: Study, run: Run, work: Work[Any], pool: Pool) -> PoolError
     return None
 
 
-def stopped(study: Study, run: Run) -> str:
-    """What a user is told who stops a run."""
+def stopped(run: Run, done: int) -> str:
+    """What a user is told who stops a run. done: `count_done`."""
     return (
-        f"stopped after {counted(count_done(study, run), 'place')}; what is finished is kept in {run.folder}. The same command goes on "
+        f"stopped after {counted(done, 'place')}; what is finished is kept in {run.folder}. The same command goes on "
         f"from there, and `assay eval report {run.folder}` reports on what there is"
     )
 

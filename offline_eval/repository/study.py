@@ -7,7 +7,6 @@ import glob
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -24,9 +23,9 @@ from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
 from ..errors import StudyError, UsageError
 from ..model import StudyModel, model_of
-from ..progress import counted, to_stderr
+from ..progress import counted, tell_if_stopped, to_stderr
 from ..run import ANSWERS, Question, Run, RunError, differences
-from ..study import Results, Work, answer_all, count_done, finish
+from ..study import Results, Work, answer_all, count_done, finish, stopped
 from .answers import Answerer, PlaceAnswer
 from .items import TASKS, Place, places_of, regions_of
 from .plan import ELSEWHERE, Asked, Seen, check, plan, plan_lines
@@ -90,7 +89,7 @@ def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isol
     # other machines have no folder of this one's
     source = nullcontext((project, dict[str, str]())) if asked.pool.ray else frozen(project)
     with source as (folder, left_out), Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle") as oracle:
-        with _if_stopped(lambda: "stopped; nothing is lost: the tests' baseline is made again by the same command"):
+        with tell_if_stopped(lambda: "stopped; nothing is lost: the tests' baseline is made again by the same command"):
             suite = measured(oracle, left_out | oracle.suite.copied.left_out)
         regions = regions_of(oracle, asked.seed)
         if not regions:
@@ -106,14 +105,22 @@ def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isol
             suite.max_place_s,
             "the project has no more than {places} whose tests see that the code is gone",
         )
-        failure = answer_all(study, run, work, asked.pool)
-        changed = changed_since(project, folder)
+        with tell_if_stopped(lambda: _stopped(run)):
+            failure = answer_all(study, run, work, asked.pool)
+            changed = changed_since(project, folder)
     if changed:
         were = f"{counted(len(changed), 'file')} {'was' if len(changed) == 1 else 'were'} changed meanwhile"
         to_stderr(f"note: {were}, e.g. {changed[0]}: these calibrators are of the text before")
-    finish(study, run, as_json=asked.as_json)
+    with tell_if_stopped(lambda: _stopped(run)):
+        finish(study, run, as_json=asked.as_json)
     if failure:
         raise failure
+
+
+def _stopped(run: Run) -> str:
+    done = count_done(STUDY, run)
+    hint = f". With `--samples {done}` the same command makes the calibrators of what is finished" if done else ""
+    return f"{stopped(run, done)}{hint}"
 
 
 def _tell_plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) -> None:
@@ -215,18 +222,8 @@ def _environment(project: Path, cache: Path, python: Path | None) -> Path:
         to_stderr(f"using the environment of an earlier run, {kept.parent.parent}")
         return kept
     to_stderr("making an environment with what the tests need (kept for the next time)")
-    with _if_stopped(lambda: "stopped; nothing is lost: the environment is made again by the same command"):
+    with tell_if_stopped(lambda: "stopped; nothing is lost: the environment is made again by the same command"):
         return make_environment(project, cache, python=python)
-
-
-@contextlib.contextmanager
-def _if_stopped(message: Callable[[], str]) -> Iterator[None]:
-    """Where the block is interrupted, a line says what that means for what was done."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        to_stderr(message(), after_bar=True)
-        raise
 
 
 def _confirm(question: str) -> None:

@@ -130,6 +130,21 @@ def test_a_report_is_made_of_what_there_is_where_the_work_ends_early(tmp_path: P
     assert (run.folder / "reported").read_text() == "1 True"
 
 
+class StoppedInReport(Study):
+    """Is sent what a Ctrl-C sends while it writes the report."""
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
+        super().report(run, results, as_json=as_json)
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_who_stops_the_report_is_told_what_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Run.begin(tmp_path / "run", QUESTION)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(StoppedInReport(), run, Work([Place("p1"), Place("p2")], Places(tmp_path / "asked", frozenset())), Pool(), as_json=False)
+    assert f"stopped after 2 places; what is finished is kept in {run.folder}. The same command goes on" in capsys.readouterr().err
+
+
 def generation(number: int, **changed: Any) -> dict[str, Any]:
     base = {
         "task": "line",

@@ -29,6 +29,7 @@ from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.repository.answers import Answerer
 from assay.offline_eval.repository.items import TASKS, places_of, regions_of
+from assay.offline_eval.repository.study import Repository
 from assay.offline_eval.run import ANSWERS
 
 pytest.importorskip("libcst", reason="libcst is not installed")
@@ -153,7 +154,7 @@ def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else_is_wri
 
 
 @pytest.mark.slow
-def test_what_a_killed_run_had_finished_is_kept(project: Path) -> None:
+def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run = project.parent / "run"
     program = [sys.executable, "-m", "assay", *command(project, "--samples", "30", "--workers", "2")]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
@@ -171,6 +172,20 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path) -> None:
             assert f"stopped after {sum(answer['deletion'] == 'seen' for answer in now)} place" in said
     assert main(command(project, "--samples", "30", "--workers", "2")) == 0
     assert len({r["id"] for r in records(run)}) == len(records(run)) >= len(now)
+
+    # who stops the fits and the report is told as well, and how to have them of what is finished
+    done = sum(answer["deletion"] == "seen" for answer in records(run))
+    capsys.readouterr()
+    with monkeypatch.context() as patched:
+        patched.setattr(Repository, "report", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+        assert main(command(project, "--samples", "30")) == 130
+    said = capsys.readouterr().err
+    assert f"stopped after {done} place" in said
+    assert f"With `--samples {done}` the same command makes the calibrators of what is finished" in said
+    answers = (run / ANSWERS).read_bytes()
+    assert main(command(project, "--samples", str(done))) == 0
+    assert (run / ANSWERS).read_bytes() == answers
+    assert capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.slow
