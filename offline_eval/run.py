@@ -28,7 +28,7 @@ SCHEMA = "assay/run/2"
 
 Question = Mapping[str, str | int | Sequence[str]]
 
-_NEEDED = ("study", "model", "model_name", "prompt", "seed")
+_NEEDED = ("study", "model", "model_name", "prompt")  # besides the seed, which is a number
 # Parts of a question whose values tell people nothing.
 _HASHED = {
     "content": "the project's files, or what is installed for its tests",
@@ -117,9 +117,12 @@ class Run:
             raise RunError(f"{folder} is not a run: it has no run.toml")
         return cls(folder)
 
-    def question(self) -> dict[str, Any]:
-        """What the run asks. Raises RunError for a run.toml that is damaged or of another version."""
-        path = self.folder / "run.toml"
+    def question(self, needed: Sequence[str] = ()) -> dict[str, Any]:
+        """What the run asks. needed: the texts that its study needs besides those that every study has.
+
+        Raises RunError for a run.toml that is damaged, of another version, or lacks what is needed.
+        """
+        path = self.folder / RUN
         try:
             question = tomllib.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
@@ -127,8 +130,12 @@ class Run:
         if (schema := question.get("schema")) != SCHEMA:
             why = _REASONS.get(str(schema), "")
             raise RunError(f"{path}: the schema is {schema!r}, this version of Assay reads {SCHEMA!r}{why}")
-        if missing := [name for name in _NEEDED if name not in question]:
+        types = {**dict.fromkeys((*_NEEDED, *needed), str), "seed": int}
+        if missing := [name for name in types if name not in question]:
             raise RunError(f"{path}: missing: {', '.join(missing)}")
+        for name, type_ in types.items():
+            if type(question[name]) is not type_:
+                raise RunError(f"{path}: {name} must be {'a whole number' if type_ is int else 'text'}")
         return question
 
     def asks_something_else(self, now: Question) -> RunError:

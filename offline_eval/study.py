@@ -76,7 +76,7 @@ class Results:
 class Study(Protocol):
     """A study as the driver sees it.
 
-    name: in run.toml and in the registry. answer: the fields of its answers.
+    name: in run.toml and in the registry. answer: the fields of its answers. needed: as `Run.question`'s.
     """
 
     @property
@@ -87,6 +87,11 @@ class Study(Protocol):
     @property
     def answer(self) -> type[Any]:
         """The type of its answers."""
+        ...
+
+    @property
+    def needed(self) -> Sequence[str]:
+        """The texts of its question that other studies do not have."""
         ...
 
     def counts(self, answer: Any) -> bool:
@@ -203,11 +208,12 @@ def _lost_last(items: Iterable[AnyItem], lost: set[str]) -> Iterator[AnyItem]:
 
 def finish(study: Study, run: Run, *, as_json: bool) -> None:
     """Write what comes of a run's answers: generations.jsonl, labels.jsonl, samples and report. Raises RunError and SampleError."""
+    question = run.question(study.needed)
     answers = run.answers(study.answer)
     made = [(answer, generation) for answer in answers for generation in answer["generations"]]
     run.write_lines(GENERATIONS, (_without(answer, "id", "generations") | _without(one, "labels") for answer, one in made))
     run.write_lines(LABELS, ({"id": one["id"], **one["labels"]} for _, one in made))
-    samples = samples_of(run, answers)
+    samples = samples_of(question, answers)
     paths = []
     for task, found in sorted(samples.items()):
         paths.append(run.folder / "samples" / f"{task}.jsonl")
@@ -219,9 +225,8 @@ def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in names}
 
 
-def samples_of(run: Run, answers: Sequence[Answer]) -> dict[str, list[Sample]]:
-    """The samples by task. What the editor would hide makes none: a calibrator answers for what is shown. Raises RunError."""
-    question = run.question()
+def samples_of(question: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, list[Sample]]:
+    """The samples by task. What the editor would hide makes none: a calibrator answers for what is shown."""
     found: dict[str, list[Sample]] = {}
     for answer in answers:
         for one in answer["generations"]:

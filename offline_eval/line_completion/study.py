@@ -30,6 +30,7 @@ class LineCompletion:
 
     name = "calibration"
     answer = Answer
+    needed = ()
 
     def counts(self, answer: Any) -> bool:
         """Every place that has a gap."""

@@ -15,6 +15,8 @@ from assay.offline_eval.run import ANSWERS, SCHEMA, Run
 
 QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
 
+REPOSITORY = {"study": "repository", "project": "p", "folder": "/p", "interpreter": "python", "isolation": "none"}
+
 
 def answer(number: int, *, project: str = "p", exact: bool | None = True, **changed: Any) -> dict[str, Any]:
     base = {
@@ -105,7 +107,19 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
         ("run.toml", b'schema = "assay/run/1"\nmodel = "x"\n', "its labels judge what the model wrote"),
         ("run.toml", f'schema = "{SCHEMA}"\nmodel = "x"\n'.encode(), "run.toml: missing: study, model_name, prompt, seed"),
         ("run.toml", toml(study="poems"), "run.toml: no such study: 'poems' (there are calibration, repository)"),
-        ("run.toml", toml(study="repository"), "answers.jsonl:1: not the answer of an item: Object missing required field"),
+        ("run.toml", toml(study=["calibration"]), "run.toml: study must be text"),
+        ("run.toml", toml(model=7), "run.toml: model must be text"),
+        ("run.toml", toml(model_name=["tiny"]), "run.toml: model_name must be text"),
+        ("run.toml", toml(prompt=False), "run.toml: prompt must be text"),
+        ("run.toml", toml(seed="0"), "run.toml: seed must be a whole number"),
+        ("run.toml", toml(seed=True), "run.toml: seed must be a whole number"),
+        ("run.toml", toml(study="repository"), "run.toml: missing: project, folder, prompt_block, interpreter, isolation"),
+        ("run.toml", toml(**REPOSITORY, prompt_block=1), "run.toml: prompt_block must be text"),
+        (
+            "run.toml",
+            toml(**REPOSITORY, prompt_block="0" * 16),
+            "answers.jsonl:1: not the answer of an item: Object missing required field",
+        ),
         (ANSWERS, b'{"id": "p:1"}\n', "answers.jsonl:1: not the answer of an item: Object missing required field"),
         (ANSWERS, b"[1]\n", "answers.jsonl:1: not the answer of an item: Expected `object`, got `array`"),
         (ANSWERS, b"\xff\n", "answers.jsonl:1: not JSON"),

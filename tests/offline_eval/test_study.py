@@ -33,6 +33,7 @@ class Study:
 
     name = "calibration"
     answer = Answer
+    needed = ()
 
     def counts(self, answer: Any) -> bool:
         return bool(answer["id"])
