@@ -20,9 +20,10 @@ from assay.inference.llamacpp.model import LlamaModel
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
-# a slow machine is no wrong result
-settings.register_profile("assay", deadline=None)
-settings.load_profile("assay")
+# No deadline: a slow machine is no wrong result. The slow tests run the properties again, with more examples (`make test-slow`).
+settings.register_profile("fast", deadline=None, max_examples=30)
+settings.register_profile("thorough", deadline=None)
+settings.load_profile("fast")
 
 
 @pytest.hookimpl(trylast=True)
