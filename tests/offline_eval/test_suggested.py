@@ -19,7 +19,7 @@ from ..inference.completion_server import Speech, serving
 from ..server.client import Client, client_of
 
 ROOT = Path(__file__).parents[2]
-PLACES = 300
+PLACES = 100
 
 
 def files() -> Iterator[str]:

@@ -235,6 +235,7 @@ def test_the_embedded_weights_in_f32_have_the_log_probabilities_of_transformers(
         assert np.abs(scored(EMBEDDED, ids, "f16") - exact).mean() < 0.1
 
 
+@pytest.mark.slow
 @needs_embedded
 def test_the_embedded_tokenizer_cuts_the_standard_library_as_the_trained_one() -> None:
     _, _, tokenizer = embedded_parts()

@@ -39,6 +39,7 @@ def test_many_branches_of_one_statement_are_refused() -> None:
         check_nesting("if x:\n    pass\n" + "elif x:\n    pass\n" * 3000)
 
 
+@pytest.mark.slow
 def test_a_long_table_and_many_statements_are_read() -> None:
     table = "x = {" + "".join(f"'{i}': (-1, a.b, f(c=-{i}).g),\n" for i in range(2000)) + "}\n"
     check_nesting(table)

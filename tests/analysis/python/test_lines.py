@@ -131,6 +131,7 @@ def check_file(path: Path) -> None:
         assert between is None or source[between.start : between.end]
 
 
+@pytest.mark.slow
 def test_lines_are_drawn_from_part_of_the_standard_library_without_an_exception() -> None:
     for path in stdlib_files()[::25]:
         try:

@@ -30,6 +30,7 @@ def check_refusals(said: str, *, unread: frozenset[str] = frozenset()) -> None:
     assert len(paths) < 40
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_standard_library_is_analysed_without_an_exception() -> None:
     sample = random.Random(0).sample(python_files(STDLIB), 40)
     assert [path for path in sample if check(path) is not None and not broken_on_purpose(path)] == []

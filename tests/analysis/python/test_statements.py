@@ -155,6 +155,7 @@ def test_python_and_libcst_find_the_same_in_sources_made_up(source: str) -> None
     assert same_by_both(source)
 
 
+@pytest.mark.slow
 def test_python_and_libcst_find_the_same_in_the_standard_library() -> None:
     pytest.importorskip("libcst")
     files = [path for path in python_files(Path(sysconfig.get_path("stdlib"))) if path.stat().st_size < 15_000]

@@ -70,6 +70,7 @@ def test_shares(inserted: str, current: str, expected: float) -> None:
     assert retained_share(inserted, current) == expected
 
 
+@pytest.mark.slow
 def test_long_texts_are_compared_exactly() -> None:
     one = [f"w{index * index % 997}" for index in range(3_000)]
     other = [f"w{index * index * index % 997}" for index in range(3_000)]

@@ -70,6 +70,7 @@ def test_both_cut_text_and_lay_prompts_out_alike(both: Both) -> None:
     assert both[0].context_length == both[1].context_length
 
 
+@pytest.mark.slow
 def test_log_probabilities_of_real_code_agree(both: Both) -> None:
     differences: list[float] = []
     for text in STDLIB[:8]:
@@ -81,6 +82,7 @@ def test_log_probabilities_of_real_code_agree(both: Both) -> None:
     assert max(differences) < 1e-3
 
 
+@pytest.mark.slow
 def test_generations_and_alternatives_agree(both: Both) -> None:
     def check_numbers(model: Model, prompt: Prompt) -> list[tuple[str, str, list[float]]]:
         made = [

@@ -350,6 +350,7 @@ def test_a_control_token_is_found_by_its_spelling_and_text_is_not(tiny_gguf: Pat
         assert [model.control(name) for name in ("<|nonesuch|>", "def", "a", "", f"{END}{END}", "\ud800")] == [None] * 6
 
 
+@pytest.mark.slow
 def test_many_requests_take_no_more_memory_than_few(open_with: Open) -> None:
     """The cells are all that a request fills; what is parked is bounded; nothing else may grow."""
     statm = Path("/proc/self/statm")

@@ -46,8 +46,8 @@ def test_every_event_becomes_a_row_in_order_with_the_server_the_time_and_what_it
     writer = EventWriter(LogTarget(path), server="0123456789ab")
     for n in range(500):
         writer.add(RetentionChecked(after_s=n, share=None), f"showing {n}")
-    writer.close()
-    writer.close()
+    writer.close(60)
+    writer.close(60)
     with EventLog(path) as log:
         rows = list(log.rows())
     assert [(row.showing, row.event) for row in rows] == [(f"showing {n}", RetentionChecked(after_s=n, share=None)) for n in range(500)]
@@ -62,14 +62,14 @@ def test_what_was_added_is_committed_soon_without_anything_else_happening(path: 
     assert wait_for(path, 1) == [ShowingSeen(by="client")]
     writer.add(ShowingSeen(by="inferred"), "a")
     assert wait_for(path, 2)[1] == ShowingSeen(by="inferred")
-    writer.close()
+    writer.close(60)
 
 
 def test_the_users_own_log_is_made_with_its_folder_for_the_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "share" / "assay"))
     writer = EventWriter(LogTarget())
     writer.add(ShowingSeen(by="client"))
-    writer.close()
+    writer.close(60)
     assert writer.path == tmp_path / "share" / "assay" / "events.sqlite3"
     assert stat.S_IMODE(writer.path.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
@@ -93,7 +93,7 @@ def test_a_folder_that_the_user_named_is_not_made_that_is_told_once_and_nothing_
     time.sleep(0.1)  # tries again, and does not tell again
     path.parent.mkdir()
     assert wait_for(path, 2) == [ShowingSeen(by="client"), ShowingSeen(by="inferred")]
-    writer.close()
+    writer.close(60)
     assert (len(told), writer.trouble, writer.dropped) == (1, None, 0)
 
 
@@ -102,7 +102,7 @@ def test_code_is_written_only_where_the_user_wants_it(path: Path) -> None:
         writer = EventWriter(LogTarget(path, text=text))
         writer.add(TextLogged(what="suggested", text="SECRET"), "a")
         writer.add(ShowingSeen(by="client"), "a")
-        writer.close()
+        writer.close(60)
         assert (b"SECRET" in bytes_of(path)) is text
     assert [type(event) for event in events_of(path)] == [ShowingSeen, TextLogged, ShowingSeen]
 
@@ -116,7 +116,7 @@ def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path
     writer.use(LogTarget(path))
     path.parent.mkdir()
     assert wait_for(path, 1) == [ShowingSeen(by="client")]
-    writer.close()
+    writer.close(60)
     assert b"SECRET" not in bytes_of(path)
 
 
@@ -125,7 +125,7 @@ def test_without_a_target_there_is_no_file_no_thread_and_no_count(path: Path) ->
     writer = EventWriter()
     writer.add(ShowingSeen(by="client"))
     assert (threading.active_count(), writer.path, writer.dropped) == (before, None, 0)
-    writer.close()
+    writer.close(60)
 
 
 def test_another_target_is_used_from_then_on_and_with_none_what_waits_is_let_go(path: Path, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_another_target_is_used_from_then_on_and_with_none_what_waits_is_let_go(
     writer.add(RetentionChecked(after_s=4, share=None))
     writer.use(LogTarget(path))
     writer.add(RetentionChecked(after_s=5, share=None))
-    writer.close()
+    writer.close(60)
     assert events_of(path) == [RetentionChecked(after_s=1, share=None), RetentionChecked(after_s=5, share=None)]
     assert events_of(tmp_path / "other") == [RetentionChecked(after_s=2, share=None)]
 
@@ -156,7 +156,7 @@ def test_a_log_that_is_removed_begins_anew_and_one_that_is_moved_away_is_whole_w
     path.rename(tmp_path / "old" / "log")
     writer.add(RetentionChecked(after_s=3, share=None))
     assert wait_for(path, 1) == [RetentionChecked(after_s=3, share=None)]
-    writer.close()
+    writer.close(60)
     assert events_of(tmp_path / "old" / "log") == [RetentionChecked(after_s=2, share=None)]
 
 
@@ -177,7 +177,7 @@ def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_nex
     goes_on.set()
     writer.add(RetentionChecked(after_s=3, share=None))
     assert wait_for(path, 1) == [RetentionChecked(after_s=3, share=None)]
-    writer.close()
+    writer.close(60)
 
 
 def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) ->
     told: list[str] = []
     writer = EventWriter(LogTarget(path), on_trouble=told.append)
     writer.add(ShowingSeen(by="client"))
-    writer.close()
+    writer.close(60)
     assert told == [f"{path}: it is not a log of Assay, and is left alone"]
     assert path.read_text() == "of somebody else\n" * 100
 
@@ -204,7 +204,7 @@ def test_while_another_process_holds_the_log_events_wait_and_nobody_else(
         assert heard.wait(10)
         assert "locked" in (writer.trouble or "")
     assert len(wait_for(path, 101)) == 101
-    writer.close()
+    writer.close(60)
 
 
 def test_events_that_come_faster_than_the_disk_takes_them_are_dropped_counted_and_the_log_says_so(
@@ -244,7 +244,7 @@ def test_a_callback_whose_loop_is_closed_does_not_end_the_writer(path: Path, imp
     while path.is_dir():
         assert time.monotonic() < deadline
     assert wait_for(path, 1) == [ShowingSeen(by="client")]
-    writer.close()
+    writer.close(60)
 
 
 def test_it_prunes_at_its_start_and_again_while_it_runs(path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,5 +263,5 @@ def test_it_prunes_at_its_start_and_again_while_it_runs(path: Path, impatient: N
             log.append([new(EventsDropped(count=age), time_ms=now_ms - age * DAY_MS)])
     while len(events_of(path)) > 1:
         assert time.monotonic() < deadline
-    writer.close()
+    writer.close(60)
     assert events_of(path) == [EventsDropped(count=29)]
