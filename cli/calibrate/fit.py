@@ -13,6 +13,7 @@ from ..terminal import print_json, say
 from .inputs import DEFAULT_FEATURES, fitted, samples_of
 
 if TYPE_CHECKING:
+    from ...calibration.calibrator import Calibrator
     from ..options import Subparsers
 
 
@@ -69,9 +70,24 @@ def run(arguments: argparse.Namespace) -> int:
     say(summary(calibrator))
     say(f"because: {calibrator.reason}")
     say(f"written: {out}")
+    if calibrator.status == "uninformative" and _is_used(calibrator, out):
+        say(
+            f"note: this file takes precedence over the shipped calibrator, so suggestions of the task {calibrator.task} by this model "
+            "will have no number"
+        )
     if arguments.json:
         print_json({"id": calibrator.id, "file": str(out), "notes": list(found.notes), "calibrator": as_json(calibrator)})
     return DONE
+
+
+def _is_used(calibrator: Calibrator, out: Path) -> bool:
+    """Whether suggestions can have a calibrator from this file: it is in the user's or a project's folder, with no reflective measure."""
+    from ...calibration.measures.registry import MEASURES
+    from ...calibration.registry import PROJECT_FOLDER, folders
+
+    folder, of_user = out.absolute().parent, dict(folders())["user"]
+    found = folder.resolve() == of_user.resolve() or folder.parts[-2:] == PROJECT_FOLDER.parts
+    return found and out.suffix == ".json" and not any(MEASURES[name].cost for name in calibrator.features)
 
 
 def _check_adaptation(arguments: argparse.Namespace) -> None:

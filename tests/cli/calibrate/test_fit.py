@@ -38,6 +38,26 @@ def test_fit_writes_a_calibrator_and_says_what_it_is_worth(samples: Path, tmp_pa
     assert load(tmp_path / "new" / "c.json").status == "informative"
 
 
+@pytest.mark.parametrize(
+    ("folder", "slope", "told"),
+    [
+        ("data/calibrators", 0.0, True),
+        ("project/.assay/calibrators", 0.0, True),
+        ("elsewhere", 0.0, False),
+        ("data/calibrators", 1.0, False),
+    ],
+)
+def test_fit_says_that_an_uninformative_calibrator_takes_precedence_where_servers_find_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str, slope: float, told: bool
+) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+    write_samples(tmp_path / "s.jsonl", world(500, slope=slope)[0])
+    assert fit(tmp_path / "s.jsonl", tmp_path / folder / "c.json", "--map", "platt") == 0
+    assert load(tmp_path / folder / "c.json").status == ("informative" if slope else "uninformative")
+    note = "note: this file takes precedence over the shipped calibrator, so suggestions of the task line by this model will have no number"
+    assert (note in capsys.readouterr().err) == told
+
+
 def test_fit_prints_one_json_document_and_nothing_else_on_stdout(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fit(samples, tmp_path / "c.json", "--json") == 0
     document = json.loads(capsys.readouterr().out)
