@@ -1,8 +1,8 @@
 """The backends that run models, one entry each: what a backend recognises, which options it takes, and how it opens a model.
 
-To add a backend, write a folder beside this file with a class that has the `Model` protocol, add an entry to `BACKENDS` and
-the package to pyproject.toml. An option
-that no backend has yet is also added to `ModelOptions` and `FLAGS` in opening.py, to `cli/options.py` and to `server/settings/table.py`.
+To add a backend, write a folder beside this file with a class that has the `Model` protocol, add an entry to `BACKENDS` and the package to
+pyproject.toml. An option that no backend has yet is also added to `ModelOptions` and `FLAGS` in opening.py, to `cli/options.py` and to
+`server/settings/table.py`.
 """
 
 from __future__ import annotations

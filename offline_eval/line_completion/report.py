@@ -12,7 +12,7 @@ from ...calibration.fitting.folds import MIN_GROUPS
 from ...calibration.metrics.bins import wilson
 from ...calibration.metrics.intervals import tail
 from ...calibration.samples import Sample
-from ..progress import to_stderr
+from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
 from .answers import EVENT
@@ -24,7 +24,7 @@ def write_report(run: Run, results: Results, *, as_json: bool) -> None:
     """Rates by task on stderr; on stdout the paths of the samples files, or one JSON document."""
     rates = {task: rate(found) for task, found in sorted(results.samples.items())}
     for task, row in rates.items():
-        to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {row['projects']} projects, exact match {_rate_text(row)}")
+        to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {counted(row['projects'], 'project')}, exact match {_rate_text(row)}")
     made = [one for answer in results.answers for one in answer["generations"]]
     blank = sum(not one["text"].strip() for one in made)
     hidden = sum(one["inserted"] is None for one in made) - blank
