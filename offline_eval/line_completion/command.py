@@ -65,8 +65,9 @@ COMMAND = Command(
     group="eval",
     name="calibration",
     summary="complete lines of real projects, to get samples that calibrators are fitted to",
-    details="The projects' sources are downloaded once, by pip, which checks their hashes and asks each one's build backend for its "
-    "metadata. They are only read. The same command resumes a run that was stopped.",
+    details="The projects' sources are downloaded once, by pip, which checks their hashes. To learn a project's metadata, pip runs its "
+    "build backend: that is code of the project or of others, and it runs with your rights. Assay itself only reads the sources. "
+    "The same command resumes a run that was stopped.",
     add_arguments=add_arguments,
     run=run,
 )
