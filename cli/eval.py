@@ -10,6 +10,7 @@ from ..offline_eval.command import Command
 from ..offline_eval.registry import commands
 from .exit_codes import DONE
 from .options import add_json_option, add_model_option, command_parser, group_parser, model_choice, positive
+from .terminal import say
 
 if TYPE_CHECKING:
     from .options import Register, Subparsers
@@ -19,7 +20,12 @@ def register(commands: Subparsers) -> None:
     """Add `assay eval`."""
     actions = group_parser(commands, "eval", "run a study, or report on a run")
     studies_of("eval")(actions)
-    parser = command_parser(actions, "report", "write the samples files and the report of a run again, without a model")
+    parser = command_parser(
+        actions,
+        "report",
+        "make what comes of a run's answers again, without a model",
+        "These are the samples files and, of a run of assay calibrate repo alone, its folder report/. Of other runs it prints a summary.",
+    )
     parser.add_argument("folder", metavar="RUN", type=Path, help="folder of the run")
     add_json_option(parser)
     parser.set_defaults(run=report)
@@ -39,10 +45,12 @@ def report(arguments: argparse.Namespace) -> int:
     """Write a run's samples files and report again. Raises RunError, SampleError, PlotError and OSError."""
     from ..offline_eval.registry import study_of
     from ..offline_eval.run import Run
-    from ..offline_eval.study import finish
+    from ..offline_eval.study import finish, how_far
 
     run = Run.opened(arguments.folder)
-    finish(study_of(run), run, as_json=arguments.json)
+    study = study_of(run)
+    finish(study, run, as_json=arguments.json)
+    say(how_far(study, run))
     return DONE
 
 

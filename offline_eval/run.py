@@ -3,6 +3,7 @@
 run.toml            the question: a run is resumed only by the very same one
 answers.jsonl       one line per finished item, appended as it is finished: what was generated there, with its labels
 lost.json           ids of items that got no answer; they are asked last when the run is resumed
+wanted.json         how many items are to be finished, while the run has not ended
 generations.jsonl   one line per generation, and
 labels.jsonl        {"id", "exact_match", …} of each: both written from answers.jsonl when the run ends
 
@@ -23,7 +24,8 @@ import msgspec
 
 from ..calibration.atomic_write import leftovers, write_atomically
 
-RUN, ANSWERS, LOST, GENERATIONS, LABELS = "run.toml", "answers.jsonl", "lost.json", "generations.jsonl", "labels.jsonl"
+RUN, ANSWERS, LOST, WANTED = "run.toml", "answers.jsonl", "lost.json", "wanted.json"
+GENERATIONS, LABELS = "generations.jsonl", "labels.jsonl"
 SCHEMA = "assay/run/2"
 
 Question = Mapping[str, str | int | Sequence[str]]
@@ -188,6 +190,22 @@ class Run:
         """Write down which items got no answer."""
         with write_atomically(self.folder / LOST) as out:
             out.write(json.dumps(sorted(ids)).encode())
+
+    def wanted(self) -> int | None:
+        """What `keep_wanted` wrote; None where there is nothing or it can't be read."""
+        try:
+            found = json.loads((self.folder / WANTED).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if type(found) is int else None
+
+    def keep_wanted(self, wanted: int | None) -> None:
+        """Write down how many items are to be finished. None: the run has ended, or nobody gave a number."""
+        if wanted is None:
+            (self.folder / WANTED).unlink(missing_ok=True)
+            return
+        with write_atomically(self.folder / WANTED) as out:
+            out.write(json.dumps(wanted).encode())
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of the run's files of JSON Lines, whole or not at all."""

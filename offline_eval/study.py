@@ -120,12 +120,14 @@ def answer_all(study: Study, run: Run, work: Work[Any], pool: Pool) -> PoolError
 
     Raises what it would return where the run has no answer at all.
     """
+    run.keep_wanted(work.wanted)
     try:
         _answer_all(study, run, work, pool)
     except (PoolError, Unanswered) as error:
         if not run.answers(study.answer):
             raise
         return error
+    run.keep_wanted(None)
     return None
 
 
@@ -135,6 +137,14 @@ def stopped(run: Run, done: int) -> str:
         f"stopped after {counted(done, 'place')}; what is finished is kept in {run.folder}. The same command goes on "
         f"from there, and `assay eval report {run.folder}` reports on what there is"
     )
+
+
+def how_far(study: Study, run: Run) -> str:
+    """What a user is told who has a run reported on, which may have been killed. Raises RunError for a damaged one."""
+    done, wanted = count_done(study, run), run.wanted()
+    if wanted is None or done >= wanted:
+        return f"{counted(done, 'place')} {'is' if done == 1 else 'are'} done"
+    return f"{done:,} of {counted(wanted, 'place')} {'is' if done == 1 else 'are'} done; the same command as before goes on"
 
 
 def count_done(study: Study, run: Run) -> int:

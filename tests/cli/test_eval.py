@@ -142,6 +142,26 @@ def test_a_damaged_run_is_refused_with_file_and_reason(
     assert said.out == ""
 
 
+def test_a_report_says_how_many_places_are_done_and_of_how_many_where_the_run_was_killed(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for wanted, far in (
+        (81, "5 of 81 places are done; the same command as before goes on\n"),
+        (5, "5 places are done\n"),
+        (None, "5 places are done\n"),
+    ):
+        run.keep_wanted(wanted)
+        assert main(["eval", "report", str(run.folder)]) == 0
+        said = capsys.readouterr()
+        assert said.err.endswith(f"\n{far}")
+        assert "done" not in said.out
+
+
+def test_one_project_is_said_in_the_singular(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "report", str(run.folder)]) == 0
+    assert "labelled suggestions of 1 project, exact match" in capsys.readouterr().err
+
+
 def test_a_report_on_what_is_not_a_run_ends_with_2(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         ran = assay("eval", "report", folder)

@@ -71,6 +71,20 @@ def test_a_run_that_lost_every_place_fails_and_does_not_say_that_there_are_no_mo
     assert "no more than" not in said
 
 
+def test_a_run_keeps_how_many_places_it_wants_until_it_has_ended(tmp_path: Path) -> None:
+    with pytest.raises(Unanswered):
+        asked(tmp_path, 3, {"p00", "p01", "p02"})
+    assert Run(tmp_path / "run").wanted() == 50
+    asked(tmp_path, 3, set())
+    assert Run(tmp_path / "run").wanted() is None
+
+
+@pytest.mark.parametrize("content", [b"", b"[" * 100_000, b'"many"', b"true"])
+def test_a_damaged_count_of_wanted_places_is_as_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "wanted.json").write_bytes(content)
+    assert Run(tmp_path).wanted() is None
+
+
 def test_that_there_are_no_more_places_is_said_only_where_none_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked(tmp_path, 3, {"p01"})
     assert "no more than" not in capsys.readouterr().err
