@@ -187,7 +187,7 @@ def test_samples_are_of_what_the_editor_inserts_and_labels_have_a_file_of_their_
     assert lines[LABELS] == [{"id": "p:1", "exact_match": True}, {"id": "p:2", "exact_match": False}, {"id": "p:3"}]
 
 
-@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("kill", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_run_that_is_ended_from_outside_is_resumed_and_nothing_finished_is_done_twice(tmp_path: Path, kill: signal.Signals) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"""

@@ -54,6 +54,7 @@ def test_a_run_goes_on_from_what_it_saved_and_from_no_other_models(tmp_path: Pat
         resume_from(tmp_path, other, optimizers_of(other, preset))
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_while_it_has_minutes_and_adds_nothing_to_its_curve_without_a_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,7 +107,8 @@ def test_the_spread_between_projects_is_part_of_the_range() -> None:
     assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
 
 
-@pytest.mark.parametrize(("projects", "each"), [pytest.param(6, 100, marks=pytest.mark.slow), (15, 60)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("projects", "each"), [(6, 100), (15, 60)])
 def test_the_range_covers_the_true_probability_in_a_new_project(projects: int, each: int) -> None:
     """Nominal 95 %. A range of 1.96 standard errors covers 84 % with 6 projects."""
     covered = total = 0

@@ -321,10 +321,10 @@ def test_without_matplotlib_the_report_says_what_to_install(
 ) -> None:
     real: Callable[..., object] = builtins.__import__
 
-    def without(name: str, *rest: object) -> object:
+    def without(name: str, *rest: object, **named: object) -> object:
         if name.startswith("matplotlib"):
             raise ImportError(name)
-        return real(name, *rest)
+        return real(name, *rest, **named)
 
     save(fitted.calibrator, tmp_path / "c.json")
     monkeypatch.setattr(builtins, "__import__", without)

@@ -401,6 +401,7 @@ def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
                 ask()
 
 
+@pytest.mark.slow
 def test_nothing_is_written_to_standard_error_and_nothing_of_torch_is_imported_before(tmp_path: Path) -> None:
     path = write_tiny_hf(tmp_path / "m", "mamba")
     script = (

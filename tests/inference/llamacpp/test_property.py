@@ -198,6 +198,7 @@ def test_every_number_is_a_fresh_contexts_whatever_came_before(written: Path, re
     run(Requests, written, reference)
 
 
+@pytest.mark.slow
 def test_too_few_cells_for_all_forks_at_once_change_no_number(
     written: Path, reference: LlamaModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
