@@ -50,7 +50,7 @@ from assay.offline_eval.run import Run
 
 EVENTS = ("tests_pass", "exact_match")
 OWN = (25, 50, 100, 200)
-LEAST_LEFT = 25
+MIN_LEFT = 25
 RESAMPLES = 400
 
 
@@ -205,14 +205,14 @@ def own_gain(projects: Sequence[Measured]) -> Iterator[str]:
             for each in projects:
                 rest = pooled([other for other in projects if other is not each], task, event)
                 mine = pooled([each], task, event)
-                if len(mine) < OWN[0] + LEAST_LEFT or not rest:
+                if len(mine) < OWN[0] + MIN_LEFT or not rest:
                     continue
                 parent = fit(rest, event, free(rest), kind="platt", resamples=20).calibrator
                 if find_parent(registry(parent), mine, event)[0] is None:
                     continue
                 order = np.random.default_rng(0).permutation(len(mine))
                 for n in OWN:
-                    if len(mine) >= n + LEAST_LEFT:
+                    if len(mine) >= n + MIN_LEFT:
                         found[n].append(losses(parent, [mine[i] for i in order[:n]], [mine[i] for i in order[n:]], event))
             for n in OWN:
                 if len(rows := np.array(found[n])) >= 2:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 CPU_S, WALL_S, TEST_S, ODD_S, MEMORY = 20, 60, 1.0, 0.1, 1 << 30
-MOST_CALLS = 40
+MAX_CALLS = 40
 ODD = (None, True, -1, 2, 2.5, float("nan"), "ab", "", [], [3, 1, 2], ["b", "a"], (1, 2), {"a": 1}, {1, 2})
 
 
@@ -174,7 +174,7 @@ def _odd(calls: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
 
 def _recorded(function: Callable[..., Any], calls: list[tuple[Any, ...]], found: dict[str, str]) -> Callable[..., Any]:
     def candidate(*arguments: Any, **named: Any) -> Any:
-        first = len(calls) < MOST_CALLS
+        first = len(calls) < MAX_CALLS
         if first and not named:
             calls.append(eval(text) if _readable(text := repr(arguments)) else arguments)
         result = function(*arguments, **named)

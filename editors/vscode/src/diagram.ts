@@ -11,8 +11,8 @@ const GAP = 8;
 const WIDTH = LEFT + SIDE + 12;
 const HEIGHT = TOP + SIDE + GAP + BARS + 36;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
-const SMALLEST_DOT = 2.5;
-const LARGEST_DOT = 7;
+const MIN_DOT = 2.5;
+const MAX_DOT = 7;
 
 /** Bins that hold anything, with what a diagram needs of them. */
 interface Filled {
@@ -112,7 +112,7 @@ function interval({ rateLow, rateHigh }: Bin): string {
 
 /** So that a dot's area, not its width, is as its number. */
 function radius(n: number, most: number): number {
-  return tenth(SMALLEST_DOT + (LARGEST_DOT - SMALLEST_DOT) * Math.sqrt(n / most));
+  return tenth(MIN_DOT + (MAX_DOT - MIN_DOT) * Math.sqrt(n / most));
 }
 
 function x(share: number): number {
