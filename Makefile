@@ -42,7 +42,7 @@ test: $(DEV)
 	$(PY) -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
 
 test-slow: $(DEV)
-	$(PY) -m pytest -m "(slow or hypothesis) and not editor" --hypothesis-profile thorough -n 2 --dist loadfile
+	$(PY) -m pytest -m "slow and not editor" --hypothesis-profile thorough -n 2 --dist loadfile
 
 test-vscode: $(DEV)
 	editors/vscode/e2e/run-tests

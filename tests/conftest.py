@@ -20,7 +20,7 @@ from assay.inference.llamacpp.model import LlamaModel
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
-# No deadline: a slow machine is no wrong result. The slow tests run the properties again, with more examples (`make test-slow`).
+# No deadline: a slow machine is no wrong result. `pytest -m hypothesis --hypothesis-profile thorough` draws more examples.
 settings.register_profile("fast", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None)
 settings.load_profile("fast")
