@@ -41,6 +41,9 @@ class Prompt:
     """A prompt's token ids. Only `Model.fim` places control tokens; text never becomes one, even where it spells one.
 
     Attributes
+        held: what stands before the cursor behind the prompt's end (token healing). A generation writes it again, and its text and its
+            tokens begin behind it. A model that can't be held to it (`Capabilities.heals`) holds back at most one space, which its text
+            need not begin with.
         parts: prefix and suffix as text, for a server that tokenizes them itself; tokens is then empty, and layout "infill" where the
             server also lays them out.
         extra, path: with parts, the pieces of other files by path, and the path of the file itself.
@@ -51,16 +54,22 @@ class Prompt:
     parts: tuple[str, str] | None = None
     extra: tuple[tuple[str, str], ...] = ()
     path: str = ""
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A sampled token with figures of the distribution that it was taken from, in nats; None for what a server did not give.
 
+    The first token of a text is taken from those that agree with what stands before the cursor, and so are its figures. Its log-probability
+    is that of all tokens up to its end: some may write only what stands there (`Prompt.held`).
+
     Attributes
-        text: its bytes, which may be a part of a character; empty for a control token.
+        text: its bytes, which may be a part of a character; empty for a control token. Of the first token those behind the cursor.
         best_other_logprob: the highest log-probability of all other tokens.
         entropy: of the whole distribution.
+        shares: for k = 1, 2, …: log of the share of all tokens that agree with the first k bytes from here on, as long as these would be
+            held back behind a cursor there. So log p is logprob - shares[k - 1] where they stand. Empty where a server does not tell.
     """
 
     id: int
@@ -68,6 +77,7 @@ class Token:
     logprob: float
     best_other_logprob: float | None
     entropy: float | None
+    shares: tuple[float, ...] = ()
 
 
 # Called with each token and the text up to it (whole characters); true ends the generation.
@@ -99,8 +109,8 @@ class Generation:
 
     Attributes
         text: what the stop rule leaves, in whole characters, without the newline or the dedented line that ended it.
-        tokens: every sampled token in order, with the one that ended the text (the newline, the end-of-text token): its log-probability
-            says how sure the model was that the text ends *here*.
+        tokens: every sampled token behind the cursor in order, with the one that ended the text (the newline, the end-of-text token): its
+            log-probability says how sure the model was that the text ends *here*.
     """
 
     text: str
@@ -120,6 +130,7 @@ class Capabilities:
         score, next_token: the methods `score` and `next_token_logprobs`.
         tokenize: its own tokens; else their number is estimated from the text's length.
         fim: it uses the text behind the cursor.
+        heals: it can be held to what stands before the cursor (token healing).
     """
 
     logprobs: bool = True
@@ -129,6 +140,7 @@ class Capabilities:
     next_token: bool = True
     tokenize: bool = True
     fim: bool = True
+    heals: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +212,8 @@ class Model(Protocol):
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt that asks for the text between prefix and suffix; a left-to-right layout leaves the suffix out.
+
+        It ends before the pre-token at the cursor, which is `Prompt.held`.
 
         extra: path and text of pieces of other files, which go in front (`fim_families.in_front`). path: the file's own, used only where
         there are others.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..inference.completion.prompt import Surroundings, held_back, new_tokens, prompt_at
+from ..inference.completion.prompt import Surroundings, new_tokens, prompt_at
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind
 from ..inference.model import Cancel, Generation, Model, OnToken, Token
@@ -30,9 +30,9 @@ def complete(
 ) -> Generation:
     r"""What the model would write between prefix and suffix (the whole document's, of any length), greedily.
 
-    The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (their tokens stay) are the space
-    or tab that the prefix ends with and, in a line with text behind the cursor, what the model repeats of that. on_text is told the text
-    as it grows, its end not yet cut by any rule. Raises what `Model.generate` raises.
+    The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (its tokens stay) is, in a line with
+    text behind the cursor, what the model repeats of that. on_text is told the text as it grows, its end not yet cut by any rule. Raises
+    what `Model.generate` raises.
 
     What a budget or a loop ended has no end of its own. Of a line nothing is left then, and its tokens stay; a block or a function is cut
     back to its last whole statement. A text that is cut back, or ended by the lines behind it, keeps the tokens that it is made of and
@@ -70,7 +70,7 @@ def complete_several(
     cursor = Cursor(prefix, suffix, kind)
     prompt = prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings)
     stop, max_tokens = stop_at(cursor), new_tokens(model, settings, kind)
-    tell = None if on_text is None else _told(on_text, held_back(prefix))
+    tell = None if on_text is None else _told(on_text)
     if count == 1:
         made = [model.generate(prompt, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=tell)]
     else:
@@ -79,9 +79,9 @@ def complete_several(
     return tuple(cut_after_writing(generation, cursor) for generation in made)
 
 
-def _told(on_text: OnText, held_back: str) -> OnToken:
+def _told(on_text: OnText) -> OnToken:
     def on_token(_: Token, text: str) -> bool:
-        on_text(text.removeprefix(held_back))
+        on_text(text)
         return False
 
     return on_token

@@ -7,30 +7,27 @@ import re
 from dataclasses import replace
 
 from ..inference.model import Generation, Token
+from ..inference.stopping.continuation import added
 
 # Atomic: the two characters of one newline never count as two newlines.
 NEWLINE = re.compile(r"(?>\r\n|\r|\n)")
-_HELD_BACK = (" ", "\t")
-# Each typed byte of a token leaves this share of the other tokens' probability to those that begin with it: 0.48 (0.26 to 0.75; 1,431
-# beginnings of the embedded model's tokens in 155 files of CPython's library, benchmarks/typed_tokens.py). Where one byte is typed, the
-# rest is promised at 74 % with it and at 64 % without; 79 % come true.
-_AGREES = 0.48
 
 
 def remainder(generation: Generation, typed: str) -> Generation | None:
     r"""The generation without `typed`, the beginning of its text; None where its text does not begin so, or only white space is left.
 
     Newlines of every kind are alike. The tokens are those that remain, with the one that ended the text, so that `measures_of` measures
-    exactly what is left. A token that was typed in part loses the typed bytes and has the numbers of its rest (`_rest`). The total
-    log-probability therefore never falls as more is typed. The bytes of U+FFFD in the text are not known: from the first of these on all
-    tokens stay, as they do where the tokens do not spell the text.
+    exactly what is left. Log-probabilities are given what was typed: those that a new request at the cursor would give (`Token.shares`). So
+    the total never falls as more is typed. Where a server tells no shares, a token that was typed in part keeps its own, which is lower.
+    The bytes of U+FFFD in the text are not known: from the first of these on all tokens stay.
     """
     if not typed:
         return generation
     end = end_of(generation.text, typed)
     if end is None or not generation.text[end:].strip():
         return None
-    return replace(generation, text=generation.text[end:], tokens=_behind(generation.tokens, _bytes_before(generation, end)))
+    size = len(generation.text[:end].partition("\ufffd")[0].encode())
+    return replace(generation, text=generation.text[end:], tokens=_behind(generation.tokens, size))
 
 
 def end_of(text: str, typed: str) -> int | None:
@@ -41,48 +38,39 @@ def end_of(text: str, typed: str) -> int | None:
     return match.end() if match else None
 
 
-def _bytes_before(generation: Generation, end: int) -> int:
-    """How many of the tokens' bytes stand before the offset `end` of the text."""
-    written = b"".join([token.text for token in generation.tokens]).decode(errors="replace")
-    # `complete` leaves out the space or tab that the prefix ended with, where the model wrote it first. Only a blank text could stand in
-    # what was written both at its start and behind that.
-    for held_back in ("", written[:1] if written.startswith(_HELD_BACK) else ""):
-        if written.startswith(held_back + generation.text):
-            return len(written[: len(held_back) + end].partition("\ufffd")[0].encode())
-    return 0
-
-
 def _behind(tokens: tuple[Token, ...], size: int) -> tuple[Token, ...]:
-    """The tokens behind so many bytes; a token that is only typed in part gives its rest."""
+    """The tokens behind so many bytes; the first has the log-probability of those before it that the cursor still holds back added."""
+    held: list[tuple[float, tuple[float, ...]]] = []
     for index, token in enumerate(tokens):
-        if size == 0:
-            return tokens[index:]
-        if size < len(token.text):
-            return (_rest(token, size), *tokens[index + 1 :])
+        if size < len(token.text) or size == 0:
+            first = _rest(token, size)
+            for logprob, shares in held:
+                first = replace(first, logprob=first.logprob + logprob, shares=added(first.shares, shares, logprob))
+            return (first, *tokens[index + 1 :])
+        if size <= len(token.shares):
+            share = token.shares[size - 1]
+            held.append((min(0.0, token.logprob - share), tuple([later - share for later in token.shares[size:]])))
         size -= len(token.text)
     return ()
 
 
 def _rest(token: Token, size: int) -> Token:
-    """The rest of a token behind the `size` bytes that were typed of it.
+    """The rest of a token behind the `size` bytes that were typed of it, among the tokens that begin with these.
 
-    Given its beginning, its probability is p / (p + (1 - p) s), s the share of all others that begin so. That share is not known; each
-    byte but a space leaves `_AGREES` of them in the mean, so that a byte adds -log(_AGREES) to the log odds, to those against the best
-    other token as well. The entropy among the others is left as it is.
+    What the best other of these has is not known: at most what the token leaves. The entropy among the others is left as it is.
     """
-    gained = -math.log(_AGREES) * (size - token.text.count(b" ", 0, size))
-    text, p = token.text[size:], math.exp(token.logprob)
-    if gained == 0 or not 0 < p < 1:
-        return replace(token, text=text)
-    # log p' = log p - log(p + (1 - p) exp(-gained))
-    logprob = token.logprob - math.log(p + (1 - p) * math.exp(-gained))
-    margin = None if token.best_other_logprob is None else token.logprob - token.best_other_logprob + gained
-    entropy = token.entropy
+    text, share = token.text[size:], token.shares[size - 1] if 0 < size <= len(token.shares) else 0.0
+    if share == 0.0:
+        return replace(token, text=text, shares=token.shares[size:])
+    logprob = min(0.0, token.logprob - share)
+    p, left = math.exp(token.logprob), math.exp(logprob)
+    best_other, entropy = token.best_other_logprob, token.entropy
+    if best_other is not None:
+        best_other = min(best_other - share, math.log1p(-left) if left < 1 else -math.inf)
     if entropy is not None:
-        left = math.exp(logprob)
-        others = max(0.0, entropy - _entropy_of_two(p)) / (1 - p)
+        others = max(0.0, entropy - _entropy_of_two(p)) / (1 - p) if p < 1 else 0.0
         entropy = _entropy_of_two(left) + (1 - left) * others
-    return replace(token, text=text, logprob=logprob, best_other_logprob=None if margin is None else logprob - margin, entropy=entropy)
+    return Token(token.id, text, logprob, best_other, entropy, tuple([later - share for later in token.shares[size:]]))
 
 
 def _entropy_of_two(p: float) -> float:

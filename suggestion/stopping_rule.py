@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ..inference.completion.prompt import held_back
 from ..inference.completion.task import next_lines, start_of_line
 from ..inference.stopping.dedent import indentation
 from ..inference.stopping.stop import LINE, Stop
@@ -25,7 +24,7 @@ def stop_at(cursor: Cursor) -> Stop:
     if cursor.kind == "line":
         return LINE
     indent = block_indent(cursor.prefix) if cursor.kind == "block" else function_indent(cursor.prefix)
-    return Stop("block", indent, start_of_line(cursor.prefix).removesuffix(held_back(cursor.prefix)), next_lines(cursor.suffix, 2))
+    return Stop("block", indent, start_of_line(cursor.prefix), next_lines(cursor.suffix, 2))
 
 
 def block_indent(prefix: str) -> int:

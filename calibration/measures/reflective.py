@@ -164,7 +164,8 @@ def verbalise(
 
 
 def _asked(model: Model, prompt: Prompt, generation: Generation, question: Question) -> Prompt:
-    shown = shown_tokens(model, generation)
+    # Behind a pre-token's border these are mostly the tokens that were generated, which are in the cache.
+    shown = model.tokenize(prompt.held + generation.text)
     if question.control is None:
         put = model.tokenize(question.text.replace("{completion}", generation.text))
     else:
@@ -173,30 +174,6 @@ def _asked(model: Model, prompt: Prompt, generation: Generation, question: Quest
         assert token is not None, "asked only where questions_for says so"
         put = [token]
     return Prompt((*prompt.tokens, *shown, *put), prompt.layout)
-
-
-def shown_tokens(model: Model, generation: Generation) -> list[int]:
-    """The tokens of the generation's text, without those that ended it. What a cut left of a token is tokenized again.
-
-    The space before the cursor is not in the text but in the first token (`completion.complete`).
-    """
-    tokens, text = generation.tokens, generation.text.encode()
-    written = b"".join(token.text for token in tokens)
-    held_back = next((space for space in (b"", b" ", b"\t") if written.startswith(space + text)), None)
-    if held_back is None or any(token.id < 0 for token in tokens):
-        return model.tokenize(generation.text)
-    end = len(held_back + text)
-    ids: list[int] = []
-    at = 0
-    for token in tokens:
-        if not token.text or at + len(token.text) > end:
-            break
-        ids.append(token.id)
-        at += len(token.text)
-    try:
-        return ids + model.tokenize(written[at:end].decode())
-    except UnicodeDecodeError:  # the cut is inside of a character
-        return model.tokenize(generation.text)
 
 
 def _first_tokens(model: Model, spellings: Iterable[str]) -> dict[int, str]:

@@ -82,10 +82,9 @@ def context_at(
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
 ) -> Context:
-    """What goes into the prompt at a cursor: what fits of each part, without the space that the prefix ends with."""
+    """What goes into the prompt at a cursor: what fits of each part."""
     surroundings = surroundings or Surroundings()
     budget = _budgets(model, settings or Settings(), kind)
-    prefix = prefix.removesuffix(held_back(prefix))
     suffix = "" if model.layout == "left_to_right" else suffix
 
     def count(text: str) -> int:
@@ -109,15 +108,6 @@ def prompt_text(model: Model, prompt: Prompt) -> str | None:
 def count_tokens(model: Model, text: str) -> int:
     """How many tokens a text has, by the cheapest way that the model has."""
     return model.count_tokens(text) if isinstance(model, CountsTokens) else len(model.tokenize(text))
-
-
-def held_back(prefix: str) -> str:
-    """The space or tab that the prefix ends with, if it does.
-
-    A tokenizer joins it to the next word, so no training text ends with it. It is left out of the prompt, and removed from the text where
-    the model writes it first.
-    """
-    return prefix[-1:] if prefix[-1:] in (" ", "\t") else ""
 
 
 def new_tokens(model: Model, settings: Settings, kind: Kind) -> int:

@@ -40,6 +40,11 @@ def token_statistics(logits: Tensor, chosen: Tensor) -> list[tuple[int, float, f
     return [(int(token), logprob, best_other, spread) for token, logprob, best_other, spread in rows]
 
 
+def only(row: Tensor, tokens: Tensor) -> Tensor:
+    """The logits of these tokens; all others have probability 0."""
+    return torch.full_like(row, -torch.inf).index_copy(0, tokens, row[tokens])
+
+
 def logprobs_of(logits: Tensor, tokens: Tensor) -> list[float]:
     """log p of one token for each row, in nats; shapes as in `token_statistics`."""
     values: list[float] = torch.log_softmax(logits, -1).gather(-1, tokens[:, None])[:, 0].tolist()
@@ -63,23 +68,12 @@ def sample(row: Tensor, temperature: float, top_p: float, uniform: float) -> Ten
     return nucleus[_draw(weights[nucleus], uniform)]
 
 
-def chooser(temperature: float, top_p: float, seed: int, first: int = 0) -> Choose:
-    """The rule that chooses a token from a row of logits.
-
-    At a temperature above 0 it draws; at 0 it takes the `first`-th most likely token once and then the most likely.
-    """
-    if temperature > 0:
-        random = np.random.default_rng(seed)
-        return lambda row: sample(row, temperature, top_p, random.random())
-    rank = first
-
-    def greedy(row: Tensor) -> Tensor:
-        nonlocal rank
-        chosen = torch.argsort(row, descending=True, stable=True)[rank] if rank else row.argmax()
-        rank = 0
-        return chosen
-
-    return greedy
+def chooser(temperature: float, top_p: float, seed: int) -> Choose:
+    """The rule that chooses a token from a row of logits: at a temperature above 0 it draws, at 0 it takes the most likely."""
+    if temperature == 0:
+        return lambda row: row.argmax()
+    random = np.random.default_rng(seed)
+    return lambda row: sample(row, temperature, top_p, random.random())
 
 
 def _draw(weights: Tensor, uniform: float) -> Tensor:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from ..errors import ForwardFailed
-from ..model import StopReason, Token
+from ..healing.sorted_vocabulary import Tokens
+from ..healing.typed_along import TypedAlong, Weights
+from ..model import Generation, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
 from .cache import Batch
-from .distributions import Choose, token_statistics, widest_float
+from .distributions import Choose, only, token_statistics, widest_float
 from .tokenizer import TextTokenizer
 
 
@@ -25,41 +29,74 @@ def check_numbers(path: Path, logprobs: list[float]) -> list[float]:
     return logprobs
 
 
+@dataclass(frozen=True, slots=True)
+class Generating:
+    """One generation while it is made: its text, the rule that chooses its tokens, and its shares for who types along."""
+
+    text: Continuation
+    choose: Choose
+    typed_along: TypedAlong
+
+    def generation(self, otherwise: StopReason, timings: Timings) -> Generation:
+        """What was made. otherwise: why it ended where none of its own rules ended it."""
+        return self.text.generation(otherwise, timings, self.typed_along.shares)
+
+
 class GenerationLoop:
     """Chooses tokens and adds them to texts. path: the model's, for error messages."""
 
     def __init__(self, path: Path, tokenizer: TextTokenizer) -> None:
         self._path, self._tokenizer = path, tokenizer
 
-    def tokens(self, logits: Tensor, choosers: Sequence[Choose]) -> list[Token]:
-        """A token for each row of logits, shape (rows, vocabulary), each chosen by its own rule. Raises ForwardFailed."""
+    def generating(self, text: Continuation, choose: Choose) -> Generating:
+        """A generation that has not begun."""
+        return Generating(text, choose, self._tokenizer.healing.typed_along())
+
+    def rows(self, logits: Tensor, several: Sequence[Generating]) -> Tensor:
+        """The logits, shape (rows, vocabulary), among the tokens that agree with what each generation holds back."""
         rows = widest_float(logits)
-        chosen = torch.stack([choose(row) for choose, row in zip(choosers, rows, strict=True)])
+        if not any(each.text.held for each in several):
+            return rows
+        return torch.stack([self._agreeing(row, each.text.held) for row, each in zip(rows, several, strict=True)])
+
+    def add(self, rows: Tensor, several: Sequence[Generating], chosen: Tensor | None = None) -> tuple[list[int], list[StopReason | None]]:
+        """Add a token to each generation, from its row. Returns the tokens, and why each text ends with it or None. Raises ForwardFailed.
+
+        chosen: these tokens, instead of those that the generations choose.
+        """
+        if chosen is None:
+            chosen = torch.stack([each.choose(row) for each, row in zip(several, rows, strict=True)])
         found = token_statistics(rows, chosen)
         check_numbers(self._path, [logprob for _, logprob, _, _ in found])
-        return [Token(token, self._tokenizer.piece(token), *told) for token, *told in found]
+        reasons: list[StopReason | None] = []
+        for row, each, (token, logprob, best_other, entropy) in zip(rows, several, found, strict=True):
+            piece = self._tokenizer.piece(token)
+            # Relative to the chosen token, no weight is lost where its own is not.
+            each.typed_along.step(partial(_weights, row, token), math.exp(-logprob), piece)
+            reasons.append(each.text.add(Token(token, piece, logprob, best_other, entropy), token in self._tokenizer.ends))
+        return [token for token, *_ in found], reasons
 
-    def add(self, text: Continuation, token: Token) -> StopReason | None:
-        """Add a token to a text. Returns why the text ends with it, or None."""
-        return text.add(token, token.id in self._tokenizer.ends)
+    def only_holds(self, row: Tensor, text: Continuation) -> bool:
+        """Whether the most likely token writes nothing but what is held back."""
+        return len(self._tokenizer.piece(int(row.argmax()))) <= len(text.held)
 
     def together(
         self,
         batch: Batch,
-        logits: Tensor,
-        choosers: Sequence[Choose],
-        texts: Sequence[Continuation],
+        last: Sequence[int],
+        several: Sequence[Generating],
         stop_check: StopCheck,
         done: Callable[[int, int], None] = lambda _number, _row: None,
     ) -> StopReason:
-        """Continue all texts until each has ended or `stop_check` ends them. Returns the reason of those that have not ended by themselves.
+        """Continue all generations until each has ended or `stop_check` ends them. Returns why those ended that have no own reason.
 
-        done: called with a text's number and its row when it has ended, while the batch still has the row.
+        Parameters
+            last: the token of each that is not read yet; a generation that has ended with it is done.
+            done: called with a generation's number and its row when it has ended, while the batch still has the row.
         """
-        live = list(range(len(texts)))
+        live, tokens = list(range(len(several))), list(last)
         while True:
-            tokens = self.tokens(logits, [choosers[i] for i in live])
-            unfinished = [row for row, (i, token) in enumerate(zip(live, tokens, strict=True)) if self.add(texts[i], token) is None]
+            unfinished = [row for row, number in enumerate(live) if several[number].text.stopped is None]
             stopped = stop_check() if unfinished else StopReason.CANCELLED
             for row, number in enumerate(live):
                 if stopped or row not in unfinished:
@@ -69,4 +106,14 @@ class GenerationLoop:
             if len(unfinished) < len(live):
                 batch.keep(unfinished)
             live = [live[row] for row in unfinished]
-            logits = batch.extend([tokens[row].id for row in unfinished])
+            growing = [several[number] for number in live]
+            logits = batch.extend([tokens[row] for row in unfinished])
+            tokens, _ = self.add(self.rows(logits, growing), growing)
+
+    def _agreeing(self, row: Tensor, held: bytes) -> Tensor:
+        return only(row, torch.from_numpy(self._tokenizer.healing.agreeing(held)).to(row.device)) if held else row
+
+
+def _weights(row: Tensor, chosen: int, tokens: Tokens) -> Weights:
+    weights: Weights = (row[torch.from_numpy(tokens).to(row.device)] - row[chosen]).exp().cpu().numpy()
+    return weights

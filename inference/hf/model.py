@@ -36,7 +36,7 @@ try:
 
     from .cache import CachedSequence
     from .distributions import chooser, logprobs_of, widest_float
-    from .generation import GenerationLoop, check_numbers
+    from .generation import Generating, GenerationLoop, check_numbers
     from .network import Network
     from .tokenizer import TextTokenizer
 except ImportError as missing:
@@ -159,16 +159,15 @@ class HFModel:
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
-        max_tokens = min(max_tokens, self._room(prompt))
         stop_check = make_stop_check(cancel, max_ms, begun)
+        text = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held)
+        one = self._loop.generating(text, chooser(temperature, top_p, seed))
         reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
-        one = Continuation(stop, max_tokens, on_token)
-        choose = chooser(temperature, top_p, seed)
         while stopped is None:
-            (token,) = self._loop.tokens(logits, [choose])
-            if (stopped := self._loop.add(one, token) or stop_check()) is None:
-                logits = self._reader.extend([token.id]).logits[:, -1]
+            (token,), (ended,) = self._loop.add(self._loop.rows(logits, [one]), [one])
+            if (stopped := ended or stop_check()) is None:
+                logits = self._reader.extend([token]).logits[:, -1]
         done = time.perf_counter()
         return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
 
@@ -194,27 +193,46 @@ class HFModel:
         check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
-        max_tokens = min(max_tokens, self._room(prompt))
+        max_tokens = self._most(prompt, max_tokens)
         stop_check = make_stop_check(cancel, max_ms, begun)
         reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
-        if stopped is None and temperature == 0:
-            count = max(1, min(count, int((logits > -math.inf).sum())))
-        # Greedy ones differ by their first token alone: number i begins with the i-th most likely.
-        choosers = [chooser(temperature, top_p, seed + i, first=i) for i in range(count)]
-        growing = [Continuation(stop, max_tokens, _for_one(on_token, i)) for i in range(count)]
+        several = [
+            self._loop.generating(Continuation(stop, max_tokens, _for_one(on_token, i), prompt.held), chooser(temperature, top_p, seed + i))
+            for i in range(count)
+        ]
         otherwise = stopped or StopReason.CANCELLED
         if stopped is None:
-            batch = self._reader.fork(count)
-
-            def hold_the_first(number: int, row: int) -> None:
-                if number == 0:
-                    self._reader.restore(batch.row(row))
-
-            otherwise = self._loop.together(batch, logits.expand(count, -1), choosers, growing, stop_check, hold_the_first)
+            several, otherwise = self._together(logits, several, stop_check, greedy=temperature == 0)
         done = time.perf_counter()
         timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
-        return [one.generation(otherwise, timings) for one in growing]
+        return [each.generation(otherwise, timings) for each in several]
+
+    def _together(
+        self, logits: Tensor, several: list[Generating], stop_check: StopCheck, *, greedy: bool
+    ) -> tuple[list[Generating], StopReason]:
+        """Make several generations of the prompt that was read. Returns those that there are, and why those ended that have no own reason.
+
+        Greedy ones begin differently, as `Model.alternatives` says; what is held back is written by the same tokens in all.
+        """
+        loop, first = self._loop, None
+        rows = loop.rows(logits, several[:1])
+        if greedy:
+            while loop.only_holds(rows[0], several[0].text):
+                token, _ = loop.add(rows.expand(len(several), -1), several, rows.argmax(-1).expand(len(several)))
+                if stopped := stop_check():
+                    return several, stopped
+                rows = loop.rows(self._reader.extend(token[:1]).logits[:, -1], several[:1])
+            several = several[: max(1, int((rows > -math.inf).sum()))]
+            first = torch.argsort(rows[0], descending=True, stable=True)[: len(several)]
+        batch = self._reader.fork(len(several))
+
+        def hold_the_first(number: int, row: int) -> None:
+            if number == 0:
+                self._reader.restore(batch.row(row))
+
+        last, _ = loop.add(rows.expand(len(several), -1), several, first)
+        return several, loop.together(batch, last, several, stop_check, hold_the_first)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
@@ -278,6 +296,10 @@ class HFModel:
             what = f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
             raise ContextTooLong(len(prompt.tokens) + wanted, self._context_length, what)
         return room
+
+    def _most(self, prompt: Prompt, max_tokens: int) -> int:
+        """How many tokens a text may have, so that these and those for what is held back fit into the context."""
+        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held.encode())))
 
     def _check_tokens(self, tokens: Sequence[int]) -> None:
         size = self._open().vocabulary

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from ..completion.fim_families import end_tokens, family_of, front_tokens, in_front, lay_out
 from ..errors import DamagedModel, UnsupportedTokenizer
+from ..healing.healing import Healing
 from ..model import Layout, Prompt
 from .folder import Folder, read_json
 
@@ -58,6 +59,11 @@ class TextTokenizer:
         )
         self.piece = functools.cache(self._piece)
 
+    @functools.cached_property
+    def healing(self) -> Healing:
+        """What token healing knows of the vocabulary."""
+        return Healing([self.piece(token) for token in range(1 + max(self._spellings, default=0))])
+
     @property
     def layout(self) -> Layout:
         """The layout of the model's family; "left_to_right" where it has none."""
@@ -68,16 +74,18 @@ class TextTokenizer:
         return self._encode(self._mid_text, text)
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
-        """The prompt in the family's layout; without a family the prefix alone. It always has at least one token."""
+        """The prompt in the family's layout; without a family the prefix alone. It always has at least one token, and holds back the last
+        pre-token."""
+        prefix, held = self.healing.split(prefix)
         front = in_front(self.family, self._ids.get, extra, path)
         prefix = front.text + prefix
         if self.family is None:
             tokens = [*self._beginning, *self._encode(self._as_text, prefix)]
-            return Prompt(tuple(tokens or [self._separator]), "left_to_right")
+            return Prompt(tuple(tokens or [self._separator]), "left_to_right", held=held)
         start = self._as_text if self.family.dummy_space else self._mid_text
         others = front_tokens(front, self.family, self._ids.get, self.tokenize)
         laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), others)
-        return Prompt(laid, self.family.layout)
+        return Prompt(laid, self.family.layout, held=held)
 
     def spelled(self, tokens: Sequence[int]) -> str:
         """Tokens as text, control tokens by their spelling."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import StopReason, Token
+from ..model import Generation, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
 from .cache import Cache
@@ -22,25 +21,44 @@ Choose = Callable[[Distribution], int]
 ToDistribution = Callable[[NDArray[np.float32]], Distribution]
 
 
-@dataclass(slots=True)
-class Alternative:
-    """One of several generations.
+class Generating:
+    """One generation while it is made.
 
-    sampled: its tokens, all but the last of them decoded. ended: when it ended, in seconds of time.perf_counter.
+    Attributes
+        sampled: its tokens, all but the last of them decoded.
+        ended: when it ended, in seconds of time.perf_counter.
     """
 
-    choose: Choose
-    continuation: Continuation
-    sampled: list[int] = field(default_factory=list)
-    ended: float | None = None
+    def __init__(self, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: ToDistribution) -> None:
+        self.sampled: list[int] = []
+        self.ended: float | None = None
+        self._choose, self._continuation, self._vocabulary, self._read = choose, continuation, vocabulary, read
+        self._typed_along = vocabulary.healing.typed_along()
 
-    def take(self, row: Distribution, vocabulary: Vocabulary) -> bool:
-        """Take the next token. Returns whether the text continues."""
-        token = token_of(row, self.choose(row), vocabulary)
-        self.sampled.append(token.id)
-        if self.continuation.add(token, vocabulary.ends(token.id)) is not None:
+    def distribution(self, logits: NDArray[np.float32]) -> Distribution:
+        """What the next token is taken from: the tokens that agree with what is held back and not written yet, else all."""
+        held = self._continuation.held
+        return self._read(only(logits, self._vocabulary.healing.agreeing(held)) if held else logits)
+
+    def only_holds(self, row: Distribution) -> bool:
+        """Whether the most likely token writes nothing but what is held back."""
+        return len(self._vocabulary.piece(row.top)) <= len(self._continuation.held)
+
+    def take(self, row: Distribution, chosen: int | None = None) -> StopReason | None:
+        """Take the next token from its distribution, or `chosen`. Returns why the text ends with it, or None."""
+        chosen = self._choose(row) if chosen is None else chosen
+        piece = self._vocabulary.piece(chosen)
+        self._typed_along.step(row.weights.__getitem__, row.total, piece)
+        token = Token(chosen, piece, row.logprob(chosen), row.best_other_logprob(chosen), row.entropy())
+        self.sampled.append(chosen)
+        stopped = self._continuation.add(token, self._vocabulary.ends(chosen))
+        if stopped is not None:
             self.ended = time.perf_counter()
-        return self.ended is None
+        return stopped
+
+    def generation(self, otherwise: StopReason, timings: Timings) -> Generation:
+        """What was made. otherwise: why it ended where none of its own rules ended it."""
+        return self._continuation.generation(otherwise, timings, self._typed_along.shares)
 
 
 def sampler(temperature: float, top_p: float, seed: int) -> Choose:
@@ -51,48 +69,63 @@ def sampler(temperature: float, top_p: float, seed: int) -> Choose:
     return lambda row: row.sample(temperature, top_p, random)
 
 
-def greedy_from(first: int) -> Choose:
-    """The rule that chooses this token first and the most likely one from then on."""
-    begun = iter([first])
-    return lambda row: next(begun, row.top)
+def only(logits: NDArray[np.float32], tokens: NDArray[np.intp]) -> NDArray[np.float32]:
+    """The logits of these tokens; all others have probability 0."""
+    kept = np.full_like(logits, -np.inf)
+    kept[tokens] = logits[tokens]
+    return kept
 
 
-def token_of(row: Distribution, chosen: int, vocabulary: Vocabulary) -> Token:
-    """The chosen token with its bytes and log-probabilities."""
-    return Token(chosen, vocabulary.piece(chosen), row.logprob(chosen), row.best_other_logprob(chosen), row.entropy())
-
-
-def generate_one(
-    cache: Cache, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: ToDistribution, stop_check: StopCheck
-) -> StopReason:
-    """Continue the live sequence until the continuation or `stop_check` ends it. Returns why it ended.
+def generate_one(cache: Cache, generating: Generating, stop_check: StopCheck) -> StopReason:
+    """Continue the live sequence until the generation or `stop_check` ends it. Returns why it ended.
 
     The logits behind the live sequence must be there. The token that ends the text is not decoded.
     """
     while True:
-        row = read(cache.row())
-        token = token_of(row, choose(row), vocabulary)
-        stopped = continuation.add(token, vocabulary.ends(token.id)) or stop_check()
+        stopped = generating.take(generating.distribution(cache.row())) or stop_check()
         if stopped is not None:
             return stopped
-        cache.extend([token.id])
+        cache.extend(generating.sampled[-1:])
 
 
-def generate_several(
-    cache: Cache, alternatives: Sequence[Alternative], max_tokens: int, vocabulary: Vocabulary, read: ToDistribution, stop_check: StopCheck
-) -> StopReason | None:
-    """Continue the live sequence with each alternative, in one decode per step for all. Returns why `stop_check` ended them, or None.
+def begin_several(cache: Cache, several: Sequence[Generating], stop_check: StopCheck, *, greedy: bool) -> StopReason | None:
+    """Give each generation of the live sequence its first token that is not decoded. Returns why `stop_check` ended them, or None.
+
+    Greedy ones begin differently: number i with the i-th most likely token. Where the vocabulary has fewer, the last ones get none. What
+    stands before the cursor is written by the same tokens in all, as long as the most likely token writes nothing else: other tokens for
+    that would make no other text.
+    """
+    row = several[0].distribution(cache.row())
+    if not greedy:
+        for each in several:
+            each.take(row)
+        return None
+    while several[0].only_holds(row):
+        for each in several:
+            each.take(row, row.top)
+        if stopped := stop_check():
+            return stopped
+        cache.extend([row.top])
+        row = several[0].distribution(cache.row())
+    for each, token in zip(several, row.most_probable(len(several)), strict=False):
+        each.take(row, token)
+    return None
+
+
+def generate_several(cache: Cache, several: Sequence[Generating], max_tokens: int, stop_check: StopCheck) -> StopReason | None:
+    """Continue the live sequence with each generation, in one decode per step for all. Returns why `stop_check` ended them, or None.
+
+    All tokens of each but the last are in the live sequence (`begin_several`).
 
     max_tokens: tokens that each may have, with which room in the cache is planned. As many run at once as there are forks and cells;
-    where one ends the next takes its place. Afterwards the live sequence is that of the first alternative, unless the others needed its
+    where one ends the next takes its place. Afterwards the live sequence is that of the first generation, unless the others needed its
     cells.
     """
-    session, length = cache.session, len(cache.tokens)
-    first = read(cache.row())
-    waiting = deque([alternative for alternative in alternatives if alternative.take(first, vocabulary)])
-    running: dict[int, Alternative] = {}
+    session, length, begun = cache.session, len(cache.tokens), len(several[0].sampled) - 1
+    waiting = deque([each for each in several if each.ended is None])
+    running: dict[int, Generating] = {}
     free = list(range(session.forks, 0, -1))
-    # The first alternative's fork, which stays when that has ended, and the cells that it then takes.
+    # The first generation's fork, which stays when that has ended, and the cells that it then takes.
     first_fork = ended_cells = 0
     stopped: StopReason | None = None
     try:
@@ -102,7 +135,7 @@ def generate_several(
             while waiting and free and length + ended_cells + (len(running) + 1) * (max_tokens - 1) <= session.cells:
                 fork = free.pop()
                 running[fork] = waiting.popleft()
-                if running[fork] is alternatives[0]:
+                if running[fork] is several[0]:
                     first_fork = fork
                 cache.fork(fork, length)
             if not running:
@@ -111,19 +144,20 @@ def generate_several(
                 first_fork = ended_cells = 0
                 continue
             forks = list(running)
-            last = [running[fork].sampled for fork in forks]
+            last = [running[fork].sampled[begun:] for fork in forks]
             session.decode_each(forks, [length + len(sampled) - 1 for sampled in last], [sampled[-1] for sampled in last])
             for index, fork in enumerate(forks):
-                if running[fork].take(read(session.row(index)), vocabulary):
+                each = running[fork]
+                if each.take(each.distribution(session.row(index))) is None:
                     continue
                 del running[fork]
                 if fork == first_fork:
-                    ended_cells = len(alternatives[0].sampled) - 1
+                    ended_cells = len(several[0].sampled) - begun - 1
                 else:
                     session.cut(fork, 0)
                     free.append(fork)
         if first_fork:
-            cache.adopt(first_fork, alternatives[0].sampled[:-1])
+            cache.adopt(first_fork, several[0].sampled[begun:-1])
     finally:
         for fork in range(1, 1 + session.forks):
             session.cut(fork, 0)

@@ -35,7 +35,7 @@ from ..stopping.stop import Stop
 from .cache import Cache, CacheOptions, PromptReading
 from .cores import physical_cores
 from .distribution import Distribution, distribution
-from .generation import Alternative, generate_one, generate_several, greedy_from, sampler
+from .generation import Generating, begin_several, generate_one, generate_several, sampler
 from .gguf_header import read_header
 from .header_checks import check_can_run, context_length_of, layout_of
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
@@ -177,7 +177,8 @@ class LlamaModel:
         """The prompt that asks for the text between prefix and suffix.
 
         "psm" is pre, prefix, suf, suffix, mid; "spm" is pre, suf, suffix, mid, prefix; left to right it is the prefix alone. An empty
-        left-to-right prompt begins with the token that separates texts, because there must be one to continue.
+        left-to-right prompt begins with the token that separates texts, because there must be one to continue. The last pre-token of the
+        prefix is held back (`Prompt.held`).
 
         extra, path: pieces of other files, laid out by `fim_families.in_front`.
 
@@ -185,6 +186,7 @@ class LlamaModel:
         """
         self._open()
         vocabulary = self._vocabulary
+        prefix, held = vocabulary.healing.split(prefix)
         tokens = [*vocabulary.beginning]
         if extra:
             family = family_of(vocabulary.control, str(self.header.metadata.get("general.name", ""))) if vocabulary.fim else None
@@ -197,9 +199,9 @@ class LlamaModel:
                 tokens += [pre, suf, *vocabulary.tokenize(suffix), mid, *vocabulary.tokenize(prefix)]
             else:
                 tokens += [pre, *vocabulary.tokenize(prefix), suf, *vocabulary.tokenize(suffix), mid]
-            return Prompt(tuple(tokens), self.layout)
+            return Prompt(tuple(tokens), self.layout, held=held)
         tokens += vocabulary.tokenize(prefix)
-        return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right")
+        return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right", held=held)
 
     def prompt_text(self, prompt: Prompt) -> str:
         """A prompt as text, its control tokens spelled."""
@@ -226,16 +228,15 @@ class LlamaModel:
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
-        max_tokens = min(max_tokens, self._room(prompt))
         stop_check = make_stop_check(cancel, max_ms, begun)
-        continuation = Continuation(stop, max_tokens, on_token)
+        continuation = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held)
+        generating = Generating(sampler(temperature, top_p, seed), continuation, self._vocabulary, self._distribution)
         reading, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
         if stopped is None:
-            choose = sampler(temperature, top_p, seed)
-            stopped = generate_one(self._open(), choose, continuation, self._vocabulary, self._distribution, stop_check)
+            stopped = generate_one(self._open(), generating, stop_check)
         timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
-        return continuation.generation(stopped, timings)
+        return generating.generation(stopped, timings)
 
     def alternatives(
         self,
@@ -260,27 +261,31 @@ class LlamaModel:
         check_sampling(max_tokens, temperature, top_p)
         if count < 1:
             raise ValueError(f"count is {count}, it must be at least 1")
-        max_tokens = min(max_tokens, self._room(prompt))
+        max_tokens = self._most(prompt, max_tokens)
         stop_check = make_stop_check(cancel, max_ms, begun)
         reading, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
-        chooses = [sampler(temperature, top_p, seed + number) for number in range(count)]
-        cache = self._open()
-        if temperature == 0 and stopped is None:
-            chooses = [greedy_from(token) for token in self._distribution(cache.row()).most_probable(count)]
-        made = [
-            Alternative(choose, Continuation(stop, max_tokens, None if on_token is None else functools.partial(on_token, number)))
-            for number, choose in enumerate(chooses)
+        several = [
+            Generating(
+                sampler(temperature, top_p, seed + number),
+                Continuation(stop, max_tokens, None if on_token is None else functools.partial(on_token, number), prompt.held),
+                self._vocabulary,
+                self._distribution,
+            )
+            for number in range(count)
         ]
         if stopped is None:
-            stopped = generate_several(cache, made, max_tokens, self._vocabulary, self._distribution, stop_check)
+            stopped = begin_several(self._open(), several, stop_check, greedy=temperature == 0)
+        several = [each for each in several if each.sampled] or several[:1]
+        if stopped is None:
+            stopped = generate_several(self._open(), several, max_tokens + len(prompt.held.encode()), stop_check)
         done = time.perf_counter()
 
         def timings(ended: float) -> Timings:
             return Timings((read - begun) * 1000, (ended - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
 
-        # An alternative without a reason of its own was ended by what ended all.
-        return [each.continuation.generation(stopped or StopReason.TOKENS, timings(each.ended or done)) for each in made]
+        # A generation without a reason of its own was ended by what ended all.
+        return [each.generation(stopped or StopReason.TOKENS, timings(each.ended or done)) for each in several]
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
@@ -343,6 +348,10 @@ class LlamaModel:
                 len(prompt.tokens) + wanted, self._context_length, f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
             )
         return room
+
+    def _most(self, prompt: Prompt, max_tokens: int) -> int:
+        """How many tokens a text may have, so that these and those for what is held back fit into the context."""
+        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held.encode())))
 
     def _check_tokens(self, tokens: Sequence[int]) -> None:
         size = self._open().session.vocab_size

@@ -6,6 +6,8 @@ import ctypes
 import functools
 from typing import Any
 
+from ..healing.healing import Healing
+
 # Texts whose tokens are remembered, which is about a dozen prompts.
 _MAX_REMEMBERED_TEXTS = 128
 
@@ -16,11 +18,17 @@ class Vocabulary:
     def __init__(self, llama: Any, vocab: Any) -> None:
         self._llama = llama
         self._vocab = vocab
+        self._size = int(llama.llama_vocab_n_tokens(vocab))
         self._fim = tuple(int(ask(vocab)) for ask in (llama.llama_vocab_fim_pre, llama.llama_vocab_fim_suf, llama.llama_vocab_fim_mid))
         # The text behind the cursor is tokenized at each keystroke and mostly stays the same.
         self._tokenized = functools.lru_cache(maxsize=_MAX_REMEMBERED_TEXTS)(self._tokenize)
         self.ends = functools.cache(self._ends)
         self.piece = functools.cache(self._piece)
+
+    @functools.cached_property
+    def healing(self) -> Healing:
+        """What token healing knows of the vocabulary."""
+        return Healing([self.piece(token) for token in range(self._size)])
 
     @property
     def fim(self) -> tuple[int, int, int] | None:

@@ -12,6 +12,7 @@ from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
 from ..errors import ContextTooLong, Unavailable
+from ..healing.pre_tokens import without_last_space
 from ..model import (
     Cancel,
     Capabilities,
@@ -140,6 +141,7 @@ class RemoteModel:
             next_token=asks and self.served.top > 0,
             tokenize=self._tokenizer is not None,
             fim=self._layout != "left_to_right",
+            heals=False,
         )
 
     @property
@@ -167,8 +169,9 @@ class RemoteModel:
         spells one is left out.
         """
         tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
+        prefix, held = without_last_space(prefix)
         if self._layout == "infill":
-            return Prompt((), "infill", (prefix, suffix), tuple(extra))
+            return Prompt((), "infill", (prefix, suffix), tuple(extra), held=held)
         suffix = "" if self._layout == "left_to_right" else suffix
         if tokenizer is None or not self.served.ids:
             if spelling := spelled_control(prefix) or spelled_control(suffix):
@@ -176,16 +179,17 @@ class RemoteModel:
                     f'way to say that the "{spelling}" in a text is no control token', "Use a server that takes token ids as a prompt."
                 )
             plain = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
-            return Prompt((), self._layout, (prefix, suffix), plain, "" if spelled_control(path) else path)
+            return Prompt((), self._layout, (prefix, suffix), plain, "" if spelled_control(path) else path, held)
         front = in_front(family, tokenizer.control, extra, path)
         prefix = front.text + prefix
         if family is None:
             tokens = (*tokenizer.beginning, *tokenizer.encode(prefix))
-            return Prompt(tokens or (tokenizer.separator,), "left_to_right")
+            return Prompt(tokens or (tokenizer.separator,), "left_to_right", held=held)
         behind = tokenizer.encode_behind(suffix) if family.dummy_space else tokenizer.encode(suffix)
         beginning = () if family.first else tuple(tokenizer.beginning)
         others = front_tokens(front, family, tokenizer.control, tokenizer.encode)
-        return Prompt((*beginning, *lay_out(family, tokenizer.control, tokenizer.encode(prefix), behind, others)), self._layout)
+        laid = lay_out(family, tokenizer.control, tokenizer.encode(prefix), behind, others)
+        return Prompt((*beginning, *laid), self._layout, held=held)
 
     def generate(
         self,
@@ -211,7 +215,12 @@ class RemoteModel:
         stop_check = make_stop_check(cancel, max_ms, begun)
         max_tokens = min(max_tokens, self._room(prompt))
         reading = StreamedGeneration(
-            self._requests, prompt, Continuation(stop, max_tokens, on_token), Sampling(temperature, top_p, seed), max_tokens, stop_check
+            self._requests,
+            prompt,
+            Continuation(stop, max_tokens, on_token, prompt.held),
+            Sampling(temperature, top_p, seed),
+            max_tokens,
+            stop_check,
         )
         return self._read([reading], stop_check, begun)[0]
 
@@ -240,7 +249,7 @@ class RemoteModel:
             raise ValueError(f"{count} alternatives: at least 1")
         stop_check = make_stop_check(cancel, max_ms, begun)
         max_tokens = min(max_tokens, self._room(prompt))
-        texts = [Continuation(stop, max_tokens, _numbered(on_token, number)) for number in range(count)]
+        texts = [Continuation(stop, max_tokens, _numbered(on_token, number), prompt.held) for number in range(count)]
         if temperature > 0:
             samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
             readings = [
@@ -256,7 +265,7 @@ class RemoteModel:
         readings = []
         for text, token in zip(texts, first, strict=False):
             text.add(token, self._requests.ends_text(token.id, token.text))
-            behind = Prompt((*prompt.tokens, token.id), prompt.layout)
+            behind = Prompt((*prompt.tokens, token.id), prompt.layout, held=prompt.held)
             readings.append(StreamedGeneration(self._requests, behind, text, Sampling(), max_tokens - 1, stop_check))
         return self._read(readings, stop_check, begun)
 

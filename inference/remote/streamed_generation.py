@@ -23,7 +23,7 @@ class StreamedGeneration:
     ) -> None:
         self.prompt, self.continuation = prompt, continuation
         self._requests, self._sampling, self._max_tokens, self._stop_check = requests, sampling, max_tokens, stop_check
-        self._given = len(continuation.tokens)
+        self._given = len(continuation.sampled)
         self._counted = self._reused = 0
         self._first_at: float | None = None
         self._ended: StopReason | None = None
@@ -101,7 +101,7 @@ class StreamedGeneration:
                 "Use temperature 0 and a known layout, or another server.",
             )
         for _ in range(lost):
-            behind = tuple(token.id for token in self.continuation.tokens[self._given :])
+            behind = tuple(token.id for token in self.continuation.sampled[self._given :])
             best, *others = self._requests.row((*self.prompt.tokens, *behind), 2, self._stop_check)
             if best.id is None or best.text is None or not (text is None or text.startswith(best.text)):
                 raise BadAnswer(self._requests.where, "/completion", "another token than in the stream, asked for the same place again")

@@ -80,7 +80,7 @@ def generation_to_json(generation: Generation) -> dict[str, Any]:
     """A generation as JSON: a token's bytes are hexadecimal, for they need not be whole characters."""
     return {
         "text": generation.text,
-        "tokens": [[t.id, t.text.hex(), t.logprob, t.best_other_logprob, t.entropy] for t in generation.tokens],
+        "tokens": [[t.id, t.text.hex(), t.logprob, t.best_other_logprob, t.entropy, t.shares] for t in generation.tokens],
         "stopped_by": generation.stopped_by.value,
         "timings": asdict(generation.timings),
     }
@@ -90,7 +90,10 @@ def generation_from_json(data: dict[str, Any]) -> Generation:
     """The inverse of `generation_to_json`."""
     return Generation(
         text=data["text"],
-        tokens=tuple(Token(number, bytes.fromhex(text), *logs) for number, text, *logs in data["tokens"]),
+        tokens=tuple(
+            Token(number, bytes.fromhex(text), logprob, best_other, entropy, tuple(shares))
+            for number, text, logprob, best_other, entropy, shares in data["tokens"]
+        ),
         stopped_by=StopReason(data["stopped_by"]),
         timings=Timings(**data["timings"]),
     )

@@ -15,7 +15,6 @@ from ...inference.model import Generation
 from ..cursor import Cursor
 from .blank import unless_blank
 from .closed_brackets import without_closed_brackets
-from .held_back_space import without_held_back_space
 from .indentation_style import in_the_documents_style
 from .newlines import with_the_documents_newlines
 from .overlap import without_overlap_behind
@@ -26,7 +25,6 @@ from .unfinished_end import without_unfinished_end
 
 AFTER_WRITING: tuple[Callable[[Generation, Cursor], Generation], ...] = (
     without_unfinished_end,
-    without_held_back_space,
     without_overlap_behind,
 )
 BEFORE_SHOWING: tuple[Callable[[str, Cursor], str | None], ...] = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import accumulate
 
-from ...inference.completion.prompt import held_back
 from ...inference.model import Generation, StopReason, Token
 from ...inference.stopping.statements import whole_statements
 from ..cursor import Cursor
@@ -25,7 +24,7 @@ def without_unfinished_end(generation: Generation, cursor: Cursor) -> Generation
     if generation.stopped_by in _UNFINISHED:
         # A loop leaves a block's lines whole, a budget may end in one.
         end = "\n" if generation.stopped_by is StopReason.REPETITION else ""
-        text = "" if cursor.kind == "line" else whole_statements(text + end, cursor.prefix.removesuffix(held_back(cursor.prefix)))
+        text = "" if cursor.kind == "line" else whole_statements(text + end, cursor.prefix)
     if cursor.kind != "line" and text and generation.stopped_by in _OVERSHOT:
         tokens = _first_tokens(tokens, len(text.encode()))
     return replace(generation, text=text, tokens=tokens)
