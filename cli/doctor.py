@@ -178,7 +178,9 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
         return
     with model:
         fingerprint = model.fingerprint
-        prompts = {Settings().fingerprint(model.layout, model.context_length, kind) for kind in get_args(Kind)}
+        prompts = {
+            Settings().fingerprint(model.layout, model.context_length, kind, heals=model.capabilities.heals) for kind in get_args(Kind)
+        }
     size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
     yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")
     yield from _calibrators(fingerprint.id, prompts)

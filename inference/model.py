@@ -26,6 +26,7 @@ class StopReason(StrEnum):
     """Why a generation ended; each generation has exactly one."""
 
     LINE = "line"  # the line ended
+    BRACKET = "bracket"  # the bracket was generated again that stands behind the cursor
     BLOCK = "block"  # a line with less indentation than the block began
     SUFFIX = "suffix"  # the lines that already stand behind the cursor were generated again
     REPETITION = "repetition"  # the text ran into a loop

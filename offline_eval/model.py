@@ -63,7 +63,9 @@ def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = F
     with choice.open() as model:
         if not model.capabilities.logprobs:
             raise UsageError(f"{choice.where} gives no log-probabilities, so there is nothing to calibrate with")
-        prompts = {task: settings.fingerprint(model.layout, model.context_length, kind_of(task)) for task in tasks}
+        prompts = {
+            task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=model.capabilities.heals) for task in tasks
+        }
         found = StudyModel(
             choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions_for(model) if reflective else {}
         )

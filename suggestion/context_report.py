@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,9 @@ def context_json(
     """The pieces of a context with their tokens, and the prompt that is made of them.
 
     `{"extra": [{"path", "tokens", "text"}], "head", "prefix", "suffix": {"tokens", "text"}, "leftOut": [{"path", "reason"}], "prompt":
-    {"layout", "tokens", "text"}}`. A piece counts for itself, so that the prompt has a few tokens more: those that control, and paths.
-    Its tokens are null where a server cuts them, its text where only the server knows it. leftOut has the pieces that found no room.
+    {"layout", "tokens", "text", "held"}}`. held: what stands before the cursor behind the prompt, and is written again first. A piece
+    counts for itself, so that the prompt has a few tokens more: those that control, and paths. Its tokens are null where a server cuts
+    them, its text where only the server knows it. leftOut has the pieces that found no room.
     """
     document = context.document
     pieces = {"head": document.head, "prefix": document.prefix, "suffix": document.suffix}
@@ -27,7 +29,7 @@ def context_json(
         "extra": [{"path": path, "tokens": count(text), "text": text} for path, text in context.extra],
         **{name: {"tokens": count(text), "text": text} for name, text in pieces.items()},
         "leftOut": [{"path": path, "reason": "budget"} for path in context.left_out],
-        "prompt": {"layout": prompt.layout, "tokens": len(prompt.tokens) or None, "text": prompt_text},
+        "prompt": {"layout": prompt.layout, "tokens": len(prompt.tokens) or None, "text": prompt_text, "held": prompt.held},
     }
 
 
@@ -40,6 +42,8 @@ def context_text(told: dict[str, Any]) -> str:
     prompt = told["prompt"]
     size = "" if prompt["tokens"] is None else f", {prompt['tokens']:,} tokens"
     lines.append(f"prompt: layout {prompt['layout']}{size}")
+    if prompt["held"]:
+        lines.append(f"held back and written again first: {json.dumps(prompt['held'], ensure_ascii=False)}")
     if prompt["text"] is not None:
         return "\n".join([*lines, "", prompt["text"]])
     lines.append("Its spelling is not known here: the server has the tokens.")

@@ -13,7 +13,7 @@ MAX_BEHIND = 300
 MAX_GAINED = 64
 
 # Ends behind which the model, asked again, adds nothing.
-_ENDED = (StopReason.LINE, StopReason.BLOCK, StopReason.END, StopReason.SUFFIX)
+_ENDED = (StopReason.LINE, StopReason.BRACKET, StopReason.BLOCK, StopReason.END, StopReason.SUFFIX)
 
 
 def gained(before: str, now: str) -> str | None:

@@ -22,6 +22,8 @@ _CLOSING_LINE = re.compile(r"\s*[)\]}]")
 def stop_at(cursor: Cursor) -> Stop:
     """The rule that ends a text of the wanted kind at a cursor."""
     if cursor.kind == "line":
+        if _CLOSING_LINE.match(cursor.rest_of_line):
+            return Stop("line", before=start_of_line(cursor.prefix), closed_behind=True)
         return LINE
     indent = block_indent(cursor.prefix) if cursor.kind == "block" else function_indent(cursor.prefix)
     return Stop("block", indent, start_of_line(cursor.prefix), next_lines(cursor.suffix, 2))

@@ -46,11 +46,11 @@ def prompt_mismatch(settings: Settings, context_length: int, kind: Kind) -> str:
     return "; ".join(said)
 
 
-def purpose_at(place: Place, model_id: str, layout: Layout, context_length: int, settings: Settings) -> Purpose:
+def purpose_at(place: Place, model_id: str, layout: Layout, context_length: int, settings: Settings, *, heals: bool) -> Purpose:
     """What a calibrator must be for, to say how likely this model is to be right at a place with these settings."""
     return Purpose(
         model_id,
-        settings.fingerprint(layout, context_length, place.kind),
+        settings.fingerprint(layout, context_length, place.kind, heals=heals),
         place.event,
         task_of(place.prefix, place.suffix, place.kind),
         place.language,
@@ -130,7 +130,7 @@ def suggest_at(
     return suggestion_of(
         generation,
         place,
-        purpose=purpose_at(place, model.fingerprint.id, model.layout, model.context_length, settings),
+        purpose=purpose_at(place, model.fingerprint.id, model.layout, model.context_length, settings, heals=model.capabilities.heals),
         registry=registry,
         project=project,
         prompt_mismatch=lambda: prompt_mismatch(settings, model.context_length, kind),

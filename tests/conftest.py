@@ -19,6 +19,8 @@ from assay.inference.llamacpp.model import LlamaModel
 # Beside other workers, threads of llama.cpp that wait for each other spin: a process of two took five times the CPU time of one.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
+    # Torch has to know of it: with a limit below its own number of threads a part of its attention in bfloat16 is never computed.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No deadline: a slow machine is no wrong result. `pytest -m hypothesis --hypothesis-profile thorough` draws more examples.
 settings.register_profile("fast", deadline=None, max_examples=30)

@@ -112,7 +112,10 @@ def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
 
     tasks = (arguments.task,) if arguments.task else TASKS
     with choice.open() as model:
-        prompts = {task: Settings().fingerprint(model.layout, model.context_length, kind_of(task)) for task in tasks}
+        prompts = {
+            task: Settings().fingerprint(model.layout, model.context_length, kind_of(task), heals=model.capabilities.heals)
+            for task in tasks
+        }
         return Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
 
 

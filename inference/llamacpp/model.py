@@ -276,8 +276,8 @@ class LlamaModel:
         ]
         if stopped is None:
             stopped = begin_several(self._open(), several, stop_check, greedy=temperature == 0)
-        several = [each for each in several if each.sampled] or several[:1]
         if stopped is None:
+            several = [each for each in several if each.sampled]
             stopped = generate_several(self._open(), several, max_tokens + len(prompt.held.encode()), stop_check)
         done = time.perf_counter()
 

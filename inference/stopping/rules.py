@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .closing_bracket import at_closing_bracket
 from .dedent import at_dedent
 from .following_lines import at_following_lines
 from .newline import at_newline
@@ -14,7 +15,7 @@ from .text_so_far import Written, without_blank_lines
 Rule = Callable[[Written], StopPoint | None]
 
 RULES: dict[str, tuple[Rule, ...]] = {
-    "line": (at_newline, at_repeated_piece),
+    "line": (at_newline, at_closing_bracket, at_repeated_piece),
     "block": (at_dedent, at_following_lines, at_repeated_lines, before_line_with_a_loop),
     "none": (),
 }

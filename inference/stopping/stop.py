@@ -10,20 +10,23 @@ from typing import Literal
 class Stop:
     """Which rules end the text (`rules.RULES`).
 
-    "line" ends before the first newline, or behind the first round of a loop. "block" ends, without trailing blank lines, before the first
-    of these: a line with less indentation than `indent` columns (the text's first line does not count), the lines that already stand
-    behind the cursor, the second round of a loop of lines, a line with a loop in it. "none" ends only where the model itself ends.
+    "line" ends before the first newline or the bracket that stands behind the cursor, or behind the first round of a loop. "block" ends,
+    without trailing blank lines, before the first of these: a line with less indentation than `indent` columns (the text's first line does
+    not count), the lines that already stand behind the cursor, the second round of a loop of lines, a line with a loop in it. "none" ends
+    only where the model itself ends.
 
     Attributes
         indent: the block's own indentation.
         before: the text before the cursor on its line.
         behind: the next lines behind the cursor that are not blank; two are enough.
+        closed_behind: whether the bracket that closes those around the cursor stands right behind it.
     """
 
     kind: Literal["line", "block", "none"]
     indent: int = 0
     before: str = ""
     behind: tuple[str, ...] = ()
+    closed_behind: bool = False
 
 
 LINE = Stop("line")
@@ -38,5 +41,5 @@ class StopPoint:
     """
 
     offset: int
-    by: Literal["line", "block", "suffix", "repetition"]
+    by: Literal["line", "bracket", "block", "suffix", "repetition"]
     known: int

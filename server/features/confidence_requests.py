@@ -98,7 +98,7 @@ def _prompts(ls: AssayServer) -> dict[Task, str]:
     loaded = ls.live.process.model
     if loaded is None:
         return {}
-    return {task: ls.live.settings.fingerprint(loaded.layout, loaded.context_length, kind_of(task)) for task in TASKS}
+    return {task: ls.live.settings.fingerprint(loaded.layout, loaded.context_length, kind_of(task), heals=loaded.heals) for task in TASKS}
 
 
 def _document(ls: AssayServer, params: Any) -> Document | None:

@@ -49,11 +49,12 @@ class ModelRequestFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """What was loaded. load_ms: milliseconds that opening it took, the start of the process not included."""
+    """What was loaded. heals: as in `Capabilities`. load_ms: milliseconds that opening it took, the start of the process not included."""
 
     fingerprint: Fingerprint
     layout: Layout
     context_length: int
+    heals: bool
     load_ms: float
 
 
@@ -233,7 +234,9 @@ class ModelProcess:
             self._hang_up()
             return
         self._again_at = math.inf
-        self._loaded = LoadedModel(fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["load_ms"])
+        self._loaded = LoadedModel(
+            fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["heals"], data["load_ms"]
+        )
         self._enter("ready", "")
 
     async def _ask(self, message: dict[str, Any], on_text: OnText | None = None, limit_s: float | None = None) -> Any:

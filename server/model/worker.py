@@ -105,6 +105,7 @@ class _Host:
         return {
             "fingerprint": fingerprint_to_json(model.fingerprint),
             "layout": model.layout,
+            "heals": model.capabilities.heals,
             "context_length": model.context_length,
             "load_ms": self._load_ms,
         }

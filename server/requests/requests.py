@@ -289,7 +289,7 @@ class Requests:
         return request if choose(registry, self._purpose(line, model)) is None else replace(request, place=line)
 
     def _purpose(self, place: Place, model: LoadedModel) -> Purpose:
-        return purpose_at(place, model.fingerprint.id, model.layout, model.context_length, self._live.settings)
+        return purpose_at(place, model.fingerprint.id, model.layout, model.context_length, self._live.settings, heals=model.heals)
 
     def _rules(self, request: GenerationRequest) -> Rules:
         """What the user allows. When the ordinary list of completions comes is the client's choice: it does not tell typing from asking."""

@@ -81,22 +81,22 @@ def test_what_stands_in_front_comes_behind_the_token_that_every_prompt_begins_wi
 def test_a_folder_of_each_family_lays_them_out(tmp_path: Path, family: Family) -> None:
     folder = write_tiny_hf(tmp_path / "m", tokenizer=family_tokenizer(family.name), name=f"some-{family.names[0]}")
     tokenizer = TextTokenizer(read_folder(folder))
-    told = tokenizer.spelled(tokenizer.fim("x = ", "\n", EXTRA, "main.py").tokens)
-    alone = tokenizer.spelled(tokenizer.fim("x = ", "\n").tokens)
+    told = tokenizer.spelled(tokenizer.fim("x = 1\n", "\n", EXTRA, "main.py").tokens)
+    alone = tokenizer.spelled(tokenizer.fim("x = 1\n", "\n").tokens)
     if family.name in HOLDING:
         first = family.first or ""
         assert told == first + in_front(family, None, EXTRA, "main.py").spelled + alone.removeprefix(first)
     else:
-        assert told == alone.replace("x = ", AS_TEXT + "x = ")
+        assert told == alone.replace("x = 1", AS_TEXT + "x = 1")
 
 
 def test_a_gguf_lays_them_out_by_the_tokens_that_it_has(open_tiny: OpenTiny) -> None:
     coder, plain, left = (open_tiny(model) for model in (TinyCoder(), TinyModel(), TinyModel(fim=False)))
     front = "<|file_sep|>lib/a.py\nA = 1\n<|file_sep|>b.py\nB = 2\n<|file_sep|>main.py\n"
     middle = "<|fim_suffix|>\n<|fim_middle|>"
-    assert coder.prompt_text(coder.fim("x", "\n", EXTRA, "main.py")) == f"{front}<|fim_prefix|>x{middle}"
-    assert plain.prompt_text(plain.fim("x", "\n", EXTRA, "main.py")) == f"<|fim_prefix|>{AS_TEXT}x{middle}"
-    assert left.prompt_text(left.fim("x", "\n", EXTRA, "main.py")) == f"{AS_TEXT}x"
+    assert coder.prompt_text(coder.fim("x\n", "\n", EXTRA, "main.py")) == f"{front}<|fim_prefix|>x{middle}"
+    assert plain.prompt_text(plain.fim("x\n", "\n", EXTRA, "main.py")) == f"<|fim_prefix|>{AS_TEXT}x{middle}"
+    assert left.prompt_text(left.fim("x\n", "\n", EXTRA, "main.py")) == f"{AS_TEXT}x"
 
 
 def test_a_piece_that_spells_a_control_token_stays_text(open_tiny: OpenTiny) -> None:
@@ -195,14 +195,16 @@ def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
     assert told["extra"] == [{"path": "lib/a.py", "tokens": len(tiny.tokenize("A = 1\n")), "text": "A = 1\n"}]
     assert told["leftOut"] == [{"path": "b.py", "reason": "budget"}]
     assert told["prompt"]["tokens"] == len(prompt.tokens)
-    assert told["prompt"]["text"].endswith("import os\n\nx = <|fim_suffix|>\n<|fim_middle|>")
+    assert told["prompt"]["text"].endswith("import os\n\nx =<|fim_suffix|>\n<|fim_middle|>")
+    assert told["prompt"]["held"] == " "
     said = context_text(told)
     assert said.endswith(told["prompt"]["text"])
     assert "left out: b.py (budget)" in said
+    assert 'held back and written again first: " "' in said
 
 
 def test_a_prompt_that_only_a_server_can_spell_is_told_by_its_pieces() -> None:
     context = Context(Excerpt("", "x = ", "\n"), "", (), ())
     told = context_json(context, len, Prompt((), "infill", ("x = ", "\n")), None)
-    assert told["prompt"] == {"layout": "infill", "tokens": None, "text": None}
+    assert told["prompt"] == {"layout": "infill", "tokens": None, "text": None, "held": ""}
     assert "--- prefix\nx = " in context_text(told)

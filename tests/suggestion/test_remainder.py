@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,15 +24,25 @@ def generation(text: str, *pieces: bytes, stopped_by: StopReason = StopReason.LI
 
 @st.composite
 def generations(draw: st.DrawFn) -> Generation:
-    """What `complete` may give: tokens cut anywhere, a space held back at the front, an end cut off, tokens without text."""
+    """What `complete` may give: tokens cut anywhere, with shares or without, an end cut off, tokens without text."""
     written = draw(st.text(st.sampled_from("ab(= \té漢𝄞\n"), min_size=1, max_size=12))
     spelled = written.encode()
     cuts = sorted(draw(st.lists(st.integers(0, len(spelled)), max_size=8)))
     pieces = [spelled[start:end] for start, end in zip([0, *cuts], [*cuts, len(spelled)], strict=True)]
-    text = written[1:] if written[0] in " \t" and draw(st.booleans()) else written
-    text = text[: draw(st.integers(0, len(text)))]
+    text = written[: draw(st.integers(0, len(written)))]
     assume(text.strip())
-    return generation(text, *pieces, b"")
+    made = generation(text, *pieces, b"")
+    if draw(st.booleans()):
+        return made
+    # Each token is held back up to a cursor behind its end, no later one less far.
+    tokens, at, reach = [], 0, 0
+    for token in made.tokens:
+        end = at + len(token.text)
+        reach = max(reach, end + draw(st.integers(0, 3)))
+        falls = sorted(draw(st.lists(st.floats(0, 1), min_size=reach - at, max_size=reach - at)))
+        tokens.append(replace(token, shares=tuple(token.logprob * fallen for fallen in falls) if token.text else ()))
+        at = end
+    return replace(made, tokens=tuple(tokens))
 
 
 def bytes_of(made: Generation) -> bytes:
@@ -57,14 +68,14 @@ def test_the_text_is_the_rest_and_the_tokens_are_those_that_end_in_it(made: Gene
     assert left is not None
     assert left.text == made.text[len(typed) :]
     assert (left.stopped_by, left.timings) == (made.stopped_by, made.timings)
-    held_back = 0 if bytes_of(made).startswith(made.text.encode()) else 1
-    gone = held_back + len(typed.encode())
+    gone = len(typed.encode())
     ends = [sum(len(token.text) for token in made.tokens[: number + 1]) for number in range(len(made.tokens))]
     assert bytes_of(left) == bytes_of(made)[gone:]
     whole = [token for token, end in zip(made.tokens, ends, strict=True) if end - len(token.text) >= gone and token.text]
     with_text = [token for token in left.tokens if token.text]
     assert len(with_text) - len(whole) in (0, 1)
-    assert numbers(with_text[len(with_text) - len(whole) :]) == numbers(whole)
+    # The first may have the log-probability of earlier ones added.
+    assert numbers(with_text[len(with_text) - len(whole) :])[1:] == numbers(whole)[1:]
     assert left.tokens[-1] == made.tokens[-1]  # the end of the text
 
 
@@ -113,28 +124,39 @@ def test_two_newlines_are_not_one_of_two_characters() -> None:
         assert (left.text, bytes_of(left)) == ("b", b"b")
 
 
-def test_a_token_that_typing_ends_inside_is_surer_by_each_byte_and_loses_what_was_typed() -> None:
+def test_a_token_that_typing_ends_inside_has_its_probability_among_those_that_agree() -> None:
     made = generation("return value", b"return", b" val", b"ue", b"\n")
-    before = made.tokens[1]
-    rests = [left for typed in ("return", "return ", "return v", "return va") if (left := remainder(made, typed))]
-    assert [rest.tokens[0].text for rest in rests] == [b" val", b"val", b"al", b"l"]
-    firsts = [rest.tokens[0] for rest in rests]
-    assert firsts[0] == before
-    assert firsts[1].logprob == before.logprob  # nearly every token begins with a space
-    odds = [math.exp(first.logprob) / -math.expm1(first.logprob) for first in firsts]
-    assert odds[2] / odds[1] == pytest.approx(odds[3] / odds[2]) == pytest.approx(1 / 0.48)
-    margins = [first.logprob - first.best_other_logprob for first in firsts if first.best_other_logprob is not None]
-    assert margins[2] - margins[1] == pytest.approx(math.log(1 / 0.48))
-    entropies = [first.entropy for first in firsts]
-    assert entropies[0] == entropies[1]
-    assert all(rest.tokens[1:] == made.tokens[2:] for rest in rests)
+    told = replace(made.tokens[1], shares=(-0.1, -0.7, -1.3, -1.5, -1.5, -1.5))
+    made = replace(made, tokens=(made.tokens[0], told, *made.tokens[2:]))
+    rests = [left for typed in ("return", "return ", "return v", "return va", "return val") if (left := remainder(made, typed))]
+    assert [rest.tokens[0].text for rest in rests] == [b" val", b"val", b"al", b"l", b"ue"]
+    firsts = [rest.tokens[0].logprob for rest in rests]
+    assert firsts == pytest.approx([-1.5, -1.4, -0.8, -0.2, -2.5 + 0.0])
+    assert [rest.tokens[0].shares for rest in rests[:3]] == [
+        told.shares,
+        pytest.approx((-0.6, -1.2, -1.4, -1.4, -1.4)),
+        pytest.approx((-0.6, -0.8, -0.8, -0.8)),
+    ]
+
+
+def test_a_token_of_the_same_word_counts_until_the_word_is_left() -> None:
+    made = generation("value = 1", b"val", b"ue", b" =", b" 1", b"\n")
+    first = replace(made.tokens[0], shares=(-0.1, -0.2, -0.3, -0.4, -0.45))
+    made = replace(made, tokens=(first, *made.tokens[1:]))
+    counted = {typed: left.tokens[0].logprob for typed in ("val", "valu", "value", "value ") if (left := remainder(made, typed))}
+    assert counted == pytest.approx(
+        {"val": -1.5 + (-0.5 + 0.3), "valu": -1.5 + (-0.5 + 0.4), "value": -2.5 + (-0.5 + 0.45), "value ": -2.5}
+    )
 
 
 @given(st.floats(-30, -1e-9), st.floats(0, 5), st.integers(1, 3))
 def test_the_numbers_of_a_rest_are_a_distribution_s(logprob: float, more: float, typed: int) -> None:
     p = math.exp(logprob)
     least = -(p * logprob + (1 - p) * math.log1p(-p))
-    made = Generation("word", (Token(0, b"word", logprob, logprob - 1, least + more * (1 - p)),), StopReason.LINE, Timings(0, 0, 1, 0))
+    shares = (logprob * 0.2, logprob * 0.5, logprob)
+    made = Generation(
+        "word", (Token(0, b"word", logprob, logprob - 1, least + more * (1 - p), shares),), StopReason.LINE, Timings(0, 0, 1, 0)
+    )
     rest = remainder(made, "word"[:typed])
     assert rest is not None
     token = rest.tokens[0]
@@ -170,21 +192,6 @@ def test_from_bytes_on_that_are_no_character_all_tokens_stay() -> None:
         ("cd", b"\xffcd\n"),
         ("d", b"\xffcd\n"),
     ]
-
-
-def test_tokens_that_do_not_spell_the_text_all_stay() -> None:
-    made = generation("answer", b"question", b"\n")
-    left = remainder(made, "an")
-    assert left is not None
-    assert (left.text, left.tokens) == ("swer", made.tokens)
-    without_text = generation("answer", b"", b"")
-    left = remainder(without_text, "an")
-    assert left is not None
-    assert (left.text, left.tokens) == ("swer", without_text.tokens)
-    silent = generation("answer")
-    left = remainder(silent, "an")
-    assert left is not None
-    assert (left.text, left.tokens) == ("swer", ())
 
 
 def test_a_server_that_tells_no_log_probabilities_is_no_obstacle() -> None:

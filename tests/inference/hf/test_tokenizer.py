@@ -51,10 +51,12 @@ def test_a_prompt_of_each_family_is_its_control_tokens_around_the_two_texts(fold
     content = Tokenizer.from_file(str(folders[name] / "tokenizer.json"))
     with HFModel(folders[name], device="cpu") as model:
         assert (model.layout, model.capabilities.fim) == (known.layout, True)
-        prompt = model.fim("x = area(", ")\n")
+        prompt = model.fim("x = area(width", ")\n")
+        held = prompt.held
+        assert held in ("width", "(width"), "as the vocabulary joins a sign to the word behind it, or not"
         controls = [content.id_to_token(token) for token in prompt.tokens if not model.token_bytes(token)]
         assert controls == list(known.required)
-        texts = {"PREFIX": (" " if known.dummy_space else "") + "x = area(", "SUFFIX": ")\n"}
+        texts = {"PREFIX": (" " if known.dummy_space else "") + "x = area(width".removesuffix(held), "SUFFIX": ")\n"}
         expected = "".join(texts.get(part, "") for part in known.order)
         assert b"".join(map(model.token_bytes, prompt.tokens)).decode() == expected
         assert model.generate(prompt, stop=NONE, max_tokens=2).tokens
@@ -116,8 +118,8 @@ def test_a_text_in_the_middle_has_no_space_before_it_and_one_at_the_beginning_ha
     tokenizer = made(tmp_path, sentencepiece(legacy=legacy))
     assert text_of(tokenizer, tokenizer.tokenize("width")) == "width"
     assert text_of(tokenizer, tokenizer.tokenize(" width")) == " width"
-    prompt = tokenizer.fim("width", "ignored")
-    assert (text_of(tokenizer, prompt.tokens), prompt.layout) == (" width", "left_to_right")
+    prompt = tokenizer.fim("width\n", "ignored")
+    assert (text_of(tokenizer, prompt.tokens), prompt.layout, prompt.held) == (" width", "left_to_right", "\n")
     assert tokenizer.piece(prompt.tokens[0]) == b""
 
 

@@ -1,0 +1,137 @@
+"""Token healing by real models: what is generated begins with what stands before the cursor, and its probability is given that."""
+
+from __future__ import annotations
+
+import ast
+import math
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny_gguf import TinyModel
+from tiny_hf import write_tiny_hf
+
+from assay.inference.completion.prompt import prompt_at
+from assay.inference.hf.model import HFModel
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Prompt, Token
+from assay.inference.opening import EMBEDDED, open_model
+from assay.inference.stopping.stop import LINE, NONE
+from assay.suggestion.complete import complete
+from assay.suggestion.remainder import remainder
+
+texts = st.text(st.sampled_from("ab_.(= 1\t\n\r\"'{é漢𝄞"), max_size=24)
+
+
+@pytest.fixture(scope="module")
+def hf(tmp_path_factory: pytest.TempPathFactory) -> HFModel:
+    return HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu")
+
+
+def written(model: LlamaModel | HFModel, prompt: Prompt, **sampling: float) -> bytes:
+    """All that the model generates, with what it writes again."""
+    ids: list[int] = []
+
+    def note(token: Token, _text: str) -> bool:
+        ids.append(token.id)
+        return False
+
+    generation = model.generate(prompt, stop=NONE, max_tokens=4, on_token=note, **sampling)  # type: ignore[arg-type]
+    shown = b"".join(token.text for token in generation.tokens)
+    assert b"".join(model.token_bytes(token) for token in ids).endswith(shown)
+    return shown
+
+
+@pytest.mark.parametrize("backend", ["tiny", "hf"])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(prefix=texts, suffix=texts, seed=st.integers(0, 9))
+def test_what_the_prompt_leaves_out_is_what_stands_before_the_cursor(
+    request: pytest.FixtureRequest, backend: str, prefix: str, suffix: str, seed: int
+) -> None:
+    model = request.getfixturevalue(backend)
+    prompt = prompt_at(model, prefix, suffix)
+    read = prefix.replace("\r\n", "\n").replace("\r", "\n")
+    assert read.endswith(prompt.held)
+    whole, without = model.fim(read, "").tokens, model.fim(read.removesuffix(prompt.held), "").tokens
+    assert len(without) <= len(whole)
+    assert model.prompt_text(prompt).count(read.removesuffix(prompt.held)) >= 1
+    # The first token of the text is one behind what stands there: the model was held to that.
+    generation = model.generate(prompt, stop=NONE, max_tokens=3, temperature=1.0, seed=seed)
+    assert generation.tokens
+    first = generation.tokens[0]
+    if piece := model.token_bytes(first.id):
+        assert piece.endswith(first.text)
+        assert prompt.held.encode().endswith(piece.removesuffix(first.text))
+
+
+def test_the_first_probability_is_given_what_stands_there(tiny: LlamaModel) -> None:
+    prompt = tiny.fim("value = compute(a", ")\n")
+    assert prompt.held == "a"
+    free = replace(prompt, held="")
+    pieces = {token: tiny.token_bytes(token) for token in range(len(TinyModel().tokens))}
+    agreeing = [token for token, piece in pieces.items() if piece.startswith(b"a")]
+    logprobs = {token: tiny.score(free, [token])[0] for token in agreeing}
+    total = math.log(sum(map(math.exp, logprobs.values())))
+    generation = tiny.generate(prompt, stop=NONE, max_tokens=1, temperature=1.0, seed=3)
+    token = generation.tokens[0]
+    spelled_alone = next(each for each in agreeing if pieces[each] == b"a")
+    best = max(logprobs, key=logprobs.__getitem__)
+    assert best == spelled_alone or token.id == best
+    if token.id in logprobs and token.text != pieces[token.id]:
+        assert token.logprob == pytest.approx(logprobs[token.id] - total, abs=2e-3)
+    else:
+        behind = tiny.score(Prompt((*free.tokens, spelled_alone), free.layout), [token.id])[0]
+        assert token.logprob == pytest.approx(logprobs[spelled_alone] - total + behind, abs=2e-3)
+
+
+@pytest.fixture(scope="module")
+def embedded() -> LlamaModel:
+    model = open_model(EMBEDDED, threads=1)
+    assert isinstance(model, LlamaModel)
+    return model
+
+
+def places(count: int) -> list[tuple[str, str]]:
+    """Cursors in real code, in the middle of lines."""
+    text = Path(str(ast.__file__)).read_text()
+    chosen = random.Random(7)
+    found = [chosen.randrange(2000, len(text)) for _ in range(count)]
+    return [(text[:at], text[text.index("\n", at) :]) for at in found]
+
+
+def test_a_word_is_finished(embedded: LlamaModel) -> None:
+    prefix = "import logging\n\n\ndef setup(filename):\n    handler = logging.FileHandler(filena"
+    assert complete(embedded, prefix, "\n").text == "me)"
+    prefix = "import json\n\n\ndef load(path):\n    with path.open() as file:\n        return json.l"
+    assert complete(embedded, prefix, "\n").text.startswith("oad")
+
+
+def test_typing_along_leaves_what_a_new_request_gives(embedded: LlamaModel) -> None:
+    compared = 0
+    for prefix, suffix in places(12):
+        made = complete(embedded, prefix, suffix)
+        for size in range(1, min(len(made.text), 16)):
+            typed = made.text[:size]
+            left, anew = remainder(made, typed), complete(embedded, prefix + typed, suffix)
+            if left is None or anew.text != left.text:
+                continue  # behind its own tokens for it the model may go on otherwise than behind the tokenizer's
+            if [token.id for token in left.tokens] != [token.id for token in anew.tokens]:
+                continue
+            assert [token.text for token in left.tokens] == [token.text for token in anew.tokens]
+            assert [token.logprob for token in left.tokens] == pytest.approx([token.logprob for token in anew.tokens], abs=0.1)
+            compared += 1
+    assert compared > 40
+
+
+def test_alternatives_share_the_tokens_for_what_stands_there_and_differ_behind(embedded: LlamaModel) -> None:
+    prompt = prompt_at(embedded, "import json\n\n\ndef load(path):\n    with path.open() as file:\n        return json.l", "\n")
+    one, *others = embedded.alternatives(prompt, 3, stop=LINE, max_tokens=20)
+    alone = embedded.generate(prompt, stop=LINE, max_tokens=20)
+    assert one.text == alone.text
+    assert [token.logprob for token in one.tokens] == pytest.approx([token.logprob for token in alone.tokens], abs=0.1), (
+        "llama.cpp rounds by batch size"
+    )
+    assert len({one.text, *(other.text for other in others)}) == 3

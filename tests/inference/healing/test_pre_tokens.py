@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import ast
+import random
+import tokenize
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Regex, pre_tokenizers
+
+from assay.inference.healing.pre_tokens import MAX_HELD, Pieces, ends_and_reaches, last_pre_token, pieces_of, without_last_space
+
+QWEN2 = Pieces(punctuation=True, digits=False)
+GPT2 = Pieces(punctuation=False, digits=True)
+# Without the contractions ('s, 't …), whose borders are others in code as well: they part `'select`.
+PATTERNS = {
+    QWEN2: r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|[ ]?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    GPT2: r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+}
+texts = st.text(st.sampled_from("ab_.(= 1\t\n\r\"'é漢𝄞"), max_size=24)
+
+
+def borders(pieces: Pieces, text: str) -> set[int]:
+    """Where the real pre-tokenizer cuts."""
+    split = pre_tokenizers.Split(Regex(PATTERNS[pieces]), "isolated")
+    return {start for _, (start, _) in split.pre_tokenize_str(text)} | {len(text)}
+
+
+@pytest.mark.parametrize("pieces", [QWEN2, GPT2])
+@given(prefix=texts, following=texts)
+def test_the_last_pre_token_of_a_prefix_begins_at_a_border_of_any_text_that_goes_on(pieces: Pieces, prefix: str, following: str) -> None:
+    start = last_pre_token(prefix, pieces)
+    assert start in borders(pieces, prefix + following)
+    assert start < len(prefix) or not prefix
+
+
+def test_of_a_long_prefix_the_same_is_held_back_as_of_its_end() -> None:
+    chosen = random.Random(0)
+    for module in (ast, random, tokenize):
+        text = Path(str(module.__file__)).read_text()
+        for _ in range(60):
+            prefix = text[: chosen.randint(1, len(text))]
+            start = last_pre_token(prefix, QWEN2)
+            pieces = pre_tokenizers.Split(Regex(PATTERNS[QWEN2]), "isolated").pre_tokenize_str(prefix[-4000:])
+            assert prefix[start:] == pieces[-1][0][-MAX_HELD:]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "held"),
+    [
+        ("", ""),
+        ("handler = logging.FileHandler(filena", "(filena"),
+        ("return json.l", ".l"),
+        ("return json.", "."),
+        ("x = ", " "),
+        ("x =", " ="),
+        ("def f():\n    ", "    "),
+        ("def f():\n", "():\n"),
+        ("def f():\n    retu", " retu"),
+        ("\tif x:\r\n\t", "\t"),
+        ('f"{na', "na"),
+        ("名前 = 漢字", " 漢字"),
+        ("-" * 100, "-" * MAX_HELD),
+    ],
+)
+def test_what_is_held_back_at_a_cursor(prefix: str, held: str) -> None:
+    assert prefix[last_pre_token(prefix, QWEN2) :] == held
+
+
+@pytest.mark.parametrize("pieces", [QWEN2, GPT2])
+@given(text=texts)
+def test_a_reach_is_the_last_cursor_that_holds_a_character_back(pieces: Pieces, text: str) -> None:
+    found = ends_and_reaches(text, pieces)
+    assert [end for end, _ in found][-1:] == ([len(text)] if text else [])
+    starts = [0, *(end for end, _ in found)]
+    for start, (_, reach) in zip(starts, found, strict=False):
+        cursors = [cursor for cursor in range(start + 1, len(text) + 1) if last_pre_token(text[:cursor], pieces) <= start]
+        assert max(cursors) == reach
+
+
+def test_what_a_tokenizer_joins_is_read_off_its_vocabulary() -> None:
+    assert pieces_of([b"a", b".get", b"1"]) == QWEN2
+    assert pieces_of([b".", b"get", b" 12"]) == GPT2
+    assert pieces_of([b"_", b"\xe6\xbc"]) == Pieces(punctuation=False, digits=False)
+
+
+@given(texts)
+def test_a_model_that_cannot_be_held_to_anything_holds_back_one_space(prefix: str) -> None:
+    kept, held = without_last_space(prefix)
+    assert kept + held == prefix
+    assert held == (prefix[-1:] if prefix.endswith((" ", "\t")) else "")
