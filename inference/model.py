@@ -57,6 +57,11 @@ class Prompt:
     path: str = ""
     held: str = ""
 
+    @property
+    def held_bytes(self) -> bytes:
+        """What is held back, as the tokenizer reads it: a lone surrogate is "?"."""
+        return self.held.encode("utf-8", "replace")
+
 
 @dataclass(frozen=True, slots=True)
 class Token:

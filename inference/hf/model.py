@@ -160,7 +160,7 @@ class HFModel:
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
         stop_check = make_stop_check(cancel, max_ms, begun)
-        text = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held)
+        text = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held_bytes)
         one = self._loop.generating(text, chooser(temperature, top_p, seed))
         reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
@@ -198,7 +198,9 @@ class HFModel:
         reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
         several = [
-            self._loop.generating(Continuation(stop, max_tokens, _for_one(on_token, i), prompt.held), chooser(temperature, top_p, seed + i))
+            self._loop.generating(
+                Continuation(stop, max_tokens, _for_one(on_token, i), prompt.held_bytes), chooser(temperature, top_p, seed + i)
+            )
             for i in range(count)
         ]
         otherwise = stopped or StopReason.CANCELLED
@@ -299,7 +301,7 @@ class HFModel:
 
     def _most(self, prompt: Prompt, max_tokens: int) -> int:
         """How many tokens a text may have, so that these and those for what is held back fit into the context."""
-        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held.encode())))
+        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
 
     def _check_tokens(self, tokens: Sequence[int]) -> None:
         size = self._open().vocabulary

@@ -88,28 +88,31 @@ def generate_one(cache: Cache, generating: Generating, stop_check: StopCheck) ->
         cache.extend(generating.sampled[-1:])
 
 
-def begin_several(cache: Cache, several: Sequence[Generating], stop_check: StopCheck, *, greedy: bool) -> StopReason | None:
-    """Give each generation of the live sequence its first token that is not decoded. Returns why `stop_check` ended them, or None.
+def begin_several(cache: Cache, several: Sequence[Generating], stop_check: StopCheck, *, greedy: bool) -> tuple[int, StopReason | None]:
+    """Give each generation of the live sequence its first token that is not decoded.
 
     Greedy ones begin differently: number i with the i-th most likely token. Where the vocabulary has fewer, the last ones get none. What
     stands before the cursor is written by the same tokens in all, as long as the most likely token writes nothing else: other tokens for
     that would make no other text.
+
+    Returns how many have begun, and why `stop_check` ended them or None.
     """
     row = several[0].distribution(cache.row())
     if not greedy:
         for each in several:
             each.take(row)
-        return None
+        return len(several), None
     while several[0].only_holds(row):
         for each in several:
             each.take(row, row.top)
         if stopped := stop_check():
-            return stopped
+            return len(several), stopped
         cache.extend([row.top])
         row = several[0].distribution(cache.row())
-    for each, token in zip(several, row.most_probable(len(several)), strict=False):
+    first = row.most_probable(len(several))
+    for each, token in zip(several, first, strict=False):
         each.take(row, token)
-    return None
+    return len(first), None
 
 
 def generate_several(cache: Cache, several: Sequence[Generating], max_tokens: int, stop_check: StopCheck) -> StopReason | None:

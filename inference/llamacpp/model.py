@@ -229,7 +229,7 @@ class LlamaModel:
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
         stop_check = make_stop_check(cancel, max_ms, begun)
-        continuation = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held)
+        continuation = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held_bytes)
         generating = Generating(sampler(temperature, top_p, seed), continuation, self._vocabulary, self._distribution)
         reading, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
@@ -268,17 +268,17 @@ class LlamaModel:
         several = [
             Generating(
                 sampler(temperature, top_p, seed + number),
-                Continuation(stop, max_tokens, None if on_token is None else functools.partial(on_token, number), prompt.held),
+                Continuation(stop, max_tokens, None if on_token is None else functools.partial(on_token, number), prompt.held_bytes),
                 self._vocabulary,
                 self._distribution,
             )
             for number in range(count)
         ]
         if stopped is None:
-            stopped = begin_several(self._open(), several, stop_check, greedy=temperature == 0)
+            begun, stopped = begin_several(self._open(), several, stop_check, greedy=temperature == 0)
+            several = several[:begun]
         if stopped is None:
-            several = [each for each in several if each.sampled]
-            stopped = generate_several(self._open(), several, max_tokens + len(prompt.held.encode()), stop_check)
+            stopped = generate_several(self._open(), several, max_tokens + len(prompt.held_bytes), stop_check)
         done = time.perf_counter()
 
         def timings(ended: float) -> Timings:
@@ -351,7 +351,7 @@ class LlamaModel:
 
     def _most(self, prompt: Prompt, max_tokens: int) -> int:
         """How many tokens a text may have, so that these and those for what is held back fit into the context."""
-        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held.encode())))
+        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
 
     def _check_tokens(self, tokens: Sequence[int]) -> None:
         size = self._open().session.vocab_size

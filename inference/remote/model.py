@@ -217,7 +217,7 @@ class RemoteModel:
         reading = StreamedGeneration(
             self._requests,
             prompt,
-            Continuation(stop, max_tokens, on_token, prompt.held),
+            Continuation(stop, max_tokens, on_token, prompt.held_bytes),
             Sampling(temperature, top_p, seed),
             max_tokens,
             stop_check,
@@ -249,7 +249,7 @@ class RemoteModel:
             raise ValueError(f"{count} alternatives: at least 1")
         stop_check = make_stop_check(cancel, max_ms, begun)
         max_tokens = min(max_tokens, self._room(prompt))
-        texts = [Continuation(stop, max_tokens, _numbered(on_token, number), prompt.held) for number in range(count)]
+        texts = [Continuation(stop, max_tokens, _numbered(on_token, number), prompt.held_bytes) for number in range(count)]
         if temperature > 0:
             samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
             readings = [

@@ -37,15 +37,15 @@ class Continuation:
 
     Parameters
         max_tokens: how many tokens there may be, at least 1; those that write only what is held back don't count.
-        held: what stands before the cursor and is written again first (`Prompt.held`). Where the first token does not agree with it, all is
+        held: what stands before the cursor and is written again first (`Prompt.held_bytes`). Where the first token does not agree, all is
             the text's: a model that can't be held to a space may begin without it.
     """
 
-    def __init__(self, stop: Stop, max_tokens: int, on_token: OnToken | None = None, held: str = "") -> None:
+    def __init__(self, stop: Stop, max_tokens: int, on_token: OnToken | None = None, held: bytes = b"") -> None:
         self.tokens: list[Token] = []
         self.sampled: list[Token] = []
         self.stopped: StopReason | None = None
-        self.held = held.encode("utf-8", "replace")
+        self.held = held
         self._stop, self._max_tokens, self._on_token = stop, max_tokens, on_token
         self._text = _IncrementalText()
         self._ended: StopPoint | None = None

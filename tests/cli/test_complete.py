@@ -65,7 +65,7 @@ def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: 
     (tmp_path / "a.py").write_text(f"{text} * height\n", encoding="utf-8")
     ran = assay("complete", "a.py:5:17", "--show-prompt", "--model", tiny_gguf, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.endswith(f"\n\n<|fim_prefix|>{text}<|fim_suffix|> * height\n<|fim_middle|>\n")
+    assert ran.stdout.endswith(f"\n\n<|fim_prefix|>{text.removesuffix(' width')}<|fim_suffix|> * height\n<|fim_middle|>\n")
     assert "confidence" not in ran.stdout + ran.stderr
     told = json.loads(assay("complete", "a.py:5:17", "--show-prompt", "--json", "--model", tiny_gguf, cwd=tmp_path).stdout)
     assert set(told) == {"extra", "head", "prefix", "suffix", "leftOut", "prompt"}

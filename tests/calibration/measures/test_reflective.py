@@ -17,7 +17,6 @@ from assay.calibration.measures.reflective import (
     ask_true,
     questions_for,
     reflect,
-    shown_tokens,
     verbalise,
 )
 from assay.calibration.measures.registry import MEASURES, enter, raw_probability
@@ -55,7 +54,7 @@ def test_p_true_is_summed_over_the_first_tokens_of_its_spellings_each_once(tiny:
     """A vocabulary of bytes: "True" and "TRUE" begin alike and count once; " True" begins as " False" does and counts for neither."""
     prompt, generation = written(tiny)
     question = TRUE_OR_FALSE.text.replace("{completion}", generation.text)
-    asked = Prompt((*prompt.tokens, *shown_tokens(tiny, generation), *tiny.tokenize(question)), prompt.layout)
+    asked = Prompt((*prompt.tokens, *tiny.tokenize(prompt.held + generation.text), *tiny.tokenize(question)), prompt.layout)
     t, true, f, false = (math.exp(tiny.score(asked, tiny.tokenize(letter))[0]) for letter in "TtFf")
     found = ask_true(tiny, prompt, generation, TRUE_OR_FALSE)
     assert found == pytest.approx((math.log(t + true), math.log((t + true) / (f + false))), abs=1e-5)
@@ -78,23 +77,40 @@ def test_a_certain_answer_is_neither_0_nor_infinite(tmp_path: Path) -> None:
     assert math.isfinite(float(enter("ask_true", log_true)))
 
 
-def test_the_question_is_put_behind_what_is_shown(embedded: LlamaModel) -> None:
-    """The tokens are those that the model wrote, the space before the cursor included and the newline that ended the line not."""
-    generation = complete(embedded, BEFORE, AFTER)
-    assert generation.text
-    ids = shown_tokens(embedded, generation)
-    assert ids == [token.id for token in generation.tokens][: len(ids)]
-    assert b"".join(map(embedded.token_bytes, ids)) == b" " + generation.text.encode()
+class Asked(Exception):
+    """What a model was asked."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        super().__init__(prompt)
+        self.prompt = prompt
 
 
-def test_what_a_cut_left_of_a_token_is_cut_anew(embedded: LlamaModel) -> None:
-    generation = embedded.generate(embedded.fim("# grüße: ", "\n"), stop=LINE, max_tokens=20)
-    whole = b"".join(token.text for token in generation.tokens).decode("utf-8", "ignore").split("\n")[0]
-    for length in range(len(whole) + 1):
-        cut = replace(generation, text=whole[:length])
-        assert b"".join(map(embedded.token_bytes, shown_tokens(embedded, cut))).decode() == whole[:length]
-    foreign = replace(generation, text="something else")
-    assert shown_tokens(embedded, foreign) == embedded.tokenize("something else")
+def asked_by(model: LlamaModel, prompt: Prompt, generation: Generation, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """The text behind the prompt that a question to the model follows."""
+
+    def note(asked: Prompt, _candidates: object) -> list[float]:
+        raise Asked(asked)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "next_token_logprobs", note)
+        with pytest.raises(Asked) as raised:
+            ask_true(model, prompt, generation, JUDGE)
+    *tokens, question = raised.value.prompt.tokens
+    assert question == model.control(JUDGE.control or "")
+    assert tuple(tokens[: len(prompt.tokens)]) == prompt.tokens
+    return b"".join(map(model.token_bytes, tokens[len(prompt.tokens) :]))
+
+
+@pytest.mark.parametrize("before", [BEFORE, BEFORE + "wi", BEFORE + "width *", "# gr\u00fc\u00dfe: "])
+def test_the_question_is_put_behind_what_stands_there_and_what_is_shown(
+    embedded: LlamaModel, monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    prompt = prompt_at(embedded, before, AFTER)
+    generation = complete(embedded, before, AFTER)
+    for text in (generation.text, generation.text[:3], "something else"):
+        asked = asked_by(embedded, prompt, replace(generation, text=text), monkeypatch)
+        assert asked.decode() == prompt.held + text
+        assert before.endswith(prompt.held)
 
 
 def test_a_model_that_was_taught_to_judge_is_asked_in_its_own_way(embedded: LlamaModel, tiny: LlamaModel) -> None:
@@ -103,6 +119,7 @@ def test_a_model_that_was_taught_to_judge_is_asked_in_its_own_way(embedded: Llam
     prompt, generation = prompt_at(embedded, BEFORE, AFTER), complete(embedded, BEFORE, AFTER)
     control = embedded.control("<|assay_judge|>")
     assert control is not None
+    assert prompt.held == " "
     by_hand = Prompt((*prompt.tokens, *embedded.tokenize(" " + generation.text), control), prompt.layout)
     true, false = embedded.next_token_logprobs(by_hand, ["True", "False"])
     assert ask_true(embedded, prompt, generation, JUDGE) == pytest.approx((true, true - false), abs=5e-3)

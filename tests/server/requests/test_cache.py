@@ -101,7 +101,7 @@ def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed
 
 @pytest.mark.parametrize("end", StopReason)
 def test_behind_a_text_that_the_model_ended_there_is_nothing_and_behind_another_nobody_knows(end: StopReason) -> None:
-    ended = end in (StopReason.LINE, StopReason.BLOCK, StopReason.SUFFIX, StopReason.END)
+    ended = end in (StopReason.LINE, StopReason.BRACKET, StopReason.BLOCK, StopReason.SUFFIX, StopReason.END)
     found = remembering("value", "other", end=end).find(URI, ABOVE + "value", BELOW, "line")
     assert found == (remembered((), "value", drawn=2) if ended else None)
 
