@@ -10,6 +10,7 @@ import numpy as np
 from replay import Key, Played
 
 DIALS = (0.0, 0.3, 0.5, 0.7)
+SAVED_AT = 0.5
 RESAMPLES = 2000
 # Of the time that a key has before the next: who answers few keys, from memory alone, has the best times over those.
 WITHIN_MS = (10, 50, 100, 200)
@@ -66,7 +67,29 @@ def _within(ms: float) -> Callable[[Key], bool]:
     return lambda key: key.shown_ms is not None and key.shown_ms <= ms
 
 
+def keystrokes_saved(played: Segments) -> float | None:
+    """Of the characters of the text, those that an author writes by accepting who takes all that is right and shown at P >= `SAVED_AT`.
+
+    Each acceptance costs a key. A program that gives no probabilities shows all.
+    """
+    saved = 0
+    for segment in played:
+        at = 0
+        for key in segment.keys:
+            if key.saves > 1 and key.written >= at and (key.probability is None or key.probability >= SAVED_AT):
+                saved += key.saves - 1
+                at = key.written + key.saves
+    return 100 * saved / sum(segment.characters for segment in played)
+
+
+def _came(played: Segments) -> float | None:
+    said = sum(key.said for key in _shown(played))
+    return 100 * sum(key.came for key in _shown(played)) / said if said else None
+
+
 FIGURES = (
+    Figure(f"keystrokes saved, shown at P ≥ {SAVED_AT:g}", keystrokes_saved, 1, " %", ratio=True),
+    Figure("of the text that was shown, then written", _came, 1, " %", ratio=True),
     Figure("keys", lambda played: len(_keys(played))),
     Figure("keys for 100 characters of the text", lambda played: 100 * len(_keys(played)) / sum(s.characters for s in played), 1),
     Figure("suggestions accepted", lambda played: sum(s.accepts for s in played)),

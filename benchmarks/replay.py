@@ -155,7 +155,9 @@ class Key:
     """A key and what it brought to the screen before the next event; shown_ms None: nothing.
 
     at: offset of the truth at which its step began; number: which event of that step. exact: the whole suggestion is what the author wrote
-    up to the end of a line; first_line: so is what it says up to its first line that is not blank.
+    up to the end of a line; first_line: so is what it says up to its first line that is not blank. written: offset of the truth up to which
+    the text stood there; said: characters of the suggestion; came: how many of them, from its beginning, the author then wrote; saves:
+    characters that accepting what is right of it would have written.
     """
 
     kind: Literal["type", "delete", "invoke", "accept"]
@@ -165,6 +167,10 @@ class Key:
     exact: bool = False
     first_line: bool = False
     probability: float | None = None
+    written: int = 0
+    said: int = 0
+    came: int = 0
+    saves: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +299,9 @@ class _Session:
             key.shown_ms = (shown.at - self.pressed) * 1e3
             key.probability = shown.probability
             if written is not None:
+                key.written, key.said, key.came = len(written), len(shown.text), common_start(shown.text, self.author.truth[len(written) :])
+                accepted = self.acceptable(shown)
+                key.saves = 0 if accepted is None else self.line_start() + len(accepted) - len(written)
                 key.exact = self.is_next(shown.whole, to_line_end=True)
                 key.first_line = self.is_next(first_line(shown, self.buffer), to_line_end=True)
         line = self.buffer.line - self.first_line
@@ -346,6 +355,11 @@ class _Session:
             return None
         text = "\n".join([*self.buffer.lines[self.first_line : self.buffer.line], self.buffer.before])
         return text if self.author.truth.startswith(text) and (self.buffer.line, self.buffer.column) == self.end else None
+
+
+def common_start(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def first_line(shown: GhostText, buffer: Buffer) -> str:

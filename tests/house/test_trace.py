@@ -4,6 +4,7 @@ import math
 import random
 import statistics
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from assay.offline_eval.line_completion.projects import SourceFile
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from replay import Buffer  # noqa: E402
+from live_figures import keystrokes_saved  # noqa: E402
+from replay import Buffer, Key, Played, Work  # noqa: E402
 from typing_trace import SPEEDS, Author, Delete, Invoke, Move, NoSources, Step, Type, cut, segments, trace  # noqa: E402
 
 NESTED = "\n\nclass A:\n    def f(self):\n        if self:\n            return (\n                    1)\nLAST = 2"
@@ -115,3 +117,14 @@ def test_segments_come_from_the_archives_of_a_folder(tmp_path: Path, monkeypatch
     assert segments(tmp_path, 3, 300, seed=1) == [segment]
     with pytest.raises(NoSources, match=r"projects\.toml"):
         segments(tmp_path / "nothing", 1, 300, seed=1)
+
+
+def test_keystrokes_are_saved_by_what_is_right_likely_enough_and_not_accepted_twice() -> None:
+    def shown(written: int, saves: int, probability: float | None) -> Key:
+        return Key("type", written, 0, shown_ms=1.0, probability=probability, written=written, said=saves, came=saves, saves=saves)
+
+    keys = (shown(1, 6, 0.9), shown(2, 5, 0.9), shown(7, 1, 0.9), shown(8, 4, 0.4), shown(9, 3, 0.6), shown(13, 0, 0.9))
+    played = Played(keys, 0, 0, 20, 0.0, 0.0, 0.0, Work())
+    assert keystrokes_saved([played]) == pytest.approx(100 * (5 + 2) / 20)
+    silent = replace(played, keys=tuple(replace(key, probability=None) for key in keys))
+    assert keystrokes_saved([silent]) == pytest.approx(100 * (5 + 3) / 20), "a program without probabilities shows all"
