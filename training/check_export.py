@@ -1,6 +1,6 @@
 """Check that exported files give the numbers of the trained weights, on files of the held-out projects.
 
-    python -m training.check_export --run .cache/run --tokenizer .cache/tokenizer.json
+    python -m training.check_export
 
 Prints how many held-out files the GGUF's tokenizer cuts differently than the trained one, and how far the log-probabilities of f32, f16 and
 q8_0 files in llama.cpp are from float32 in torch.
@@ -26,7 +26,7 @@ from assay.inference.model import Prompt
 
 from .export import vocabulary_of, write_gguf
 from .model import Llama, Shape
-from .paths import run_folder, there
+from .paths import CACHE, run_folder, there
 from .tokenizer import for_text
 from .train import held_out_texts
 
@@ -43,8 +43,8 @@ def logprobs(model: Llama, ids: list[int]) -> NDArray[np.float64]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=run_folder, required=True)
-    parser.add_argument("--tokenizer", type=there, required=True)
+    parser.add_argument("--run", type=run_folder, default=str(CACHE / "run"))
+    parser.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"))
     args = parser.parse_args()
     shape = Shape(**json.loads((args.run / "shape.json").read_text()))
     weights = load_file(args.run / "weights.safetensors")  # read once: a training that still runs replaces the file

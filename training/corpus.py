@@ -1,7 +1,7 @@
 """The training text: which Python files the embedded model learns from, and which it must never see.
 
     python -m training.corpus lock NAME…     print corpus.toml entries (version, licence, hash) for packages to add
-    python -m training.corpus build          fetch what corpus.toml names, filter it, write .cache/corpus.jsonl
+    python -m training.corpus build          fetch what corpus.toml names, filter it, write corpus.jsonl
 
 One line of the output is one file: {"project", "path", "text"}. Three rules decide what is in it, in this order:
 1. Only permissive licences, by the package's own metadata; only files that a person wrote (no generated code, no data in code).
@@ -26,7 +26,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from assay.offline_eval.line_completion.projects import ProjectError, SourceFile, fetch, measured_projects, python_files, sources
+from assay.offline_eval.line_completion.projects import (
+    ProjectError,
+    SourceFile,
+    default_cache,
+    fetch,
+    measured_projects,
+    python_files,
+    sources,
+)
 
 from .paths import CACHE
 
@@ -99,7 +107,7 @@ def select(
 
 def held_out_files() -> list[SourceFile]:
     """The files of the measured projects that a person wrote. Raises ProjectError where an archive is missing."""
-    files = (file for project in measured_projects() for file in sources(project, CACHE / "sdists"))
+    files = (file for project in measured_projects() for file in sources(project, default_cache()))
     return [file for file in files if is_written_by_a_person(file.text)]
 
 
@@ -135,7 +143,7 @@ def lock(names: list[str]) -> None:
 def build(out: Path) -> None:
     forbidden: set[int] = set()
     for project in measured_projects():
-        for file in sources(project, CACHE / "sdists"):
+        for file in sources(project, default_cache()):
             forbidden |= shingles(file.text)
     print(f"{len(measured_projects())} held-out projects, {len(forbidden):,} shingles", file=sys.stderr)
 

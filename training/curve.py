@@ -1,6 +1,6 @@
 """Plot the loss curve of a run.
 
-python -m training.curve --run .cache/run --out training/loss.svg
+python -m training.curve --out loss.svg
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from pathlib import Path
 
 import matplotlib
 
+from .paths import CACHE
+
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, required=True, help="a folder with a curve.jsonl: a run's, or what elsewhere.py left")
+    parser.add_argument("--run", type=Path, default=CACHE / "run", help="a folder with a curve.jsonl: a run's, or what elsewhere.py left")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     if not (args.run / "curve.jsonl").is_file():

@@ -1,13 +1,13 @@
 """Train on another machine that has torch, tokenizers, safetensors and numpy, is lent for minutes at a time, and has no network.
 
-    here    python -m training.elsewhere pack --guesses .cache/guesses.jsonl --megabytes 300
+    here    python -m training.elsewhere pack --megabytes 300
     there   python -m training.elsewhere train --minutes 27 --call-minutes 9.5 --out OUT
-    here    python -m training.pieces join OUT .cache/run-gpu
+    here    python -m training.pieces join OUT RUN
 
-`pack` writes all that the other machine needs to .cache/packed. `train` is the same command as often as needed. export.py exports what
+`pack` writes all that the other machine needs to a folder. `train` is the same command as often as needed. export.py exports what
 `join` leaves.
 
-`train` unpacks what is missing from --packed, makes the items, trains until the call's time is over, and leaves weights (pieces of at most
+`train` unpacks what is missing from --packed, trains until the call's time is over, and leaves weights (pieces of at most
 16 MiB) and the loss curve in OUT. The next call resumes: from the run folder where the machine still has it, else from weights in --packed
 (`pack --weights OUT`). Where one call is too short, `train --call-minutes 0` only unpacks.
 """
@@ -28,7 +28,7 @@ from .paths import CACHE, there
 from .pieces import WEIGHTS, join, join_weights, split, split_weights
 
 LEAVE_MINUTES = 0.5  # of a call, to write what it leaves behind
-TEXTS = ("corpus.jsonl", "validation.jsonl", "guesses.jsonl", "tokenizer.json", "curve.jsonl")
+TEXTS = ("corpus.jsonl", "validation.jsonl", "tokenizer.json", "curve.jsonl")
 VALIDATION_FILES = 300
 
 
@@ -45,7 +45,7 @@ def sampled(corpus: Path, megabytes: float) -> bytes:
 
 
 def pack(args: argparse.Namespace) -> None:
-    """Write corpus, validation texts, guesses and tokenizer, compressed and in pieces.
+    """Write corpus, validation texts and tokenizer, compressed and in pieces.
 
     The weights to resume from, with their loss curve, are added where there are any.
     """
@@ -61,8 +61,6 @@ def pack(args: argparse.Namespace) -> None:
         "validation.jsonl": validation,
         "tokenizer.json": args.tokenizer.read_bytes(),
     }
-    if args.guesses:
-        texts["guesses.jsonl"] = args.guesses.read_bytes()
     if args.weights and (args.weights / "curve.jsonl").exists():
         texts["curve.jsonl"] = (args.weights / "curve.jsonl").read_bytes()
     for name in (*(f"{text}.xz" for text in TEXTS), WEIGHTS):
@@ -77,7 +75,7 @@ def pack(args: argparse.Namespace) -> None:
 
 
 def train(args: argparse.Namespace) -> None:
-    """Run one call: unpack and make what is missing, then train for the time that is left. Raises ValueError where that is impossible."""
+    """Run one call: unpack what is missing, then train for the time that is left. Raises ValueError where that is impossible."""
     begun = time.monotonic()
     args.run.mkdir(parents=True, exist_ok=True)
     for name in TEXTS:
@@ -91,18 +89,14 @@ def train(args: argparse.Namespace) -> None:
         return
     if missing := [name for name in ("corpus.jsonl", "validation.jsonl", "tokenizer.json") if not (args.run / name).exists()]:
         raise ValueError(f"neither {args.run} nor {args.packed} has {', '.join(missing)}: bring what `pack` made")
-    workers = str(args.workers)
-    if not (args.run / "tasks.jsonl").exists():
-        guesses = ["--guesses", str(args.run / "guesses.jsonl")] if (args.run / "guesses.jsonl").exists() else []
-        made = ["--items", str(args.items), "--workers", workers, "--out", f"{args.run}/tasks.jsonl"]
-        call("training.tasks", "--corpus", f"{args.run}/corpus.jsonl", *guesses, *made)
     left = args.call_minutes - LEAVE_MINUTES - (time.monotonic() - begun) / 60
     if left <= 0:
-        raise ValueError(f"all is unpacked and made, but no time is left of {args.call_minutes:g} minutes: call again")
-    paths = [text for name in ("corpus", "validation", "tasks") for text in (f"--{name}", f"{args.run}/{name}.jsonl")]
+        raise ValueError(f"all is unpacked, but no time is left of {args.call_minutes:g} minutes: call again")
+    given = [text for name in ("corpus", "validation") for text in (f"--{name}", f"{args.run}/{name}.jsonl")]
+    given += ["--workers", str(args.workers), *(["--no-compile"] if args.no_compile else [])]
     call(
-        "training.train", "--preset", args.preset, "--run", str(args.run), *paths, "--tokenizer", f"{args.run}/tokenizer.json",
-        "--minutes", str(args.minutes), "--call-minutes", str(left), "--workers", workers, *(["--no-compile"] if args.no_compile else []),
+        "training.train", "--preset", args.preset, "--run", str(args.run), *given, "--tokenizer", f"{args.run}/tokenizer.json",
+        "--minutes", str(args.minutes), "--call-minutes", str(left),
     )  # fmt: skip
     if not (args.run / "checkpoint.pt").exists():
         raise ValueError(f"no step was made in {args.call_minutes:g} minutes: call again, with more of them")
@@ -122,7 +116,6 @@ def main() -> None:
     here.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
     here.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"))
     here.add_argument("--validation", type=there, help="texts to validate on (default: some of the held-out projects' files)")
-    here.add_argument("--guesses", type=there, help="what guesses.py wrote; without it nothing is learned of judging")
     here.add_argument("--megabytes", type=float, default=300, help="of the corpus; they take about a seventh (default: %(default)s)")
     here.add_argument("--weights", type=Path, help="OUT of an earlier call, to go on from")
     here.add_argument("--effort", type=int, choices=range(10), default=9, help="of the compression (default: %(default)s)")
@@ -132,7 +125,6 @@ def main() -> None:
     away.add_argument("--out", type=Path, required=True, help="where the weights' pieces and the loss curve are left")
     away.add_argument("--minutes", type=float, required=True, help="training time over all calls together")
     away.add_argument("--call-minutes", type=float, required=True, help="time of this call; 0 only unpacks")
-    away.add_argument("--items", type=int, default=200_000, help="to make of the corpus for the tasks (default: %(default)s)")
     away.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) // 2), help="(default: half of the cores)")
     away.add_argument("--no-compile", action="store_true", help="as train.py takes it")
     for command in (here, away):

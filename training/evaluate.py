@@ -7,7 +7,7 @@ The model runs in llama.cpp, as in use. Every figure has its 95 % interval from 
     bits per byte     of the beginnings of files, as much as the context holds
     next line         one line of a documented function with its indentation given: exact match, edit similarity (scores.edit_similarity)
     span              what data.cut takes out of a piece of a file, up to 64 tokens: exact match to the character
-    tasks             implement, describe, fix and judge (task_scores.py)
+    fix               lines mended (fix_scores.py)
     quantisation      --against the same weights in another type
 """
 
@@ -36,10 +36,10 @@ from assay.suggestion.complete import complete
 
 from .corpus import held_out_files
 from .data import cut
+from .fix_scores import fix_figures
 from .ngram import NGrams
 from .paths import CACHE, there
 from .scores import Figure, edit_similarity, mean, ratio
-from .task_scores import task_figures
 from .tokenizer import END, token_start
 
 Figures = dict[str, Figure]
@@ -194,10 +194,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=200, help="for bits per byte (default: %(default)s)")
     parser.add_argument("--lines", type=int, default=300, help="to complete (default: %(default)s)")
     parser.add_argument("--spans", type=int, default=300, help="to fill in (default: %(default)s)")
-    parser.add_argument(
-        "--items", type=int, default=200, help="of each task; of fix, this many with each kind of bug (default: %(default)s)"
-    )
-    parser.add_argument("--places", type=int, default=600, help="to judge (default: %(default)s)")
+    parser.add_argument("--fixes", type=int, default=200, help="lines to mend with each kind of bug (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="(default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write every figure as JSON")
     args = parser.parse_args()
@@ -245,8 +242,7 @@ def evaluated(args: argparse.Namespace) -> tuple[Figures, dict[str, object]]:
         say(language_figures(model, ngrams, some[: args.files]))
         say(line_figures(model, ngrams, written, args.lines))
         say(span_figures(model, written, args.spans))
-        for found in task_figures(model, written, args.items, args.places):
-            say(found)
+        say(fix_figures(model, written, args.fixes))
         if other:
             say(quantisation_figures(model, other, some[:COMPARED_TEXTS]))
         return figures, asdict(model.fingerprint)

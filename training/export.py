@@ -1,6 +1,6 @@
 """Export trained weights: to GGUF (q8_0 ships; f16 and f32 are for checking it) and to a transformers folder.
 
-python -m training.export --run .cache/run --tokenizer .cache/tokenizer.json --type q8_0 --out inference/embedded/assay.gguf
+python -m training.export --type q8_0 --out assay.gguf
 python -m training.export … --type transformers --out FOLDER
 """
 
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from .model import Shape
-from .paths import run_folder, there
-from .tokenizer import DESCRIBE, END, FIM, FIX, IMPLEMENT, JUDGE, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX, TASKS
+from .paths import CACHE, run_folder, there
+from .tokenizer import END, FIM, FIX, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX, TASKS
 
 NAME = "assay-embedded"
 LAYER = {
@@ -118,11 +118,7 @@ def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, Any], ids: dict[str, 
     w.add_uint32("tokenizer.ggml.fim_mid_token_id", ids[MIDDLE])
     w.add_uint32("tokenizer.ggml.fim_pad_token_id", ids[PAD])
     w.add_string("assay.fim.layout", "spm")
-    # What may be asked behind a prompt for filling in the middle, and how a judgement is answered: the model card's "Tasks".
-    for task, token in (("implement", IMPLEMENT), ("describe", DESCRIBE), ("fix", FIX), ("judge", JUDGE)):
-        w.add_uint32(f"assay.tasks.{task}_token_id", ids[token])
-    w.add_string("assay.tasks.judge_true", str(True))
-    w.add_string("assay.tasks.judge_false", str(False))
+    w.add_uint32("assay.tasks.fix_token_id", ids[FIX])  # asked behind a prompt for filling in the middle: the model card's "Lines to mend"
 
 
 def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> None:
@@ -157,8 +153,8 @@ def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=run_folder, required=True, help="of training.train, or what training.pieces joined")
-    parser.add_argument("--tokenizer", type=there, required=True, help="the one that the run was trained with")
+    parser.add_argument("--run", type=run_folder, default=str(CACHE / "run"), help="of training.train, or what training.pieces joined")
+    parser.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"), help="the one that the run was trained with")
     parser.add_argument("--type", choices=[*FILE_TYPES, "transformers"], default="q8_0", help="(default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="a GGUF file, or for transformers a folder")
     args = parser.parse_args()

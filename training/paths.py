@@ -1,16 +1,17 @@
-"""Where training keeps its files, outside of the repository's tracked files."""
+"""Where training keeps its files: in the user's cache, so that no checkout has to be kept for them and all share them."""
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentTypeError
 from pathlib import Path
 
-CACHE = Path(__file__).parent.parent / ".cache"
+# As platformdirs has it on Linux; elsewhere.py runs where there is no platformdirs.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay" / "training"
+SHIPPED = Path(__file__).parent.parent / "inference" / "embedded" / "assay.gguf"
 MADE_BY = {
     "corpus.jsonl": "training.corpus build",
     "tokenizer.json": "training.tokenizer",
-    "guesses.jsonl": "training.guesses",
-    "tasks.jsonl": "training.tasks",
 }
 
 

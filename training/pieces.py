@@ -1,7 +1,7 @@
 """Split a file into pieces of at most 16 MiB and join them again, for machines that take no larger files; also trained weights.
 
-    python -m training.pieces split .cache/run/checkpoint.pt weights     →  weights/bf16.safetensors.000 …, and .json: size and SHA-256
-    python -m training.pieces join weights .cache/run                    →  what train.py resumes from and export.py exports
+    python -m training.pieces split RUN/checkpoint.pt weights →  weights/bf16.safetensors.000 …, and .json: size and SHA-256
+    python -m training.pieces join weights RUN →  what train.py resumes from and export.py exports
 
 Weights travel in bfloat16, half of their size in training, without the optimisers' state: a run that resumes from them warms up again.
 """

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from assay.calibration.metrics.scores import auc
 
 RESAMPLES = 2000
 
@@ -54,25 +51,6 @@ def mean(values: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
     return replace(figure, low=bound) if (v == 1).all() else figure
 
 
-def area(scores: ArrayLike, labels: ArrayLike, projects: Sequence[str], unit: str) -> Figure:
-    """P(a positive's score is above a negative's), ties half; scores (n,) in [0, 1], labels (n,). Interval: resamples of whole projects.
-
-    Pairs across projects count like those within one. nan where one of the labels is missing.
-    """
-    s, y = np.asarray(scores, float), np.asarray(labels, bool)
-    index, count = _numbered(projects)
-    members = [np.flatnonzero(index == i) for i in range(count)]
-    if not 0 < y.sum() < len(y):
-        return Figure(np.nan, np.nan, np.nan, len(y), unit, count)
-    values = []
-    for weights in _resamples(count)[: RESAMPLES // 4]:
-        drawn = np.concatenate([np.tile(m, int(w)) for m, w in zip(members, weights, strict=True)])
-        if 0 < y[drawn].sum() < len(drawn):
-            values.append(auc(s[drawn], y[drawn]))
-    low, high = np.percentile(values, [2.5, 97.5])
-    return Figure(auc(s, y), float(low), float(high), len(y), unit, count)
-
-
 def _numbered(projects: Sequence[str]) -> tuple[NDArray[np.intp], int]:
     names, index = np.unique(np.asarray(projects), return_inverse=True)
     return index, len(names)
@@ -93,10 +71,3 @@ def edit_similarity(a: str, b: str) -> float:
         row = np.concatenate(([i], np.minimum(row[1:] + 1, row[:-1] + (letters != letter))))
         row = np.minimum.accumulate(row - columns) + columns  # what is best by inserting from the left
     return 1 - float(row[-1]) / max(len(a), len(b))
-
-
-def word_f1(a: str, b: str) -> float:
-    """Harmonic mean of the shares of each text's words that the other has too, counted with repeats, letter case aside."""
-    left, right = (Counter(text.lower().split()) for text in (a, b))
-    common = (left & right).total()
-    return 2 * common / (left.total() + right.total()) if common else 0.0

@@ -1,6 +1,6 @@
 """Read the shipped GGUF to train it further: its weights by the trainer's names and order, and its tokenizer.
 
-    python -m training.shipped inference/embedded/assay.gguf --tokenizer .cache/tokenizer.json
+    python -m training.shipped inference/embedded/assay.gguf --tokenizer tokenizer.json
 
 The inverse of export.py, except for the rounding of q8_0 (|Δ log p| 0.03 on average). Control tokens that the file lacks get ids behind its
 own.

@@ -1,6 +1,6 @@
 """Byte-level BPE with Qwen2's pre-tokenizer, which llama.cpp knows as "qwen2", so that both split text at the same places.
 
-    python -m training.tokenizer CORPUS.jsonl --vocabulary 8192 --out tokenizer.json
+    python -m training.tokenizer --vocabulary 8192
 
 There is no normalizer and no added prefix space: every text decodes to its own bytes.
 """
@@ -15,22 +15,23 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from .paths import there
+from .paths import CACHE, there
 
 END, PREFIX, MIDDLE, SUFFIX, PAD = FIM = ["<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
-# What else Assay asks of a model stands behind an ordinary prompt for filling in the middle (tasks.py).
-IMPLEMENT, DESCRIBE, FIX, JUDGE = TASKS = ["<|assay_implement|>", "<|assay_describe|>", "<|assay_fix|>", "<|assay_judge|>"]
+# Asked behind an ordinary prompt for filling in the middle. Only "fix" is still taught (fixes.py).
+_, _, FIX, _ = TASKS = ["<|assay_implement|>", "<|assay_describe|>", "<|assay_fix|>", "<|assay_judge|>"]
 # Reserved, so that what is taught later does not change the vocabulary; eight rows also keep the embedding's size a multiple of eight.
 RESERVED = [f"<|assay_reserved_{i}|>" for i in range(4)]
 SPECIAL = [*FIM, *TASKS, *RESERVED]
 QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
+SPLIT = pre_tokenizers.Split(Regex(QWEN2), behavior="isolated")
+
 
 def bare(model: models.BPE) -> Tokenizer:
     """A tokenizer of a BPE model that splits and decodes as Qwen2's does, without control tokens."""
     tokenizer = Tokenizer(model)
-    split = pre_tokenizers.Split(Regex(QWEN2), behavior="isolated")
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([SPLIT, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
 
@@ -46,11 +47,16 @@ def for_text(tokenizer: Tokenizer) -> Tokenizer:
     )
 
 
+def pre_token_start(text: str) -> int:
+    """The offset where the last pre-token of a text begins: there a prompt ends when the cursor stands behind the text (token healing)."""
+    pieces = SPLIT.pre_tokenize_str(text)
+    return pieces[-1][1][0] if pieces else 0
+
+
 def token_start(text: str, offset: int) -> int:
     """The offset where the token of the word at `offset` starts: one earlier where a space or tab stands before the word.
 
-    A tokenizer joins that space to the word. So the text before the cursor never ends with it in a prompt, neither here nor in
-    inference/completion/prompt.py.
+    A tokenizer joins that space to the word.
     """
     return offset - 1 if text[offset - 1 : offset] in (" ", "\t") else offset
 
@@ -65,12 +71,12 @@ def train(texts: Iterator[str], vocabulary: int) -> Tokenizer:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=there)
+    parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
     parser.add_argument("--vocabulary", type=int, default=8192, help="tokens, control tokens included (default: %(default)s)")
     parser.add_argument(
         "--megabytes", type=float, default=50, help="how much of the corpus the merges are learned from (default: %(default)s)"
     )
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=CACHE / "tokenizer.json")
     args = parser.parse_args()
     args.out.parent.mkdir(parents=True, exist_ok=True)
     with args.corpus.open(encoding="utf-8") as f:

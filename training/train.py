@@ -26,7 +26,6 @@ from torch.utils.data import DataLoader
 from .data import Batches, Row, Rows, load
 from .model import Llama, Shape
 from .paths import CACHE, there
-from .tasks import load as load_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +34,12 @@ class Preset:
     rows: int  # a step's rows of shape.context tokens
     muon_rate: float
     adam_rate: float
-    task_share: float  # of the tokens, where there are items: what a small model learns in one pass, a larger one would repeat often
 
 
 PRESETS = {
-    "cpu": Preset(Shape(8192, 256, 8, 4, 2, 704, 1024), rows=8, muon_rate=0.02, adam_rate=4e-3, task_share=0.28),
-    "gpu": Preset(Shape(16384, 512, 8, 8, 4, 1408, 2048), rows=64, muon_rate=0.02, adam_rate=3e-3, task_share=0.10),
-    "dry-run": Preset(Shape(8192, 64, 2, 2, 1, 128, 256), rows=4, muon_rate=0.02, adam_rate=4e-3, task_share=0.28),
+    "cpu": Preset(Shape(8192, 256, 8, 4, 2, 704, 1024), rows=8, muon_rate=0.02, adam_rate=4e-3),
+    "gpu": Preset(Shape(16384, 512, 8, 8, 4, 1408, 2048), rows=64, muon_rate=0.02, adam_rate=3e-3),
+    "dry-run": Preset(Shape(8192, 64, 2, 2, 1, 128, 256), rows=4, muon_rate=0.02, adam_rate=4e-3),
 }
 WARM_UP_STEPS = 40
 DECAY = 0.45  # of the budget
@@ -94,7 +92,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
     parser.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"))
     parser.add_argument("--validation", type=there, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
-    parser.add_argument("--tasks", type=there, help="items that tasks.py wrote, to learn among the code (a run may begin without them)")
     parser.add_argument("--run", type=Path, default=CACHE / "run", help="where checkpoints go, and where a run goes on from its last one")
     parser.add_argument("--start", type=there, help="a GGUF that export.py wrote, to go on from (its tokenizer: training.shipped)")
     parser.add_argument("--rate", type=float, default=1.0, help="share of the preset's learning rates, below 1 where --start goes on")
@@ -187,8 +184,7 @@ def main() -> None:
         return
 
     # A resumed run draws other rows than the first: the seed moves with the step.
-    items = load_items(args.tasks) if args.tasks else []
-    rows = partial(Rows, load(args.corpus), tokenizer, preset.shape.context, items=items, item_share=preset.task_share)
+    rows = partial(Rows, load(args.corpus), tokenizer, preset.shape.context)
     batches = iter(DataLoader(Batches(rows, 1 + step, preset.rows), batch_size=None, num_workers=args.workers))
     validation_rows = rows_to_validate(args.validation, tokenizer, preset)
     loss_of = model.loss if args.no_compile else torch.compile(model.loss)

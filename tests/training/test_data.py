@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
+from tokenizers.models import BPE
 
-from training.data import ANSWER_WEIGHT, CONTROL, ITEM_SHARES, Rows, cut
-from training.tasks import Item
-from training.tokenizer import SPECIAL, token_start, train
+from training.data import ANSWER_WEIGHT, FIX_SHARE, PLAIN_SHARE, Rows, cut, span
+from training.fixes import Fix
+from training.tokenizer import FIX, SPECIAL, bare, pre_token_start, token_start, train
 
 TEXTS = [f"def function_{i}(a, b):\n    '''Add {i}, ünïcödé 𝕏.'''\n    return a + b * {i}\n\n\n" * 8 for i in range(30)]
 
@@ -19,17 +20,45 @@ def tokenizer() -> Tokenizer:
     return train(iter(TEXTS), 512)
 
 
-@given(st.text(min_size=1).filter(lambda t: t.strip() and t.splitlines()), st.integers())
-def test_the_parts_of_a_cut_put_together_are_the_text(text: str, seed: int) -> None:
+WRITTEN = st.text(min_size=1).filter(lambda t: t.strip() and t.splitlines())
+CODE = st.text(alphabet="ab1 \t\n\r.,:([{'\"#é日𝕏", min_size=1).filter(lambda t: t.strip() and t.splitlines())
+
+
+def pre_tokens(text: str) -> list[str]:
+    return [text[slice(*place)] for _, place in bare(BPE()).pre_tokenizer.pre_tokenize_str(text)]
+
+
+@given(WRITTEN | CODE, st.integers())
+def test_the_parts_of_a_cut_put_together_are_the_text_and_the_middle_begins_with_a_pre_token(text: str, seed: int) -> None:
+    cursor, end = span(text, random.Random(seed))
     parts = cut(text, random.Random(seed))
     assert parts.before + parts.middle + parts.after == text
+    assert parts.after == text[end:]
+    # What stands before the cursor, but for its last pre-token, is the prompt: nobody knows there what comes behind the cursor.
+    assert parts.before == "".join(pre_tokens(text[:cursor])[:-1])
+
+
+@pytest.mark.parametrize(
+    ("prefix", "before"),
+    [
+        ("x = [1,\n    ", "x = [1,\n"),
+        ("print(foo(", "print(foo"),
+        ("if x:\n", "if x"),
+        ("json.lo", "json"),
+        ("a = b", "a ="),
+        ("a =  ", "a ="),
+        ("x = 12", "x = 1"),
+        ("", ""),
+    ],
+)
+def test_a_prompt_ends_before_the_last_pre_token_of_what_stands_before_the_cursor(prefix: str, before: str) -> None:
+    assert prefix[: pre_token_start(prefix)] == before
 
 
 def test_rows_have_one_length_and_the_same_seed_gives_the_same_rows(tokenizer: Tokenizer) -> None:
     first, again, other = (Rows(TEXTS, tokenizer, 128, seed) for seed in (1, 1, 2))
     rows = [first.row() for _ in range(50)]
     assert {len(r.tokens) for r in rows} == {129}
-    assert {w for r in rows for w in r.weights} == {1.0}
     assert rows == [again.row() for _ in range(50)]
     assert rows != [other.row() for _ in range(50)]
 
@@ -43,6 +72,8 @@ def test_every_cut_piece_is_whole_and_spells_a_run_of_its_file(tokenizer: Tokeni
             row = row[row.index(rows.prefix) :]
             piece = row[: row.index(rows.end)]
             row = row[len(piece) :]
+            if rows.fix_token in piece:
+                continue
             middle, suffix = piece.index(rows.middle), piece.index(rows.suffix)
             if suffix == 1:  # SPM: after, then before and middle joined
                 layouts.add("spm")
@@ -64,44 +95,35 @@ def test_a_file_that_spells_a_control_token_is_text(tokenizer: Tokenizer) -> Non
     assert tokenizer.decode(ids) == "x = '<|fim_prefix|>'\n"
 
 
-ITEMS = [
-    Item("fix", "comparison", "p", "def f(a, b):\n   ", " return a + b * 3", "\n", " return a + b"),
-    Item("judge", "wrong", "p", "def f(a, b):\n   ", " return b", "\n\n", "False"),
-    Item("judge", "right", "p", "def f(a, b):\n   ", " return a", "\n\n", "True"),
-    Item("describe", "", "p", "def f(a, b):\n    return a + b", "", "\n", "Add two numbers."),
-    Item("implement", "", "p", "def f(a, b):\n    '''Add.'''\n   ", "", "\n", " return a + b"),
-]
+ITEM = Fix("comparison", "def f(a, b):\n   ", " return a < b * 3", "\n", " return a <= b", "f")
 
 
-def test_an_item_is_a_prompt_the_shown_line_the_tasks_token_and_an_answer_that_alone_counts_more(tokenizer: Tokenizer) -> None:
+def test_a_line_to_mend_is_a_prompt_the_line_the_tasks_token_and_an_answer_that_alone_counts_more(tokenizer: Tokenizer) -> None:
     rows = Rows(TEXTS, tokenizer, 256, seed=0)
-    for item in ITEMS:
-        row = rows.item(item)
-        tokens, weights = row.tokens, row.weights
-        assert len(tokens) == len(weights)
-        at = tokens.index(tokenizer.token_to_id(CONTROL[item.task]))
-        middle = tokens.index(rows.middle)
-        assert tokens[:2] == [rows.prefix, rows.suffix]
-        assert tokenizer.decode(tokens[2:middle]) == item.after
-        assert tokenizer.decode(tokens[middle + 1 : at]) == item.before + item.shown
-        assert tokenizer.decode(tokens[at + 1 : -1]) == item.answer
-        assert tokens[-1] == rows.end
-        assert set(weights[at + 1 : -1]) == {ANSWER_WEIGHT[item.task]}
-        silent = len(rows.encode(item.shown)) + 1  # the shown line is not to be said, nor the control token
-        assert weights[at + 1 - silent : at + 1] == [0.0] * silent
-        assert set(weights[: at + 1 - silent]) == {1.0}
+    row = rows.fix(ITEM)
+    tokens, weights = row.tokens, row.weights
+    assert len(tokens) == len(weights)
+    at, middle = tokens.index(tokenizer.token_to_id(FIX)), tokens.index(rows.middle)
+    assert tokens[:2] == [rows.prefix, rows.suffix]
+    assert tokenizer.decode(tokens[2:middle]) == ITEM.after
+    assert tokenizer.decode(tokens[middle + 1 : at]) == ITEM.before + ITEM.shown
+    assert tokenizer.decode(tokens[at + 1 : -1]) == ITEM.answer
+    assert tokens[-1] == rows.end
+    assert set(weights[at + 1 : -1]) == {ANSWER_WEIGHT}
+    silent = len(rows.encode(ITEM.shown)) + 1  # the shown line is not to be said, nor the control token
+    assert weights[at + 1 - silent : at + 1] == [0.0] * silent
+    assert set(weights[: at + 1 - silent]) == {1.0}
 
 
-def test_items_take_their_share_of_the_tokens_and_each_kind_its_share_of_the_items(tokenizer: Tokenizer) -> None:
-    rows = Rows(TEXTS, tokenizer, 256, seed=0, items=ITEMS, item_share=0.28)
-    drawn = [rows.row().tokens for _ in range(300)]
-    assert {len(r) for r in drawn} == {257}
-    assert rows.item_tokens / rows.tokens == pytest.approx(0.28, abs=0.01)
-    count = {task: sum(r.count(tokenizer.token_to_id(name)) for r in drawn) for task, name in CONTROL.items()}
-    expected = {task: sum(share for group, share in ITEM_SHARES.items() if group in rows.items and group[0] == task) for task in CONTROL}
-    for task in CONTROL:
-        assert count[task] / sum(count.values()) == pytest.approx(expected[task] / sum(expected.values()), abs=0.06)
-    assert sum(ITEM_SHARES.values()) == pytest.approx(1)
+def test_plain_text_and_lines_to_mend_have_their_shares_of_the_tokens(tokenizer: Tokenizer) -> None:
+    rows = Rows(TEXTS, tokenizer, 512, seed=0)
+    drawn = [rows.row().tokens for _ in range(150)]
+    assert {len(r) for r in drawn} == {513}
+    tokens = sum(rows.tokens.values())
+    assert tokens == 150 * 513
+    assert rows.tokens["fix"] / tokens == pytest.approx(FIX_SHARE, abs=0.01)
+    assert rows.tokens["plain"] / tokens == pytest.approx(PLAIN_SHARE, abs=0.02)
+    assert sum(r.count(tokenizer.token_to_id(FIX)) for r in drawn) > 10
 
 
 @given(st.text(alphabet=" \tab\n"), st.integers(0, 50))

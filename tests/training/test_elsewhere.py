@@ -32,7 +32,7 @@ def run(*arguments: str) -> str:
 
 def test_training_needs_neither_assay_nor_what_reads_and_fetches_models() -> None:
     code = (
-        "import sys, training.train, training.tasks, training.pieces, training.elsewhere\n"
+        "import sys, training.train, training.pieces, training.elsewhere\n"
         "print([name for name in ('assay', 'llama_cpp', 'gguf', 'platformdirs') if name in sys.modules])"
     )
     assert run("-c", code).strip() == "[]"

@@ -8,14 +8,13 @@ import pytest
 
 from assay.inference.llamacpp.model import LlamaModel
 from assay.offline_eval.line_completion.projects import SourceFile
-from training.data import CONTROL, Rows
+from training.data import Rows
 from training.evaluate import in_turn, language_figures, line_figures, quantisation_figures, span_figures, table
 from training.export import write_gguf
+from training.fix_scores import collected, fix_figures, question
 from training.model import Llama, Shape
+from training.mutate import KINDS
 from training.ngram import NGrams
-from training.places import Guess, Place
-from training.task_scores import body_parses, can_be_asked, collected, p_true, question, task_figures, words_of
-from training.tasks import judge
 from training.tokenizer import train
 
 ROOT = Path(__file__).parents[2]
@@ -86,35 +85,16 @@ def test_a_question_is_asked_as_it_is_taught(folder: Path, model: LlamaModel) ->
     from tokenizers import Tokenizer
 
     rows = Rows(["x"], Tokenizer.from_file(str(folder / "tokenizer.json")), 1024, 0)
-    place = Place("p", "f", "line", "def f(a):\n   ", "\n", " return a", (Guess(" return b", False, True, -1.0, 2),))
-    items = [i for found in collected(model, FILES, 1).values() for i in found] + list(judge(place))
-    assert {i.task for i in items} == set(CONTROL)
+    items = [item for found in collected(model, FILES, 2).values() for _, item in found]
+    assert {item.kind for item in items} == {*KINDS, "none"}
     for item in items:
         asked = list(question(model, item).tokens)
-        assert rows.item(item).tokens[: len(asked)] == asked
-        assert rows.item(item).tokens[len(asked) :] == [*rows.encode(item.answer), rows.end]
-    assert 0 < p_true(model, place, place.real) < 1
+        assert rows.fix(item).tokens == [*asked, *rows.encode(item.answer), rows.end]
 
 
-def test_every_task_has_figures_and_a_model_without_the_tasks_tokens_has_none(model: LlamaModel) -> None:
-    assert can_be_asked(model)
-    figures = {name: f for found in task_figures(model, FILES, 2, 4) for name, f in found.items()}
-    assert {name.split(":")[0] for name in figures} == {"judge", "implement", "describe", "fix"}
-    assert figures["fix: exact match"].value == 0
-    assert figures["describe: word F1, the function's name"].value > 0
+def test_lines_to_mend_have_figures_by_kind_and_a_table_shows_them(model: LlamaModel) -> None:
+    figures = fix_figures(model, FILES, 2)
+    assert len(figures) == len(KINDS) + 2
     fix = figures["fix: exact match"]
+    assert fix.value == 0
     assert f"| fix: exact match | 0.000 | 0.000 to {1 - 0.025 ** (1 / fix.n):.3f} | {fix.n} lines | {fix.projects} |" in table(figures)
-
-
-def test_a_body_parses_under_its_own_head() -> None:
-    assert body_parses("def f():\n   ", " return 1\n    # end")
-    assert body_parses("def f():\n\t", "return 1")
-    assert not body_parses("def f():\n   ", " return (")
-    assert not body_parses("def f():\n   ", " a = 1\n  b = 2")
-    assert not body_parses("def f():\n   ", " ")
-
-
-def test_a_name_is_cut_into_words() -> None:
-    assert words_of("parse_HTTPHeader2") == "parse http header 2"
-    assert words_of("__init__") == "init"
-    assert words_of("toJSON") == "to json"

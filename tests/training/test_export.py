@@ -25,7 +25,7 @@ from assay.inference.opening import EMBEDDED
 from training.export import LAYER, NAME, TOP, interleave, write_gguf, write_transformers
 from training.model import Llama, Shape
 from training.shipped import read
-from training.tokenizer import SPECIAL, TASKS, bare, for_text, train
+from training.tokenizer import FIX, SPECIAL, bare, for_text, train
 
 TEXTS = [f"class Point{i}:\n    '''ünïcödé 𝕏'''\n\n    def move(self, x, y={i}):\n        self.x += x\n\n\n" * 4 for i in range(20)]
 STDLIB = [p.read_text(encoding="utf-8") for p in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:60]]
@@ -121,8 +121,7 @@ def test_the_file_says_how_its_tasks_are_asked(tmp_path: Path, tokenizer: dict[s
     write_gguf(tmp_path / "f32.gguf", random_weights(SHAPE), SHAPE, tokenizer, "f32")
     metadata = read_header(tmp_path / "f32.gguf").metadata
     ids = tokenizer["model"]["vocab"]
-    assert [metadata[f"assay.tasks.{task}_token_id"] for task in ("implement", "describe", "fix", "judge")] == [ids[t] for t in TASKS]
-    assert (metadata["assay.tasks.judge_true"], metadata["assay.tasks.judge_false"]) == ("True", "False")
+    assert metadata["assay.tasks.fix_token_id"] == ids[FIX]
     with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
         assert [model.token_bytes(ids[token]) for token in SPECIAL] == [b""] * len(SPECIAL)  # none of them is text
 

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.scores import area, edit_similarity, mean, ratio, word_f1
+from training.scores import edit_similarity, mean, ratio
 
 
 @pytest.mark.parametrize(
@@ -32,12 +31,6 @@ def test_edit_similarity_agrees_with_the_recurrence(a: str, b: str) -> None:
     assert edit_similarity(a, b) == edit_similarity(b, a)
 
 
-def test_word_f1_counts_common_words_with_repeats() -> None:
-    assert word_f1("Return the sum", "return the product of") == pytest.approx(2 * 2 / 7)
-    assert word_f1("a a", "a") == pytest.approx(2 / 3)
-    assert word_f1("", "a") == 0.0
-
-
 def test_an_interval_is_over_projects_not_over_what_they_hold() -> None:
     values, projects = [1.0] * 500 + [0.0] * 500, ["a"] * 500 + ["b"] * 500
     figure = mean(values, projects, "lines")
@@ -55,12 +48,3 @@ def test_where_all_are_alike_the_interval_is_that_of_so_many_draws() -> None:
 def test_a_ratio_weighs_by_its_denominator() -> None:
     figure = ratio([1, 9], [1, 3], ["a", "a"], "files")
     assert figure.value == figure.low == figure.high == 2.5
-
-
-def test_the_area_is_half_for_ties_and_nan_without_both_labels() -> None:
-    projects = [str(i % 5) for i in range(40)]
-    labels = [i % 3 == 0 for i in range(40)]
-    assert area([0.5] * 40, labels, projects, "lines").value == 0.5
-    perfect = area(np.where(labels, 0.9, 0.1), labels, projects, "lines")
-    assert perfect.value == perfect.low == perfect.high == 1.0
-    assert np.isnan(area([0.5] * 40, [True] * 40, projects, "lines").value)
