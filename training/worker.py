@@ -32,6 +32,7 @@ from .train import PRESETS, held_out_texts
 ROWS = 8  # of a step
 RATE = 0.5  # of the preset's learning rates
 SECONDS_BETWEEN_CHECKPOINTS = 240.0
+STEPS_BETWEEN_RECORDS = 100  # and not a time: beside busy programs little else would be done
 VALIDATION_ROWS = 48
 SPEED_STEPS = 50  # that the speed is told of
 
@@ -132,7 +133,7 @@ class Run:
         temporary = path.with_suffix(".tmp")
         torch.save(state, temporary)
         temporary.replace(path)
-        self.tell(checkpoint=time.time())
+        write_text(path.with_suffix(".json"), json.dumps(asdict(self.progress)) + "\n")
 
     def resume(self, path: Path) -> None:
         """Load what `save` wrote, if it is there."""
@@ -175,9 +176,10 @@ class Run:
                 speed=round(tokens / sum(s for s, _ in self.recent)),
                 speed_per_core=round(tokens / sum(s for _, s in self.recent)),
             )
+            if progress.step % STEPS_BETWEEN_RECORDS == 0:
+                self.record(curve, mean)
             if time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                 self.save(checkpoint)
-                self.record(curve, mean)
                 saved = time.monotonic()
         self.save(checkpoint)
         if self.stopping:
@@ -207,18 +209,18 @@ class Run:
         write_gguf(self.folder / f"export-{millions}M.gguf", arrays, self.shape, document, "q8_0")
 
     def decay(self, millions: int) -> None:
-        """Make a file to ship in a branch of its own. Raises Stopped."""
+        """Make a file to ship in a branch of its own, off the main run as it stands. Raises Stopped."""
         checkpoint, curve = self.folder / f"decay-{millions}M.pt", self.folder / f"decay-{millions}M.jsonl"
         if not checkpoint.exists():
             shutil.copy(self.folder / "checkpoint.pt", checkpoint.with_suffix(".tmp"))
             checkpoint.with_suffix(".tmp").replace(checkpoint)
-        begun = int(torch.load(self.folder / "checkpoint.pt", weights_only=True)["progress"]["tokens"])
-        end = millions * schedule.MILLION
+        begun, end = self.progress.tokens, millions * schedule.MILLION
         self.tell(doing=f"makes export-{millions}M.gguf")
         self.resume(checkpoint)
         self.advance(checkpoint, curve, lambda p: schedule.decayed_rate(p.tokens, begun, end), lambda: self.progress.tokens >= end)
         self.export(millions)
         checkpoint.unlink()
+        checkpoint.with_suffix(".json").unlink()
 
     def go(self) -> None:
         """Train until somebody ends it. Raises Stopped."""
