@@ -66,11 +66,20 @@ def seen(folder: Path) -> int:
     return int(json.loads(path.read_text())["tokens"]) if path.exists() else 0
 
 
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """What a run begins with and learns from."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What a run begins with and learns from, and how it runs."""
     parser.add_argument(
         "--start", type=there, default=str(SHIPPED), help="a GGUF that export.py wrote, to begin with (default: the shipped one)"
     )
     parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
     parser.add_argument("--validation", type=there, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
+    parser.add_argument(
+        "--nice",
+        type=int,
+        choices=range(20),
+        default=19,
+        metavar="0…19",
+        help="where Linux groups processes by session (autogroup): the run's weight beside other sessions, from 19, which takes what they "
+        "leave, to 0, an equal share (default: %(default)s)",
+    )
     parser.add_argument("--no-compile", action="store_true", help="start at once, without a C++ compiler, and train slower")

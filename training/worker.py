@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from . import schedule
 from .data import WORKER_SEEDS, Row, Rows, load
 from .export import write_gguf
-from .folder import add_data_options, only_one, paused_until, wanted, write_text
+from .folder import add_options, only_one, paused_until, wanted, write_text
 from .model import Llama
 from .shipped import read
 from .steps import Steps
@@ -41,11 +41,14 @@ class Stopped(Exception):
     """Somebody asked the run to end."""
 
 
-def yield_to_others() -> None:
-    """Let this process run only where nothing else wants the core, and let it be the first to end where memory is short."""
+def yield_to_others(nice: int) -> None:
+    """Let this process run only where nothing else wants the core, and let it be the first to end where memory is short.
+
+    nice: of the session's group.
+    """
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     # Where Linux groups processes by session, a group competes as a whole; and a process may always offer itself up.
-    for path, value in (("/proc/self/autogroup", "19"), ("/proc/self/oom_score_adj", "800")):
+    for path, value in (("/proc/self/autogroup", str(nice)), ("/proc/self/oom_score_adj", "800")):
         with contextlib.suppress(OSError):
             Path(path).write_text(value)
 
@@ -242,12 +245,12 @@ class Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    add_data_options(parser)
+    add_options(parser)
     args = parser.parse_args()
     with only_one(args.folder) as alone:
         if not alone:
             sys.exit(f"another process trains in {args.folder}")
-        yield_to_others()
+        yield_to_others(args.nice)
         torch.set_num_threads(1)
         threads = len(os.sched_getaffinity(0))
         try:

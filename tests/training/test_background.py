@@ -146,7 +146,7 @@ def test_a_run_is_started_once_paused_killed_resumed_and_stopped_and_yields_to_a
     def tokens() -> int:
         return int((state_of(tmp_path) or {}).get("tokens", 0))
 
-    start = ("start", *(text for name, path in given.items() for text in (f"--{name}", str(path))), "--no-compile")
+    start = ("start", *(text for name, path in given.items() for text in (f"--{name}", str(path))), "--no-compile", "--nice", "0")
     assert command("status").startswith("no run has begun")
     assert command(*start).startswith("started")
     try:
