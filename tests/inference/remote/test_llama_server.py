@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import gguf
 import pytest
@@ -236,6 +237,21 @@ def test_alternatives_agree_with_what_stands_before_the_cursor(pair: tuple[Remot
         assert len({len(found) for found in several}) == 1
         for mine, theirs in zip(*several, strict=True):
             assert_agree(mine, theirs)
+
+
+def test_the_tokens_of_a_word_are_asked_for_once(pair: tuple[RemoteModel, LlamaModel], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grammar is slow where the vocabulary is large."""
+    remote, _ = pair
+    bodies: list[dict[str, Any]] = []
+    post = remote._connection.post
+    monkeypatch.setattr(remote._connection, "post", lambda path, body, *more: bodies.append(body) or post(path, body, *more))  # type: ignore[func-returns-value]
+    grammars = []
+    for _ in range(2):
+        bodies.clear()
+        remote.generate(remote.fim("x = [zebra", ""), stop=LINE, max_tokens=2)
+        grammars.append(sum("grammar" in body for body in bodies))
+        assert any("logit_bias" in body and "grammar" not in body for body in bodies)
+    assert grammars[0] > grammars[1] == 0
 
 
 def test_a_word_is_sampled_among_what_agrees(pair: tuple[RemoteModel, LlamaModel]) -> None:
