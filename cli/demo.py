@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..calibration.control_characters import strip_control_characters
 from .exit_codes import DONE
+from .model import crowded_line, threads_of
 from .options import add_json_option, add_model_option, command_parser, model_choice
 from .terminal import Paint, Style, clip, print_json, say, wants_colour, width_of
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..calibration.calibrator import Calibrator
     from ..calibration.registry import Registry
+    from ..inference.llamacpp.threads import ThreadsInUse
     from ..inference.model import Model
     from ..inference.opening import ModelChoice
     from ..suggestion.suggestion import Suggestion
@@ -69,7 +71,11 @@ class PlaceResult:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The demo as a whole. sum_of_probabilities is over the suggestions with a number: how many of them should be exact."""
+    """The demo as a whole.
+
+    sum_of_probabilities: over the suggestions with a number, how many of them should be exact. threads: None for a model that other
+    processes or a GPU run.
+    """
 
     places: int
     suggested: int
@@ -81,6 +87,7 @@ class Summary:
     tokens_per_second: float | None
     first_suggestion_ms: float
     opened_ms: float
+    threads: ThreadsInUse | None = None
 
 
 def register(commands: Subparsers) -> None:
@@ -112,8 +119,8 @@ def run(arguments: argparse.Namespace) -> int:
             results.append(result)
             if not as_json:
                 print("\n" + render(result, len(results), len(places), paint, width_of(sys.stdout)), flush=True)
-        fingerprint = model.fingerprint
-    summary = summarise(results, opened_ms)
+        fingerprint, threads = model.fingerprint, threads_of(model)
+    summary = summarise(results, opened_ms, threads)
     calibrators = calibrators_in_use(results, registry)
     if as_json:
         document = {
@@ -165,8 +172,8 @@ def complete_place(model: Model, registry: Registry, place: Place) -> PlaceResul
     return PlaceResult(place, suggestion, exact, (time.perf_counter() - began) * 1e3)
 
 
-def summarise(results: list[PlaceResult], opened_ms: float) -> Summary:
-    """Counts and medians over all the results. opened_ms: what opening the model took."""
+def summarise(results: list[PlaceResult], opened_ms: float, threads: ThreadsInUse | None = None) -> Summary:
+    """Counts and medians over all the results. opened_ms: what opening the model took. threads: at the end."""
     import statistics
 
     rates = [rate for result in results if (rate := result.tokens_per_second) is not None]
@@ -183,6 +190,7 @@ def summarise(results: list[PlaceResult], opened_ms: float) -> Summary:
         tokens_per_second=statistics.median(rates) if rates else None,
         first_suggestion_ms=opened_ms + results[0].ms,
         opened_ms=opened_ms,
+        threads=threads,
     )
 
 
@@ -218,6 +226,8 @@ def render_summary(summary: Summary, calibrators: list[Calibrator], paint: Paint
     rate = "" if summary.tokens_per_second is None else f", {summary.tokens_per_second:,.0f} tokens/s (medians)"
     opened = f"{summary.first_suggestion_ms:.0f} ms to the first suggestion, {summary.opened_ms:.0f} of them to open the model"
     lines.append(f"{summary.median_ms:.0f} ms for a suggestion{rate}; {opened}.")
+    if summary.threads is not None and summary.threads.crowded:
+        lines.append(crowded_line(summary.threads))
     lines += [_evidence_line(calibrator) for calibrator in calibrators]
     if not calibrators:
         lines.append("No calibrator fits this model, so no suggestion has a number. See: assay calibrate --help")

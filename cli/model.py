@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from .terminal import Paint, print_json, wants_colour
 if TYPE_CHECKING:
     import argparse
 
+    from ..inference.llamacpp.threads import ThreadsInUse
     from ..inference.model import Model
     from ..inference.opening import ModelChoice, ModelOptions
     from .options import Subparsers
@@ -29,10 +29,6 @@ _EXAMPLES = Path(__file__).parents[1] / "examples"
 # A smaller difference may be only how a machine's speed varies from minute to minute.
 _WORTH_IT = 1.08
 _MAX_SECONDS = 60.0
-_NOT_HELD = (
-    "The server can't hold the model to what stands before the cursor: inside a word its suggestions are right less often "
-    "(docs/model_server.md)."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +80,12 @@ def check(arguments: argparse.Namespace) -> int:
 
     choice = model_choice(arguments)
     with choice.open() as model:
-        facts = {"name": model.fingerprint.name, "fingerprint": model.fingerprint.id}
+        facts: dict[str, Any] = {"name": model.fingerprint.name, "fingerprint": model.fingerprint.id}
         base = speed(model)
+        threads = threads_of(model)
     facts |= _as_facts(base)
+    if threads is not None:
+        facts["threads"] = asdict(threads)
     if choice.backend is not LLAMA_CPP:
         _print(facts, arguments.json)
         return DONE
@@ -102,6 +101,8 @@ def check(arguments: argparse.Namespace) -> int:
     print(f"\n{'settings':40s} {'prompt/s':>10s} {'generated/s':>12s} {'completion':>11s}")
     for name, row in [("as given", base), *((_flags(options), row) for options, row in tried)]:
         print(f"{name:40s} {row.prompt:10,.0f} {row.generated:12,.0f} {row.completion_ms:8,.0f} ms")
+    if threads is not None and threads.crowded:
+        print(crowded_line(threads))
     if better is None:
         print(f"No other setting was more than {_WORTH_IT - 1:.0%} faster: keep the settings as they are.")
     else:
@@ -127,9 +128,20 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     }
     if isinstance(model, LlamaModel):
         facts["offload"] = asdict(model.offload)
-    if not model.capabilities.heals:
-        facts["note"] = _NOT_HELD
     return facts
+
+
+def threads_of(model: Model) -> ThreadsInUse | None:
+    """How many threads of this process the model uses; None for one that other processes or another library runs."""
+    from ..inference.llamacpp.model import LlamaModel
+
+    return model.threads if isinstance(model, LlamaModel) else None
+
+
+def crowded_line(threads: ThreadsInUse) -> str:
+    """What to tell the user where other programs took what a quiet machine would have given."""
+    used = f"{threads.generation} of {threads.cores} core{'s' * (threads.cores != 1)}"
+    return f"The machine was busy: {threads.others:.1f} other tasks wanted to run, and the model wrote on {used}. Alone it is faster."
 
 
 def speed(model: Model, rounds: int = _ROUNDS) -> Speed:
@@ -185,12 +197,10 @@ def _try_others(choice: ModelChoice, base: Speed) -> list[tuple[ModelOptions, Sp
 
 
 def _settings(given: ModelOptions) -> Iterator[list[ModelOptions]]:
-    """The settings to try, a list for each kind. What the user set is not changed."""
-    from ..inference.llamacpp.cores import physical_cores
+    """The settings to try, a list for each kind. What the user set is not changed.
 
-    if "threads" not in given:
-        cores, logical = physical_cores(), os.cpu_count() or 1
-        yield [{"threads": n} for n in sorted({1, max(1, cores // 2), max(1, cores - 1), logical} - {cores})]
+    Threads are not among them: what is fastest changes with what else runs, and without the setting the model follows it.
+    """
     if "chunk" not in given:
         yield [{"chunk": n} for n in _CHUNKS]
     if "flash_attention" not in given:

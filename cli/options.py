@@ -55,7 +55,10 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--context", dest="n_ctx", metavar="N", type=positive, help="context length in tokens (default: the model's, at most 4,096)"
     )
-    group.add_argument("--threads", metavar="N", type=positive, help="CPU threads (default: one for each core)")
+    group.add_argument(
+        "--threads", metavar="N|auto", type=threads,
+        help="CPU threads (default: auto: as many as are fastest beside what else runs, at most one for each core)",
+    )  # fmt: skip
     group.add_argument("--gpu-layers", metavar="N|auto", type=layers, help="layers to put on the GPU (default: all, if there is a GPU)")
     group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="number type of the key-value cache (default: f16)")
     group.add_argument("--flash-attention", choices=("on", "off"), help="use flash attention (default: llama.cpp decides)")
@@ -114,6 +117,11 @@ def date(text: str) -> datetime:
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError, OSError):
         raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-22 or 2026-11-22T08:00") from None
+
+
+def threads(text: str) -> int | str:
+    """A number of threads, or auto."""
+    return text if text == "auto" else positive(text)
 
 
 def layers(text: str) -> int | str:

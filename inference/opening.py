@@ -18,7 +18,7 @@ class ModelOptions(TypedDict, total=False):
     """How a model is run. What is left out is chosen by the backend; `Backend.options` says which backend takes which.
 
     n_ctx: tokens of context
-    threads: of the CPU
+    threads: of the CPU; "auto" for as many as are fastest at the moment
     gpu_layers: how many layers to offload
     kv_type: number format of the cache
     flash_attention: whether to use it; None lets the runtime choose
@@ -30,7 +30,7 @@ class ModelOptions(TypedDict, total=False):
     """
 
     n_ctx: int
-    threads: int
+    threads: int | Literal["auto"]
     gpu_layers: int | Literal["auto"]
     kv_type: KVType
     flash_attention: bool

@@ -33,12 +33,12 @@ from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
 from .cache import Cache, CacheOptions, PromptReading
-from .cores import physical_cores
 from .distribution import Distribution, distribution
 from .generation import Generating, begin_several, generate_one, generate_several, sampler
 from .gguf_header import read_header
 from .header_checks import check_can_run, context_length_of, layout_of
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
+from .threads import ThreadsInUse
 from .vocabulary import Vocabulary
 
 # Earlier prompts that are kept in memory for when they come back, at most.
@@ -52,7 +52,7 @@ class LlamaModel:
     Parameters
         n_ctx: tokens of context; None for the model's own (4,096 at most).
         gpu_layers: how many layers to offload; "auto" for all where the build can.
-        threads: None for one for each core that this process may use.
+        threads: "auto" for as many as are fastest beside what else the machine does, for prompts and for generation apart.
         kv_type: number format of keys and values. q8_0 and q4_0 need flash attention and heads of a multiple of 32.
         flash_attention: None lets llama.cpp choose.
         chunk: tokens of a prompt that are decoded at once. On a GPU a cancel may have to wait for one.
@@ -76,7 +76,7 @@ class LlamaModel:
         *,
         n_ctx: int | None = None,
         gpu_layers: int | Literal["auto"] = "auto",
-        threads: int | None = None,
+        threads: int | Literal["auto"] = "auto",
         kv_type: KVType = "f16",
         flash_attention: bool | None = None,
         chunk: int = CHUNK,
@@ -87,7 +87,7 @@ class LlamaModel:
         self.path = Path(path)
         for name, value, least in (
             ("n_ctx", n_ctx, 1),
-            ("threads", threads, 1),
+            ("threads", None if threads == "auto" else threads, 1),
             ("gpu_layers", None if gpu_layers == "auto" else gpu_layers, 0),
             ("chunk", chunk, 1),
             ("shift_tokens", shift_tokens, 1),
@@ -106,7 +106,9 @@ class LlamaModel:
         check_can_run(self.path, self.header, self._context_length, kv_type)
         layers = None if gpu_layers == "auto" else gpu_layers
         longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
-        options = SessionOptions(self._context_length, layers, threads or physical_cores(), kv_type, flash_attention, longest_chunk)
+        options = SessionOptions(
+            self._context_length, layers, None if threads == "auto" else threads, kv_type, flash_attention, longest_chunk
+        )
         session = Session(self.path, options)
         if shift_tokens and not session.can_shift:
             session.close()
@@ -152,6 +154,11 @@ class LlamaModel:
     def offload(self) -> Offload:
         """What runs on a GPU."""
         return self._open().session.offload
+
+    @property
+    def threads(self) -> ThreadsInUse:
+        """How many threads decode at the moment."""
+        return self._open().session.threads
 
     @property
     def layout(self) -> Layout:

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
 from ..model import KVType
+from .cores import fast_cores, physical_cores
+from .threads import ThreadController, ThreadsInUse
 
 Interrupted = Callable[[], bool]
 State = NDArray[np.uint8]
@@ -56,11 +58,12 @@ class SessionOptions:
     """How a model is opened.
 
     n_ctx: tokens of a sequence. chunk: tokens that one decode takes. gpu_layers, flash_attention: None leaves the choice to llama.cpp.
+    threads: None for as many as are fastest at the moment.
     """
 
     n_ctx: int
     gpu_layers: int | None
-    threads: int
+    threads: int | None
     kv_type: KVType
     flash_attention: bool | None
     chunk: int
@@ -140,8 +143,12 @@ class Session:
         self._interrupted: Interrupted | None = None
         self._raised: list[BaseException] = []
         self._last_check = 0.0
+        self._threads = options.threads or fast_cores()
+        self._controller: ThreadController | None = None
         try:
             self._load(options)
+            if options.threads is None and self.offload.layers < self.offload.total:
+                self._controller = ThreadController(self._threads, physical_cores())
             self._make_context(options)
             self._make_batch()
         except BaseException:
@@ -189,7 +196,7 @@ class Session:
         parameters.n_outputs_max = self.rows
         parameters.n_seq_max = 1 + FORKS
         parameters.kv_unified = True
-        parameters.n_threads = parameters.n_threads_batch = options.threads
+        parameters.n_threads = parameters.n_threads_batch = self._threads
         parameters.type_k = parameters.type_v = getattr(llama, f"GGML_TYPE_{options.kv_type.upper()}")
         parameters.flash_attn_type = -1 if options.flash_attention is None else int(options.flash_attention)
         # Models with sliding windows then keep every position, so that a common prefix can be reused.
@@ -225,6 +232,11 @@ class Session:
         self._abort_callback = llama.ggml_abort_callback(self._should_abort)
         self._no_callback = llama.ggml_abort_callback()
 
+    @property
+    def threads(self) -> ThreadsInUse:
+        """How many threads decode at the moment."""
+        return self._controller.in_use() if self._controller else ThreadsInUse(self._threads, self._threads, self._threads, None)
+
     def decode(self, sequence: int, start: int, tokens: Sequence[int], rows_from: int, interrupted: Interrupted | None = None) -> bool:
         """Decode at most `chunk` tokens of one sequence from position `start`. False where `interrupted` ended it.
 
@@ -251,14 +263,23 @@ class Session:
     def _decode(self, count: int, interrupted: Interrupted | None) -> bool:
         self._batch.n_tokens = count
         self._log.clear()
+        self._set_threads(count)
+        began = time.perf_counter()
         status = self._decode_interruptibly(interrupted) if interrupted else int(self.llama.llama_decode(self._context, self._batch))
         if status == 0:
+            if self._controller:
+                self._controller.took(count, time.perf_counter() - began)
             return True
         if status == _ABORTED:
             return False
         if self._log.mentions_memory():
             raise OutOfMemory(self.path, self._log.last())
         raise DecodeFailed(self.path, f"status {status}. {self._log.last()}")
+
+    def _set_threads(self, count: int) -> None:
+        if self._controller and (threads := self._controller.threads(count)) != self._threads:
+            self._threads = threads
+            self.llama.llama_set_n_threads(self._context, threads, threads)
 
     def _decode_interruptibly(self, interrupted: Interrupted) -> int:
         """Decode, and ask between ggml's operations whether to abort. Raises what `interrupted` raises, which ctypes would swallow."""

@@ -90,7 +90,13 @@ SETTINGS: tuple[Setting, ...] = (
         "the model's own size, but at most 4,096",
         "The size of the model's context: prompt and answer together. Memory for all of it is reserved at the start.",
     ),
-    _model_option("threads", whole(1, _MAX_THREADS), "one for each core that the server may use", "How many CPU threads run a GGUF model."),
+    _model_option(
+        "threads",
+        or_word("auto", whole(1, _MAX_THREADS)),
+        "`auto`",
+        "How many CPU threads run a GGUF model. `auto` means as many as are fastest beside what else the machine does, at most one for "
+        "each core, found out while the model works.",
+    ),
     _model_option(
         "gpuLayers",
         or_word("auto", whole(0, _MAX_LAYERS)),

@@ -13,6 +13,7 @@ from assay.calibration.samples import Sample, write_samples
 from assay.cli.demo import Place, PlaceResult, load_places, render, render_summary, summarise
 from assay.cli.terminal import Paint
 from assay.inference.completion.settings import Settings
+from assay.inference.llamacpp.threads import ThreadsInUse
 from assay.inference.opening import open_model
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
@@ -90,14 +91,35 @@ def test_with_a_calibrator_it_shows_a_band_a_range_and_the_evidence(tiny_gguf: P
 
 @pytest.mark.slow
 def test_piped_it_has_no_colour_and_forced_it_says_the_same_in_colour(tiny_gguf: Path) -> None:
-    plain = assay("demo", "--model", tiny_gguf).stdout
-    coloured = assay("demo", "--model", tiny_gguf, FORCE_COLOR="1").stdout
+    plain = assay("demo", "--model", tiny_gguf, "--threads", "1").stdout
+    coloured = assay("demo", "--model", tiny_gguf, "--threads", "1", FORCE_COLOR="1").stdout
     assert "\x1b" not in plain
     assert "«" in plain
     assert "\x1b[3;36m" in coloured
     speeds = re.compile(r"\d[\d,.]* (?:ms|tokens/s|of them)")
     assert speeds.sub("", ESCAPE.sub("", coloured)) == speeds.sub("", plain.replace("«", "").replace("»", ""))
     assert "No calibrator fits this model" in plain
+
+
+@pytest.mark.parametrize(
+    ("threads", "said"),
+    [
+        (ThreadsInUse(1, 2, 2, 1.4), "1.4 other tasks wanted to run, and the model wrote on 1 of 2 cores"),
+        (ThreadsInUse(1, 1, 1, 2.0), "2.0 other tasks wanted to run, and the model wrote on 1 of 1 core."),
+        (ThreadsInUse(2, 2, 2, 2.0), None),
+        (ThreadsInUse(2, 2, 2, None), None),
+        (None, None),
+    ],
+)
+def test_the_last_lines_say_if_the_machine_was_busy(threads: ThreadsInUse | None, said: str | None) -> None:
+    shown = render_summary(summarise([PlaceResult(PLACE, None, False, 1.0)], 2.0, threads), [], Paint(colour=False))
+    assert ("The machine was busy" in shown) == (said is not None)
+    assert said is None or said in shown
+
+
+def test_the_document_has_the_threads_that_were_used(document: dict) -> None:
+    used = document["summary"]["threads"]
+    assert 1 <= min(used["prompt"], used["generation"]) <= used["cores"]
 
 
 def test_without_a_suggestion_the_place_is_shown_as_it_is_and_the_author_is_quoted() -> None:

@@ -2,12 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Literal
 
-import pytest
 from house.running import assay
-
-from ..inference.completion_server import Speech, serving
 
 
 def test_a_server_that_is_not_there_ends_with_1_and_a_wrong_address_with_2() -> None:
@@ -35,12 +31,11 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     assert "offload" in shown
 
 
-@pytest.mark.parametrize("guides", ["structured_outputs", None])
-def test_model_info_says_where_a_server_does_not_hold_the_model_to_a_word(guides: Literal["structured_outputs"] | None) -> None:
-    with serving(Speech(guides=guides)) as address:
-        shown = assay("model", "info", "--model", address).stdout
-    assert shown.count("can't hold the model to what stands before the cursor") == (guides is None)
-    assert ("heals yes" in shown) == (guides is not None)
+def test_the_number_of_threads_is_fixed_or_auto(tiny_gguf: Path) -> None:
+    for given in ("1", "auto"):
+        assert assay("model", "info", "--model", tiny_gguf, "--threads", given).returncode == 0
+    for wrong in ("0", "all"):
+        assert assay("model", "info", "--model", tiny_gguf, "--threads", wrong).returncode == 2
 
 
 def test_a_chunk_longer_than_the_context_takes_no_memory(tiny_gguf: Path) -> None:
@@ -51,5 +46,7 @@ def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
     facts = json.loads(assay("model", "check", "--model", tiny_gguf, "--json").stdout)
     assert facts["prompt_tokens_per_second"] > facts["generated_tokens_per_second"] > 0
     assert facts["first_token_ms"] > 0
+    assert facts["threads"]["cores"] >= 1
+    assert not any("--threads" in row["flags"] for row in facts["tried"])
     short = json.loads(assay("model", "check", "--model", tiny_gguf, "--context", "32", "--json").stdout)
     assert short["prompt_tokens"] == 16

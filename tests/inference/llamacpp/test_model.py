@@ -3,7 +3,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -33,7 +32,6 @@ from tiny_models import OpenTiny
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from assay.inference.errors import UnknownLayout
-from assay.inference.llamacpp.cores import physical_cores
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Fingerprint, KVType, Prompt, StopReason
 from assay.inference.stopping.stop import LINE, NONE, Stop
@@ -350,18 +348,6 @@ def test_two_models_at_once_do_not_disturb_each_other(tiny: LlamaModel, open_tin
         assert [token.id for token in first.generate(prompt, stop=NONE, max_tokens=5).tokens] == [token.id for token in alone.tokens]
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which CPUs a process may use")
-def test_no_more_threads_than_the_process_may_use() -> None:
-    assert 1 <= physical_cores() <= len(os.sched_getaffinity(0))
-
-
-@pytest.mark.parametrize(("share", "at_most"), [("100000 100000", 1), ("50000 100000", 1), ("max 100000", 4096), ("", 4096), ("1 0", 4096)])
-def test_a_container_s_share_of_time_bounds_the_threads(tmp_path: Path, share: str, at_most: int) -> None:
-    (tmp_path / "cpu.max").write_text(share)
-    unlimited = physical_cores(tmp_path / "absent")
-    assert physical_cores(tmp_path / "cpu.max") == min(unlimited, at_most)
-
-
 def test_each_token_is_told_as_it_is_decoded_with_the_text_up_to_it(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"a", b"\xc3", b"\xa9", b"\n"))
     told: list[tuple[int, str]] = []
@@ -395,14 +381,6 @@ def test_greedy_alternatives_begin_with_the_most_likely_tokens_and_differ(tiny: 
     assert [token.logprob for token in firsts] == sorted((token.logprob for token in firsts), reverse=True)
     for generation in made:
         assert [t.logprob for t in generation.tokens] == pytest.approx(tiny.score(prompt, [t.id for t in generation.tokens]), abs=TOLERANCE)
-
-
-def test_only_one_alternative_ends_at_once_where_the_end_is_most_likely(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", END.encode(), b"b", prompt=b"?"))
-    for prompt in (Prompt(tuple(model.tokenize("a")), "left_to_right"), Prompt(tuple(model.tokenize("?")), "left_to_right", held="a")):
-        made = model.alternatives(prompt, 3, stop=NONE, max_tokens=2)
-        assert [generation.tokens[0].text == b"" for generation in made] == [True, False, False]
-        assert (made[0].text, len(made[0].tokens)) == ("", 1)
 
 
 def test_a_sampled_alternative_is_what_its_seed_gives_alone(tiny: LlamaModel) -> None:

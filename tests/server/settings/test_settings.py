@@ -99,7 +99,7 @@ def fits(schema: dict[str, Any], value: Any) -> bool:
 OTHER: dict[str, Any] = {
     "model": "http://localhost:8080",
     "modelOptions.context": 2048,
-    "modelOptions.threads": 2,
+    "modelOptions.threads": "auto",
     "modelOptions.gpuLayers": "auto",
     "modelOptions.kvCache": "q8_0",
     "modelOptions.flashAttention": False,
@@ -141,7 +141,7 @@ OTHER: dict[str, Any] = {
 WRONG: dict[str, list[Any]] = {
     "model": ["", 3, True, ["a.gguf"], "a\0b", "\ud800", "~nobody-here/a.gguf"],
     "modelOptions.context": [0, 1.5, "4096", True, 1 << 25],
-    "modelOptions.threads": [0, -1, True, 513],
+    "modelOptions.threads": [0, -1, True, 513, "all"],
     "modelOptions.gpuLayers": [-1, "all", False],
     "modelOptions.kvCache": ["f64", 16],
     "modelOptions.flashAttention": [1, "true", 0.0],

@@ -1,0 +1,249 @@
+"""The number of threads follows the machine: on machines that are computed, with their own noise, and with real models."""
+
+import operator
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.llamacpp.threads import MAX_WAIT_S, MIN_WAIT_S, SIZES, ThreadController, ThreadsInUse, running_tasks
+from assay.inference.stopping.stop import NONE
+
+PROMPT = 100
+
+
+@dataclass
+class Machine:
+    """Some cores, of which other tasks take `load`; `idle` more run only when nothing else wants to. told: whether it counts its tasks.
+
+    A batch takes `step` seconds on one thread that has a core of its own; part of it can't be shared out. Threads beyond the free cores
+    are waited for: a batch of one token, which has many short parts, then loses more than a prompt.
+    """
+
+    cores: int
+    load: int = 0
+    idle: int = 0
+    told: bool = True
+    step: float = 0.002
+    most: int = 0
+    slow_cores: int = 0
+    noise: random.Random = field(default_factory=lambda: random.Random(7))
+    clock: float = 0.0
+    used: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.most = self.most or self.cores
+        self.controller = ThreadController(self.cores, self.most, self.running)
+
+    def running(self) -> int | None:
+        return self.used[-1] + self.load + self.idle if self.told else None
+
+    def seconds(self, threads: int, tokens: int) -> float:
+        """What a batch takes in the mean."""
+        shared, waiting = (0.8, 1.0) if tokens == 1 else (0.95, 0.3)
+        fast = min(threads, self.cores)
+        alone = self.step * (1 + tokens / 5) * (1 - shared + shared / (fast + self.slow_cores * (threads - fast)))
+        cores = self.cores if not self.slow_cores else self.most
+        over = threads + self.load - cores
+        if over <= 0:
+            return alone
+        return alone * (threads + self.load) / cores * (1 + waiting * min(over, threads - 1))
+
+    def best(self, tokens: int) -> int:
+        return min(range(1, self.most + 1), key=lambda threads: self.seconds(threads, tokens))
+
+    def batch(self, tokens: int, held_up: float = 0.0) -> float:
+        """Decode a batch. Returns the seconds."""
+        self.used.append(self.controller.threads(tokens))
+        took = self.seconds(self.used[-1], tokens) * self.noise.lognormvariate(0, 0.15) + held_up
+        self.clock += took
+        self.controller.took(tokens, took)
+        return took
+
+    def run(self, seconds: float) -> list[float]:
+        """Requests for so long, each a prompt and 16 tokens. Returns the seconds of each."""
+        end, took = self.clock + seconds, []
+        while self.clock < end:
+            took.append(sum(self.batch(tokens) for tokens in (PROMPT, *[1] * 16)))
+        return took
+
+    def fixed(self, count: int) -> list[list[float]]:
+        """Seconds of so many requests with each fixed number of threads."""
+        noise = [[self.noise.lognormvariate(0, 0.15) for _ in range(17)] for _ in range(count)]
+        every = [[self.seconds(threads, tokens) for tokens in (PROMPT, *[1] * 16)] for threads in range(1, self.most + 1)]
+        return [[sum(map(operator.mul, seconds, drawn)) for drawn in noise] for seconds in every]
+
+    def behind(self, took: list[float]) -> tuple[float, float]:
+        """Mean and 95th percentile of requests, each over that of the best fixed number."""
+        fixed = self.fixed(len(took))
+        return mean(took) / min(map(mean, fixed)), p95(took) / min(map(p95, fixed))
+
+
+def mean(numbers: list[float]) -> float:
+    return sum(numbers) / len(numbers)
+
+
+def p95(numbers: list[float]) -> float:
+    return sorted(numbers)[int(0.95 * len(numbers))]
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("step", [0.001, 0.04])
+@pytest.mark.parametrize(("cores", "load"), [(2, 0), (2, 1), (2, 2), (2, 3), (8, 0), (8, 3), (16, 17)])
+def test_the_fastest_number_is_found_beside_any_load_and_kept(cores: int, load: int, step: float, told: bool) -> None:
+    machine = Machine(cores, load, step=step, told=told)
+    machine.run(10 if told else 30)
+    assert max(machine.behind(machine.run(5000 * step))) < 1.1
+
+
+@given(st.integers(1, 12), st.integers(0, 14), st.booleans(), st.sampled_from([0.003, 0.05]), st.integers(0, 99))
+def test_no_machine_is_served_much_worse_than_by_the_best_fixed_number(cores: int, load: int, told: bool, step: float, seed: int) -> None:
+    machine = Machine(cores, load, told=told, step=step, noise=random.Random(seed))
+    machine.run(10 if told else 30)
+    assert machine.behind(machine.run(5))[0] < 1.25
+
+
+@pytest.mark.parametrize("load", [0, 2, 3])
+def test_other_numbers_are_tried_seldom(load: int) -> None:
+    machine = Machine(2, load)
+    machine.run(10)
+    del machine.used[:-1]
+    machine.run(30)
+    changes = sum(first != second for first, second in zip(machine.used, machine.used[1:], strict=False))
+    between_kinds = len(machine.used) / 17 * 2 if machine.best(1) != machine.best(PROMPT) else 0
+    assert changes - between_kinds < 0.01 * len(machine.used)
+
+
+def test_prompts_and_generation_have_numbers_of_their_own() -> None:
+    machine = Machine(2, 3)
+    assert (machine.best(PROMPT), machine.best(1)) == (2, 1)
+    machine.run(10)
+    in_use = machine.controller.in_use()
+    assert (in_use.prompt, in_use.generation, in_use.cores) == (2, 1, 2)
+
+
+@pytest.mark.parametrize("cores", [2, 8])
+def test_when_the_load_ends_the_quiet_speed_is_back_within_a_few_batches(cores: int) -> None:
+    machine = Machine(cores, 0)
+    machine.run(2)
+    for load in (1, cores, cores + 1):
+        machine.load = load
+        machine.run(2)
+        machine.load = 0
+        machine.run(0.03)
+        assert machine.behind(machine.run(0.5))[0] < 1.1
+
+
+def test_when_a_load_begins_its_number_is_found_within_a_few_requests() -> None:
+    machine = Machine(2, 0)
+    machine.run(2)
+    machine.load = 1
+    machine.run(0.2)
+    assert machine.behind(machine.run(0.5))[0] < 1.1
+
+
+def test_where_tasks_are_not_counted_the_quiet_speed_is_back_after_a_few_tries() -> None:
+    machine = Machine(2, 0, told=False)
+    machine.run(3)
+    machine.load = 2
+    machine.run(10)
+    assert machine.used[-1] == 1
+    machine.load = 0
+    machine.run(3 * MAX_WAIT_S)
+    assert machine.behind(machine.run(1))[0] < 1.1
+
+
+@pytest.mark.parametrize("idle", [1, 2, 8])
+def test_tasks_that_give_way_to_anything_else_take_no_cores(idle: int) -> None:
+    machine = Machine(2, 0, idle=idle)
+    machine.run(2)
+    assert machine.behind(machine.run(5))[0] < 1.05
+    machine.load = 1
+    machine.run(1)
+    assert machine.behind(machine.run(5))[0] < 1.1
+    machine.load = 0
+    machine.run(2 * MAX_WAIT_S)
+    assert machine.behind(machine.run(5))[0] < 1.1
+
+
+def test_a_batch_that_something_held_up_for_seconds_is_soon_forgotten() -> None:
+    machine = Machine(2, 0)
+    machine.run(5)
+    machine.batch(1, held_up=5)
+    machine.run(1)
+    assert machine.behind(machine.run(1))[0] < 1.1
+
+
+def test_the_first_batch_of_a_size_is_not_counted() -> None:
+    machine = Machine(2, 1)
+    machine.batch(1, held_up=30)  # the weights came from the disk
+    machine.run(0.3)
+    assert machine.used[-1] == 1
+
+
+def test_slower_cores_are_used_where_they_help() -> None:
+    helping = Machine(4, most=8, slow_cores=1)
+    helping.run(20)
+    assert helping.controller.in_use().prompt > 4
+    useless = Machine(4, most=8)
+    useless.run(20)
+    assert useless.controller.in_use().prompt == 4
+
+
+def test_with_one_core_there_is_one_thread() -> None:
+    machine = Machine(1, 2)
+    machine.run(5)
+    assert set(machine.used) == {1}
+
+
+@given(st.lists(st.tuples(st.integers(1, 600), st.floats(0, 10), st.one_of(st.none(), st.integers(0, 500))), max_size=200))
+def test_the_number_is_within_its_bounds_whatever_is_timed(batches: list[tuple[int, float, int | None]]) -> None:
+    counts = iter([count for *_, count in batches] * 2)
+    controller = ThreadController(6, 10, lambda: next(counts))
+    for tokens, seconds, _ in batches:
+        assert 1 <= controller.threads(tokens) <= 10
+        controller.took(tokens, seconds)
+    in_use = controller.in_use()
+    assert 1 <= min(in_use.generation, in_use.prompt) <= max(in_use.generation, in_use.prompt) <= 10
+
+
+def test_a_machine_is_crowded_where_others_run_and_cores_are_left_to_them() -> None:
+    assert ThreadsInUse(1, 2, 2, 1.0).crowded
+    assert ThreadsInUse(1, 1, 1, 1.0).crowded
+    assert not ThreadsInUse(2, 2, 2, 2.0).crowded  # they give way
+    assert not ThreadsInUse(1, 2, 2, 0.1).crowded  # a small model on few cores
+    assert not ThreadsInUse(1, 1, 1, None).crowded
+
+
+def test_the_waits_and_sizes_are_in_order() -> None:
+    assert MIN_WAIT_S < MAX_WAIT_S
+    assert list(SIZES) == sorted(SIZES)
+
+
+def test_running_tasks_are_counted_where_the_system_tells(tmp_path: Path) -> None:
+    told = tmp_path / "loadavg"
+    told.write_text("0.73 0.55 1.75 5/94 4711\n")
+    assert running_tasks(told) == 5
+    told.write_text("0.73 0.55 1.75 12/94 4711\n")
+    assert running_tasks(told) == 12
+    for wrong in ("", "0.1 0.2 0.3", "a b c d e"):
+        told.write_text(wrong)
+        assert running_tasks(told) is None
+    assert running_tasks(tmp_path / "absent") is None
+
+
+def test_a_model_follows_the_machine_unless_the_number_is_fixed(tiny_gguf: Path) -> None:
+    with LlamaModel(tiny_gguf) as model, LlamaModel(tiny_gguf, threads=1) as fixed:
+        cores = model.threads.cores
+        assert model.threads == ThreadsInUse(cores, cores, cores, None)
+        prompt = model.fim("def f(x):\n    return x", "")
+        for each in (model, fixed):
+            each.generate(prompt, stop=NONE, max_tokens=30)
+        assert 1 <= model.threads.generation <= cores
+        assert fixed.threads == ThreadsInUse(1, 1, 1, None)
+    with LlamaModel(tiny_gguf, threads="auto") as model:
+        assert model.threads.cores == cores
