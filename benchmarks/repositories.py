@@ -1,15 +1,17 @@
 """Calibrating to real projects by their own tests: what it takes, and what it brings.
 
-    python benchmarks/repositories.py run --out FOLDER [--projects toolz,sqlparse] [--samples 100] [--workers 2] [--python FILE]
+    python benchmarks/repositories.py run --out FOLDER [--projects toolz,sqlparse] [--samples 100] [--minutes 30] [--workers 2]
+        [--python FILE] [--sources FOLDER]
     python benchmarks/repositories.py table --out FOLDER
     python benchmarks/repositories.py pool --out FOLDER
 
-run: for each of the projects in offline_eval/line_completion/projects.toml, fetch its source distribution, make an environment for its
-tests (that runs the projects' build code), and do what `assay calibrate repo` does, all below FOLDER; what is done is kept. Projects
-whose suite can't be an oracle are told, with the reason. table: Markdown from the runs: each project; both events; calibrators over
-projects, each judged by one that was fitted without it; and what 25, 50, 100 and 200 samples of a project bring to a map of the others.
-docs/repository.md reads it. pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of which the shipped calibrators are
-fitted.
+run: for each project, fetch its source distribution, make an environment for its tests (that runs the projects' build code), and do what
+`assay calibrate repo` does, all below FOLDER (sources and environments below --sources, where it is named, for other runs as well); what
+is done is kept. A suite that can't be an oracle is told, with the reason. The projects are those of
+offline_eval/line_completion/projects.toml whose suites serve (WITH_SUITES), or those that are named. table: Markdown from the runs: each
+project; both events; calibrators over projects, each judged by one that was fitted without it; and what 25, 50, 100 and 200 samples of a
+project bring to a map of the others. docs/repository.md has it. pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of
+which the shipped calibrators are fitted.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import sys
 import tarfile
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,6 +51,12 @@ from assay.offline_eval.repository.items import TASKS
 from assay.offline_eval.repository.report import summary_of
 from assay.offline_eval.run import Run
 
+# Of the others, flask's suite needs an older pytest than the environment gets, rich and sortedcontainers ship none, werkzeug's takes too
+# long for a baseline, and mpmath, networkx, nltk, paramiko, pygments and tornado were not tried.
+WITH_SUITES = (
+    "arrow", "attrs", "beautifulsoup4", "boltons", "bottle", "cachetools", "click", "docutils", "intervaltree", "jinja2", "markdown",
+    "marshmallow", "more-itertools", "pyparsing", "python-dateutil", "requests", "sqlparse", "tabulate", "toolz", "tqdm",
+)  # fmt: skip
 EVENTS = ("tests_pass", "exact_match")
 OWN = (25, 50, 100, 200)
 MIN_LEFT = 25
@@ -73,17 +82,29 @@ def unpacked(project: Project, folder: Path) -> Path:
     return place
 
 
-def run(out: Path, projects: Sequence[Project], samples: int, workers: int, python: Path | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the projects are asked. samples, minutes: of each; whichever comes first ends it."""
+
+    samples: int
+    minutes: float | None
+    workers: int
+    python: Path | None
+
+
+def run(out: Path, made: Path, projects: Sequence[Project], asked: Asked) -> None:
+    """made: where sources and environments are."""
     for project in projects:
         begun = time.monotonic()
         print(f"== {project.name} {project.version}", file=sys.stderr, flush=True)
         try:
-            source = unpacked(project, out / "sources")
-            interpreter = make_environment(source, out / "environments", python=python)
+            source = unpacked(project, made / "sources")
+            interpreter = make_environment(source, made / "environments", python=asked.python)
         except (ProjectError, NoEnvironment) as error:
             print(f"   {error}", file=sys.stderr)
             continue
-        options = {"--samples": samples, "--python": interpreter, "--workers": workers, "--out": out / "runs" / project.name}
+        options = {"--samples": asked.samples, "--python": interpreter, "--workers": asked.workers, "--out": out / "runs" / project.name}
+        options |= {"--minutes": asked.minutes} if asked.minutes else {}
         code = assay(["calibrate", "repo", str(source), *(str(part) for option in options.items() for part in option)])
         print(f"   exit code {code} after {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
 
@@ -150,6 +171,19 @@ def per_project(projects: Sequence[Measured]) -> Iterator[str]:
     known = sum(r["deletion"] != "unknown" for each in projects for r in each.records)
     yield ""
     yield f"No test sees the deletion of {unseen} of {known} regions: {percent(unseen, known)}."
+
+
+def costs(projects: Sequence[Measured]) -> Iterator[str]:
+    """What a verdict costs against a suite, and how verdicts are come by."""
+    found = [(each.suite["seconds"], summary_of(each.records)) for each in projects]
+    times = [suite / s["seconds"]["verdict_median"] for suite, s in found if s["seconds"]["verdict_median"]]
+    asked = [made for each in projects for record in each.records for made in record["generations"]]
+    generation = np.median([made["timings"]["total_ms"] / 1e3 for made in asked])
+    yield row("the suite takes so many times as long as a verdict", "share of verdicts by way", "s a suggestion of the model, median")
+    yield "|:---|:---|---:|"
+    ways = Counter(made["way"] for made in asked if made["tests_run"])
+    shares = ", ".join(f"{way} {count / ways.total():.0%}" for way, count in ways.most_common())
+    yield row(f"median {np.median(times):.0f} ({min(times):.1f} to {max(times):.0f})" if times else "", shares, f"{generation:.2f}")
 
 
 def cross(projects: Sequence[Measured]) -> Iterator[str]:
@@ -256,13 +290,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--projects", default="")
     parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--minutes", type=float)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--python", type=Path)
+    parser.add_argument("--sources", type=Path)
     given = parser.parse_args()
+    out = given.out.absolute()
     if given.what == "run":
-        names = set(filter(None, given.projects.split(",")))
-        listed = [project for project in measured_projects() if not names or project.name in names]
-        run(given.out.absolute(), listed, given.samples, given.workers, given.python)
+        names = set(filter(None, given.projects.split(","))) or set(WITH_SUITES)
+        listed = [project for project in measured_projects() if project.name in names]
+        asked = Asked(given.samples, given.minutes, given.workers, given.python)
+        run(out, given.sources.absolute() if given.sources else out, listed, asked)
         return
     projects = measured(given.out)
     if given.what == "pool":
@@ -271,6 +309,7 @@ def main() -> None:
         return
     for title, lines in (
         ("Projects", per_project(projects)),
+        ("Costs", costs(projects)),
         ("Exact match against passing tests", cross(projects)),
         ("Calibrators over projects, each project judged by a map of all others", over_projects(projects)),
         ("What a project's own samples bring", own_gain(projects)),

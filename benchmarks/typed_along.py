@@ -1,11 +1,11 @@
 """What calibrators predict for the rest of a suggestion while its beginning is typed: the table of docs/calibration.md.
 
-    python benchmarks/typed_along.py [--per-project N] [--workers N] [--cache DIR]
+    python benchmarks/typed_along.py [--per-project N] [--workers N] [--cache DIR] [--calibrators FOLDER]
 
 At each place of `assay eval calibration` four alternatives are drawn, as for an invoked request. Then the first one to six characters of
 the real text are typed (the place decides how many), and the server's memory is asked what is left. Each text that is left is judged by the
 shipped calibrator that the registry chooses for it: a single one by that for first choices, else by that for one of four. "Whole tokens":
-what was typed ends where a token of the text ends. Elsewhere the token that it ends in counts with its whole uncertainty.
+what was typed ends where a token of the text ends. FOLDER: calibrators (default: the shipped ones). Prints Markdown.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from pathlib import Path
 
 import numpy as np
 from alternatives import promised_and_seen
+from alternatives import row as cells
 
 from assay.analysis.python.lines import Gap
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.measures.agreement import distinct
 from assay.calibration.measures.registry import measures_of
-from assay.calibration.registry import Origin, Purpose, Registry, choose, read_registry
+from assay.calibration.registry import Purpose, Registry, choose, read_registry
 from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import task_of
 from assay.inference.model import Model
@@ -40,7 +41,7 @@ ROOT = Path(__file__).parents[1]
 DRAWN = 4
 MAX_TYPED = 6
 URI = "file:///typed.py"
-SHIPPED: tuple[Origin, Path] = ("shipped", ROOT / "calibration" / "shipped")
+SHIPPED = ROOT / "calibration" / "shipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,9 @@ class Left:
 _worker: tuple[Model, Registry] | None = None
 
 
-def start() -> None:
+def start(calibrators: Path) -> None:
     global _worker
-    _worker = ModelChoice().on_one_thread().open(), read_registry([SHIPPED])
+    _worker = ModelChoice().on_one_thread().open(), read_registry([("shipped", calibrators)])
 
 
 def left_in(place: Place) -> list[Left]:
@@ -96,30 +97,36 @@ def left_at(model: Model, registry: Registry, place: Place, name: str, gap: Gap)
         )
 
 
-def row(found: list[Left]) -> str:
+COLUMNS = ("left", "n", "without a number", "promised", "exact match", "exact - promised, points", "Kuiper's p")
+
+
+def row(name: str, found: list[Left]) -> str:
     numbers = [(one.probability, one.right, one.project) for one in found if one.probability is not None]
-    if len(numbers) < 2:
-        return f"{len(numbers)} with a number"
+    without = len(found) - len(numbers)
+    if len({project for _, _, project in numbers}) < 2:
+        return cells(name, len(numbers), without, "", "", "", "")
     p, right, projects = zip(*numbers, strict=True)
-    return f"{promised_and_seen(np.array(p), np.array(right), numbered(projects))} | {len(found) - len(numbers)} without a number"
+    n, *seen = promised_and_seen(np.array(p), np.array(right), numbered(projects))
+    return cells(name, n, without, *seen)
 
 
 def main() -> None:
-    """Make and judge the texts that are left, and print the rows."""
+    """Make and judge the texts that are left, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--per-project", metavar="N", type=int, default=60)
     parser.add_argument("--workers", metavar="N", type=int, default=2)
     parser.add_argument("--cache", metavar="DIR", type=Path, default=default_cache())
+    parser.add_argument("--calibrators", metavar="FOLDER", type=Path, default=SHIPPED)
     arguments = parser.parse_args()
     places = [place for project in measured_projects() for place in places_of(project, arguments.cache, arguments.per_project, seed=0)]
-    with ProcessPoolExecutor(arguments.workers, get_context("spawn"), start) as pool:
+    with ProcessPoolExecutor(arguments.workers, get_context("spawn"), start, (arguments.calibrators,)) as pool:
         found = [one for several in pool.map(left_in, places, chunksize=8) for one in several]
-    print("left | n | promised | right | right - promised, points | calibration error | ECE (floor) | Kuiper's p")
+    print("### Typed along\n", cells(*COLUMNS), "|:---|---:|---:|---:|---:|:---:|---:|", sep="\n")
     for whole, tokens in ((True, "whole tokens"), (False, "a part of a token first")):
         of_these = [one for one in found if one.whole == whole]
-        print(f"one alone, {tokens} | {row([one for one in of_these if one.alone])}")
-        print(f"first of several, {tokens} | {row([one for one in of_these if not one.alone and one.rank == 1])}")
-        print(f"others, {tokens} | {row([one for one in of_these if not one.alone and one.rank > 1])}")
+        print(row(f"one alone, {tokens}", [one for one in of_these if one.alone]))
+        print(row(f"first of several, {tokens}", [one for one in of_these if not one.alone and one.rank == 1]))
+        print(row(f"the others, {tokens}", [one for one in of_these if not one.alone and one.rank > 1]))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,10 @@ _EXAMPLES = Path(__file__).parents[1] / "examples"
 # A smaller difference may be only how a machine's speed varies from minute to minute.
 _WORTH_IT = 1.08
 _MAX_SECONDS = 60.0
+_NOT_HELD = (
+    "The server can't hold the model to what stands before the cursor: inside a word its suggestions are right less often "
+    "(docs/model_server.md)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,8 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     }
     if isinstance(model, LlamaModel):
         facts["offload"] = asdict(model.offload)
+    if not model.capabilities.heals:
+        facts["note"] = _NOT_HELD
     return facts
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schedule
-from .folder import add_data_options, only_one, paused_until, seen, wanted, write_text
+from .folder import add_options, only_one, paused_until, seen, wanted, write_text
 from .paths import CACHE
 
 ROOT = Path(__file__).parent.parent
@@ -153,7 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="the run's (default: %(default)s)")
     commands = parser.add_subparsers(dest="command", required=True)
-    add_data_options(commands.add_parser("start"))
+    add_options(commands.add_parser("start"))
     commands.add_parser("status")
     commands.add_parser("pause").add_argument("--minutes", type=float, default=30.0, help="then it goes on (default: %(default)s)")
     commands.add_parser("resume")
@@ -165,6 +165,7 @@ def main() -> None:
         case "start":
             given = {"--start": args.start, "--corpus": args.corpus, "--validation": args.validation}
             options = [text for name, path in given.items() if path for text in (name, str(path.absolute()))]
+            options += ["--nice", str(args.nice)]
             print(start(folder, [*options, *(["--no-compile"] if args.no_compile else [])]))
         case "pause":
             print(pause(folder, args.minutes))

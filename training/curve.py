@@ -1,4 +1,4 @@
-"""Plot the loss curve of a run.
+"""Plot the loss curve of a run, and of the branches of one in the background.
 
 python -m training.curve --out loss.svg
 """
@@ -15,6 +15,32 @@ from .paths import CACHE
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+
+def points(curve: Path) -> list[dict[str, float]]:
+    """The lines of a loss curve."""
+    return [json.loads(line) for line in curve.read_text().splitlines()]
+
+
+def plot(run: Path) -> Figure:
+    """Loss over tokens."""
+    main = points(run / "curve.jsonl")
+    tokens = [p["tokens"] / 1e6 for p in main]
+    figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    axes.plot(tokens, [p["training"] for p in main], color="#0072B2", label="training (running mean, answers weighted)")
+    axes.plot(tokens, [p["held_out"] for p in main], color="#D55E00", marker="o", markersize=3, label="held-out projects")
+    for path in sorted(run.glob("decay-*.jsonl")):
+        branch = points(path)
+        axes.plot([p["tokens"] / 1e6 for p in branch], [p["held_out"] for p in branch], color="#009E73", marker="o", markersize=3)
+        end = branch[-1]
+        name = path.stem.removeprefix("decay-")
+        axes.annotate(f"{name}: {end['held_out']:.3f}", (end["tokens"] / 1e6, end["held_out"]), ha="right", va="top", fontsize=8)
+    axes.set(xlabel="million tokens", ylabel="loss, nats per token", xlim=(0, None))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.legend(frameon=False)
+    return figure
 
 
 def main() -> None:
@@ -24,16 +50,7 @@ def main() -> None:
     args = parser.parse_args()
     if not (args.run / "curve.jsonl").is_file():
         parser.error(f"{args.run} has no curve.jsonl")
-    points = [json.loads(line) for line in (args.run / "curve.jsonl").read_text().splitlines()]
-    tokens = [p["tokens"] / 1e6 for p in points]
-    figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-    axes.plot(tokens, [p["training"] for p in points], color="#0072B2", label="training (running mean, answers weighted)")
-    axes.plot(tokens, [p["held_out"] for p in points], color="#D55E00", marker="o", markersize=3, label="held-out projects")
-    axes.set(xlabel="million tokens", ylabel="loss, nats per token", xlim=(0, None))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25)
-    axes.legend(frameon=False)
-    figure.savefig(args.out, metadata={"Date": None})
+    plot(args.run).savefig(args.out, metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """The folder of the background run, which its process and the commands share.
 
-checkpoint.pt       what it resumes from
-tokenizer.json      of the file that it began with
+checkpoint.pt       what it resumes from; checkpoint.json: how far that is
 curve.jsonl         loss over tokens; of a branch: decay-<M>M.jsonl
 decay-<M>M.pt       a branch that is being made
-export-<M>M.gguf    what came of it, in q8_0; export-<M>M.f16.gguf the same in f16
+export-<M>M.gguf    what came of it, to ship
+export-<M>M/        the same for export.py and check_export.py, and in f16
 wanted.json         the files that are asked for, in millions of tokens
 validation.json     rows of held-out projects
 status.json         what `status` prints
@@ -61,17 +61,25 @@ def wanted(folder: Path) -> list[int]:
 
 
 def seen(folder: Path) -> int:
-    """The tokens that a run has seen, its branches left out, by its loss curve."""
-    path = folder / "curve.jsonl"
-    lines = path.read_text().splitlines() if path.exists() else []
-    return int(json.loads(lines[-1])["tokens"]) if lines else 0
+    """The tokens that a run had seen when it last saved, its branches left out."""
+    path = folder / "checkpoint.json"
+    return int(json.loads(path.read_text())["tokens"]) if path.exists() else 0
 
 
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """What a run begins with and learns from."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What a run begins with and learns from, and how it runs."""
     parser.add_argument(
         "--start", type=there, default=str(SHIPPED), help="a GGUF that export.py wrote, to begin with (default: the shipped one)"
     )
     parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
     parser.add_argument("--validation", type=there, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
+    parser.add_argument(
+        "--nice",
+        type=int,
+        choices=range(20),
+        default=19,
+        metavar="0…19",
+        help="where Linux groups processes by session (autogroup): the run's weight beside other sessions, from 19, which takes what they "
+        "leave, to 0, an equal share (default: %(default)s)",
+    )
     parser.add_argument("--no-compile", action="store_true", help="start at once, without a C++ compiler, and train slower")

@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from . import schedule
 from .data import WORKER_SEEDS, Row, Rows, load
 from .export import write_gguf
-from .folder import add_data_options, only_one, paused_until, wanted, write_text
+from .folder import add_options, only_one, paused_until, wanted, write_text
 from .model import Llama
 from .shipped import read
 from .steps import Steps
@@ -32,6 +32,7 @@ from .train import PRESETS, held_out_texts
 ROWS = 8  # of a step
 RATE = 0.5  # of the preset's learning rates
 SECONDS_BETWEEN_CHECKPOINTS = 240.0
+STEPS_BETWEEN_RECORDS = 100  # and not a time: beside busy programs little else would be done
 VALIDATION_ROWS = 48
 SPEED_STEPS = 50  # that the speed is told of
 
@@ -40,11 +41,14 @@ class Stopped(Exception):
     """Somebody asked the run to end."""
 
 
-def yield_to_others() -> None:
-    """Let this process run only where nothing else wants the core, and let it be the first to end where memory is short."""
+def yield_to_others(nice: int) -> None:
+    """Let this process run only where nothing else wants the core, and let it be the first to end where memory is short.
+
+    nice: of the session's group.
+    """
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     # Where Linux groups processes by session, a group competes as a whole; and a process may always offer itself up.
-    for path, value in (("/proc/self/autogroup", "19"), ("/proc/self/oom_score_adj", "800")):
+    for path, value in (("/proc/self/autogroup", str(nice)), ("/proc/self/oom_score_adj", "800")):
         with contextlib.suppress(OSError):
             Path(path).write_text(value)
 
@@ -132,7 +136,7 @@ class Run:
         temporary = path.with_suffix(".tmp")
         torch.save(state, temporary)
         temporary.replace(path)
-        self.tell(checkpoint=time.time())
+        write_text(path.with_suffix(".json"), json.dumps(asdict(self.progress)) + "\n")
 
     def resume(self, path: Path) -> None:
         """Load what `save` wrote, if it is there."""
@@ -175,9 +179,10 @@ class Run:
                 speed=round(tokens / sum(s for s, _ in self.recent)),
                 speed_per_core=round(tokens / sum(s for _, s in self.recent)),
             )
+            if progress.step % STEPS_BETWEEN_RECORDS == 0:
+                self.record(curve, mean)
             if time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                 self.save(checkpoint)
-                self.record(curve, mean)
                 saved = time.monotonic()
         self.save(checkpoint)
         if self.stopping:
@@ -207,18 +212,18 @@ class Run:
         write_gguf(self.folder / f"export-{millions}M.gguf", arrays, self.shape, document, "q8_0")
 
     def decay(self, millions: int) -> None:
-        """Make a file to ship in a branch of its own. Raises Stopped."""
+        """Make a file to ship in a branch of its own, off the main run as it stands. Raises Stopped."""
         checkpoint, curve = self.folder / f"decay-{millions}M.pt", self.folder / f"decay-{millions}M.jsonl"
         if not checkpoint.exists():
             shutil.copy(self.folder / "checkpoint.pt", checkpoint.with_suffix(".tmp"))
             checkpoint.with_suffix(".tmp").replace(checkpoint)
-        begun = int(torch.load(self.folder / "checkpoint.pt", weights_only=True)["progress"]["tokens"])
-        end = millions * schedule.MILLION
+        begun, end = self.progress.tokens, millions * schedule.MILLION
         self.tell(doing=f"makes export-{millions}M.gguf")
         self.resume(checkpoint)
         self.advance(checkpoint, curve, lambda p: schedule.decayed_rate(p.tokens, begun, end), lambda: self.progress.tokens >= end)
         self.export(millions)
         checkpoint.unlink()
+        checkpoint.with_suffix(".json").unlink()
 
     def go(self) -> None:
         """Train until somebody ends it. Raises Stopped."""
@@ -240,12 +245,12 @@ class Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    add_data_options(parser)
+    add_options(parser)
     args = parser.parse_args()
     with only_one(args.folder) as alone:
         if not alone:
             sys.exit(f"another process trains in {args.folder}")
-        yield_to_others()
+        yield_to_others(args.nice)
         torch.set_num_threads(1)
         threads = len(os.sched_getaffinity(0))
         try:

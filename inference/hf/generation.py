@@ -78,7 +78,7 @@ class GenerationLoop:
 
     def only_holds(self, row: Tensor, text: Continuation) -> bool:
         """Whether the most likely token writes nothing but what is held back."""
-        return len(self._tokenizer.piece(int(row.argmax()))) <= len(text.held)
+        return bool(text.held) and len(self._tokenizer.piece(int(row.argmax()))) <= len(text.held)
 
     def together(
         self,

@@ -42,7 +42,8 @@ class Generating:
 
     def only_holds(self, row: Distribution) -> bool:
         """Whether the most likely token writes nothing but what is held back."""
-        return len(self._vocabulary.piece(row.top)) <= len(self._continuation.held)
+        held = self._continuation.held
+        return bool(held) and len(self._vocabulary.piece(row.top)) <= len(held)
 
     def take(self, row: Distribution, chosen: int | None = None) -> StopReason | None:
         """Take the next token from its distribution, or `chosen`. Returns why the text ends with it, or None."""

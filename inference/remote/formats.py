@@ -9,17 +9,27 @@ router/src/lib.rs, whose `logprobs` stays null).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from ..model import StopReason
+
+# How a server is held to a text: llama-server by a grammar, vLLM by a field of its structured outputs.
+Holding = Literal["grammar", "structured_outputs", "guided_regex"]
 
 _ID = "token_id:"
 # Servers write this or less for a probability of 0, because JSON has no infinity: vLLM -9999, llama-server the lowest float.
 _NO_LOGPROB = -9999.0
 # A log-probability is at most 0, except for rounding.
 _ROUNDING = 1e-3
+# Added to a logit: nothing else is sampled then, at any temperature.
+_CERTAIN = 1e9
+# Added to logits, it puts them before all others, and costs them no more than 1e-5 in rounding.
+_PREFERRED = 100.0
+# These alone: not all of the libraries let other characters be escaped.
+_ESCAPED = {character: f"\\{character}" for character in r"\.^$*+?{}[]()|"} | {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # What the functions here raise for JSON of an undocumented shape.
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
@@ -87,6 +97,66 @@ def llama_request(prompt: Mapping[str, Any], *, max_tokens: int, top: int, sampl
     }
     kept = {"cache_prompt": True, "return_tokens": True, "timings_per_token": stream, "stream": stream}
     return {**prompt, **asked, **samplers, **kept}
+
+
+def llama_held_request(
+    tokens: Sequence[int], held: str, *, top: int, refused: int, never: Sequence[int], temperature: float = 1.0
+) -> dict[str, Any]:
+    """A body for `/completion` that asks for the distribution of the next token among those that agree with a text.
+
+    llama-server tries its grammar only on the token that was sampled. It looks at the others, and takes its probabilities from those that
+    the grammar leaves, where that token is refused (common/sampling.cpp, common_sampler_sample). So a token that the grammar refuses is
+    made certain: one that ends a text.
+
+    Parameters
+        refused: the id of that token.
+        never: ids of control tokens, which the grammar would take for the text that they spell.
+    """
+    biases = [[refused, _CERTAIN], *([token, False] for token in never if token != refused)]
+    chain = {"samplers": ["temperature"], "temperature": temperature}
+    return {**_llama_next(tokens, top), **chain, "grammar": held_grammar(held), "logit_bias": biases}
+
+
+def llama_allowed_request(tokens: Sequence[int], allowed: Sequence[int], *, top: int) -> dict[str, Any]:
+    """A body for `/completion` that asks for the distribution of the next token among these."""
+    biases = [[token, _PREFERRED] for token in allowed]
+    return {**_llama_next(tokens, top), "samplers": ["top_k"], "top_k": len(allowed), "logit_bias": biases}
+
+
+def _llama_next(tokens: Sequence[int], top: int) -> dict[str, Any]:
+    asked = {"n_predict": 1, "n_probs": top, "post_sampling_probs": True, "seed": 0, "stop": [], "n_indent": 0}
+    return {"prompt": list(tokens), **asked, "cache_prompt": True, "stream": False}
+
+
+def llama_held(answer: Mapping[str, Any]) -> ServedToken | None:
+    """The most likely token that agrees, with the others behind it in `top`; None where the token that was drawn is not reported."""
+    told = answer.get("completion_probabilities")
+    if not told:
+        return None
+    likely = [(int(other["id"]), bytes(list(other["bytes"])), float(other["prob"])) for other in told[0]["top_probs"]]
+    top = tuple(Candidate(token, text, min(math.log(p), 0.0)) for token, text, p in likely if p > 0)
+    return ServedToken(top[0].id, top[0].text or b"", top[0].logprob, top, reused=int((answer.get("timings") or {}).get("cache_n") or 0))
+
+
+def agree(text: bytes, held: bytes) -> bool:
+    """Whether a token may be the next where these bytes must be written: it begins with them, or they with it."""
+    size = min(len(text), len(held))
+    return size > 0 and text[:size] == held[:size]
+
+
+def held_grammar(held: str) -> str:
+    """A text followed by anything, in GBNF (https://github.com/ggml-org/llama.cpp grammars/README.md)."""
+    literal = "".join(f"\\U{ord(character):08X}" for character in held)
+    return f'root ::= "{literal}" [^\\x00]*'
+
+
+def held_fields(holding: Holding, held: str) -> dict[str, Any]:
+    """The fields of a request that hold vLLM to a text followed by anything: today's, or those of versions before 0.11.
+
+    The regular expression is one that all libraries of vLLM's structured outputs read alike.
+    """
+    regex = "".join(_ESCAPED.get(character, character) for character in held) + r"(.|\n)*"
+    return {"structured_outputs": {"regex": regex}} if holding == "structured_outputs" else {"guided_regex": regex}
 
 
 def llama_tokens(event: Mapping[str, Any], ends: frozenset[int]) -> list[ServedToken]:

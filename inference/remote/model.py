@@ -12,7 +12,6 @@ from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
 from ..errors import ContextTooLong, Unavailable
-from ..healing.pre_tokens import without_last_space
 from ..model import (
     Cancel,
     Capabilities,
@@ -24,14 +23,15 @@ from ..model import (
     Prompt,
     StopReason,
     Timings,
-    Token,
     check_sampling,
 )
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check
 from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
 from .address import find_key
-from .formats import Candidate, Sampling
+from .beginning import TOP, Beginning, Beginnings
+from .formats import Sampling
+from .healing import ServerHealing
 from .http import Connection, Interrupted, Timeouts
 from .probe import Served, probe, score_given
 from .requests import Requests
@@ -40,8 +40,6 @@ from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
 
 # Of a server that does not say how long its context is.
 UNSAID_CONTEXT = 2048
-# Log-probabilities asked for where only the token itself and the best other are wanted.
-_TOP = 2
 
 
 class RemoteModel:
@@ -91,6 +89,9 @@ class RemoteModel:
         self._context_length = min(served_length, context_length or served_length)
         ends = _ends(self.served, self._tokenizer, self._family)
         self._requests = Requests(self._connection, self.served, self._family, ends, self._tokenizer)
+        # A server that lays prompts out itself takes no tokens behind them.
+        self._healing = ServerHealing(self._requests, None if self._layout == "infill" else self._tokenizer)
+        self._beginnings = Beginnings(self._requests, self._healing, self._context_length)
 
     def __enter__(self) -> Self:
         return self
@@ -135,13 +136,13 @@ class RemoteModel:
         asks = self.served.ids and self._tokenizer is not None
         return Capabilities(
             logprobs=self.served.top > 0,
-            best_other=self.served.top >= _TOP,
+            best_other=self.served.top >= TOP,
             entropy=False,
             score=asks and self.served.scoring is not None,
             next_token=asks and self.served.top > 0,
             tokenize=self._tokenizer is not None,
             fim=self._layout != "left_to_right",
-            heals=False,
+            heals=self._healing.heals,
         )
 
     @property
@@ -169,7 +170,7 @@ class RemoteModel:
         spells one is left out.
         """
         tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
-        prefix, held = without_last_space(prefix)
+        prefix, held = self._healing.split(prefix)
         if self._layout == "infill":
             return Prompt((), "infill", (prefix, suffix), tuple(extra), held=held)
         suffix = "" if self._layout == "left_to_right" else suffix
@@ -213,16 +214,13 @@ class RemoteModel:
         begun = time.perf_counter()
         self._check_sampling(max_tokens, temperature, top_p)
         stop_check = make_stop_check(cancel, max_ms, begun)
-        max_tokens = min(max_tokens, self._room(prompt))
-        reading = StreamedGeneration(
-            self._requests,
-            prompt,
-            Continuation(stop, max_tokens, on_token, prompt.held_bytes),
-            Sampling(temperature, top_p, seed),
-            max_tokens,
-            stop_check,
-        )
-        return self._read([reading], stop_check, begun)[0]
+        max_tokens = self._most(prompt, max_tokens)
+        text, how = Continuation(stop, max_tokens, on_token, prompt.held_bytes), Sampling(temperature, top_p, seed)
+        try:
+            beginning = self._beginnings.write_held(Beginning(prompt), text, how, stop_check)
+        except Interrupted as interrupted:
+            return self._broken_off([text], prompt, interrupted.reason, begun)[0]
+        return self._read([self._reading(beginning, text, how, max_tokens, stop_check)], stop_check, begun)[0]
 
     def alternatives(
         self,
@@ -248,25 +246,23 @@ class RemoteModel:
         if count < 1:
             raise ValueError(f"{count} alternatives: at least 1")
         stop_check = make_stop_check(cancel, max_ms, begun)
-        max_tokens = min(max_tokens, self._room(prompt))
+        max_tokens = self._most(prompt, max_tokens)
         texts = [Continuation(stop, max_tokens, _numbered(on_token, number), prompt.held_bytes) for number in range(count)]
-        if temperature > 0:
-            samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
-            readings = [
-                StreamedGeneration(self._requests, prompt, text, how, max_tokens, stop_check)
-                for text, how in zip(texts, samplings, strict=True)
-            ]
-            return self._read(readings, stop_check, begun)
+        samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
         try:
-            first = self._first_tokens(prompt, count, stop_check)
+            if temperature > 0:
+                beginnings = [
+                    self._beginnings.write_held(Beginning(prompt), text, how, stop_check)
+                    for text, how in zip(texts, samplings, strict=True)
+                ]
+            else:
+                beginnings = self._beginnings.begin_several(prompt, texts, stop_check)
         except Interrupted as interrupted:
-            nothing = Timings((time.perf_counter() - begun) * 1000, 0.0, len(prompt.tokens), 0)
-            return [text.generation(interrupted.reason, nothing) for text in texts]
-        readings = []
-        for text, token in zip(texts, first, strict=False):
-            text.add(token, self._requests.ends_text(token.id, token.text))
-            behind = Prompt((*prompt.tokens, token.id), prompt.layout, held=prompt.held)
-            readings.append(StreamedGeneration(self._requests, behind, text, Sampling(), max_tokens - 1, stop_check))
+            return self._broken_off(texts, prompt, interrupted.reason, begun)
+        readings = [
+            self._reading(beginning, text, how, max_tokens, stop_check)
+            for beginning, text, how in zip(beginnings, texts, samplings, strict=False)
+        ]
         return self._read(readings, stop_check, begun)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
@@ -306,9 +302,19 @@ class RemoteModel:
         """Close the connections; the model can't be used after. A second time does nothing."""
         self._connection.close()
 
+    def _broken_off(self, texts: Sequence[Continuation], prompt: Prompt, reason: StopReason, begun: float) -> list[Generation]:
+        nothing = Timings((time.perf_counter() - begun) * 1000, 0.0, len(prompt.tokens), 0)
+        return [text.generation(reason, nothing) for text in texts]
+
+    def _reading(
+        self, beginning: Beginning, text: Continuation, how: Sampling, max_tokens: int, stop_check: StopCheck
+    ) -> StreamedGeneration:
+        left = min(max_tokens - len(text.tokens), self._context_length - len(beginning.prompt.tokens))
+        return StreamedGeneration(self._requests, beginning, text, how, left, stop_check)
+
     def _read(self, readings: Sequence[StreamedGeneration], stop_check: StopCheck, begun: float) -> list[Generation]:
         """Follow all streams until each has ended."""
-        live = [reading for reading in readings if reading.continuation.stopped is None]
+        live = [reading for reading in readings if reading.goes_on]
         otherwise: StopReason | None = stop_check()
         if otherwise is None and live:
             path = self._requests.path(live[0].prompt)
@@ -322,23 +328,6 @@ class RemoteModel:
         done = time.perf_counter()
         return [reading.generation(otherwise, begun, done) for reading in readings]
 
-    def _first_tokens(self, prompt: Prompt, count: int, stop_check: StopCheck) -> list[Token]:
-        """The most likely next tokens, best first."""
-        if not prompt.tokens or not self.served.top:
-            raise self._unavailable("most likely first tokens of a generation", "Ask for alternatives at a temperature above 0.")
-        row = self._requests.row(prompt.tokens, max(count, _TOP), stop_check)
-        if len(row) < min(count, self.served.vocabulary or count):
-            raise self._unavailable(f"{count} most likely tokens but {len(row)}", "Ask for fewer alternatives.")
-        return [self._token(row, rank) for rank in range(min(count, len(row)))]
-
-    def _token(self, row: Sequence[Candidate], rank: int) -> Token:
-        chosen = row[rank]
-        if chosen.id is None:
-            raise self._unavailable("ids of the tokens it samples", "Ask for alternatives at a temperature above 0.")
-        others = [candidate.logprob for candidate in row if candidate is not chosen]
-        text = self._requests.piece(chosen.id) if chosen.text is None else chosen.text
-        return Token(chosen.id, text, chosen.logprob, max(others) if others else None, None)
-
     def _check_sampling(self, max_tokens: int, temperature: float, top_p: float) -> None:
         check_sampling(max_tokens, temperature, top_p)
         if self.served.shaped and self.served.top and temperature > 0 and (temperature, top_p) != (1.0, 1.0):
@@ -350,6 +339,10 @@ class RemoteModel:
     def _check_question(self, prompt: Prompt, what: str, can: bool) -> None:
         if not can or not prompt.tokens:
             raise self._unavailable(what, "Use vLLM or llama-server, which do, with a model whose layout is known.")
+
+    def _most(self, prompt: Prompt, max_tokens: int) -> int:
+        """How many tokens a text may have, so that these and those for what is held back fit into the context."""
+        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
 
     def _room(self, prompt: Prompt, wanted: int = 1) -> int:
         """Tokens that the context has left behind the prompt, at least `wanted`; of a prompt of texts only the server knows."""

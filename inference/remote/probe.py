@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,31 @@ from typing import Any, Literal
 
 from ..completion.fim_families import FAMILIES
 from ..errors import AccessRefused, BadAnswer, NoSuchEndpoint, NoSuchServedModel, NotACompletionServer, RequestRefused
-from .formats import Sampling, ServedToken, echoed_logprobs, llama_request, llama_token, openai_request, openai_tokens, prompt_logprobs
+from .formats import (
+    Holding,
+    Sampling,
+    ServedToken,
+    agree,
+    echoed_logprobs,
+    held_fields,
+    llama_held,
+    llama_held_request,
+    llama_request,
+    llama_token,
+    openai_request,
+    openai_tokens,
+    prompt_logprobs,
+)
 from .http import Connection
 from .tokenizer import Kind, ServerTokenizer
 
 Scoring = Literal["steps", "prompt_logprobs", "echo"]
 
 _TEXT = "def add(a, b):\n    return"
+# No model writes it there, and few tokens agree with it.
+_HELD = "qxz"
+# Of all probability, which the tokens that agree have together where the model is held to it.
+_MIN_SHARE = 1 - 1e-3
 # Log-probabilities that differ by less are those of one distribution, computed in another batch.
 _SAME = 0.1
 # How a server, or a proxy in front of it, says that it lacks a path that only some servers have.
@@ -35,6 +54,7 @@ class Served:
         shaped: whether its log-probabilities are those at the temperature, not the model's own.
         infill: whether it lays fill-in-the-middle prompts out itself.
         scoring: how it scores a given text, None where it can't.
+        holding: how it is held to a text that must come next, so that log-probabilities are among what agrees with it; None where it can't.
         ends: spellings of the tokens that end a text.
         extras: fields of every request.
         metadata: what the fingerprint is made of.
@@ -52,6 +72,7 @@ class Served:
     shaped: bool = False
     infill: bool = False
     scoring: Scoring | None = None
+    holding: Holding | None = None
     ends: tuple[str, ...] = ()
     extras: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -131,7 +152,21 @@ def _llama(connection: Connection, model: str, told: Mapping[str, Any], props: M
         scoring="steps" if cold and cold.logprob is not None else None,
         metadata={name: told.get(name) for name in known},
     )
-    return served, tokenizer
+    holds = served.top and _writes_plain(tokenizer) and _llama_holds(connection, tokenizer, prompt["prompt"], served.ends)
+    return replace(served, holding="grammar" if holds else None), tokenizer
+
+
+def _llama_holds(connection: Connection, tokenizer: ServerTokenizer, prompt: Sequence[int], ends: Sequence[str]) -> bool:
+    end = tokenizer.first_control(ends)
+    if end is None:
+        return False
+    try:
+        answer = connection.post("/completion", llama_held_request(prompt, _HELD, top=64, refused=end, never=tokenizer.controls))
+        with connection.expecting("/completion"):
+            told = llama_held(answer)
+    except (RequestRefused, BadAnswer):
+        return False
+    return told is not None and _among_agreeing(told)
 
 
 def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: Sequence[Sampling]) -> ServedToken | None:
@@ -197,7 +232,38 @@ def _openai(
         served = replace(served, top=0)  # what it reports at temperature 0 is not the model's distribution
     takes_ids = by_ids is not None and _same(cold, by_ids)
     served = replace(served, shaped=hot is None or not _same(cold, hot), ids=takes_ids)
-    return (replace(served, scoring=_scoring(connection, served, ids)) if takes_ids else served), tokenizer
+    if tokenizer is None or not takes_ids:
+        return served, tokenizer
+    return replace(served, scoring=_scoring(connection, served, ids), holding=_holding(connection, served, tokenizer, ids)), tokenizer
+
+
+def _holding(connection: Connection, served: Served, tokenizer: ServerTokenizer, ids: Sequence[int]) -> Holding | None:
+    """How a server is held to a text, where its log-probabilities are then among the tokens that agree.
+
+    vLLM masks the logits by its structured outputs before it computes the log-probabilities (vllm/v1/worker/gpu_model_runner.py), but
+    by `allowed_token_ids` afterwards (vllm/v1/sample/sampler.py).
+    """
+    if not served.top or not _writes_plain(tokenizer):
+        return None
+    holdings: tuple[Holding, ...] = ("structured_outputs", "guided_regex")
+    for holding in holdings:
+        told = _token(connection, replace(served, extras={**served.extras, **held_fields(holding, _HELD)}), ids, Sampling())
+        if told and told.id is not None and told.top and told.logprob == told.top[0].logprob and _among_agreeing(told):
+            return holding
+    return None
+
+
+def _writes_plain(tokenizer: ServerTokenizer) -> bool:
+    try:
+        return tokenizer.writes_plain
+    except _ABSENT:
+        return False
+
+
+def _among_agreeing(told: ServedToken) -> bool:
+    """Whether the tokens that are reported agree with `_HELD`, as far as their text is known, and have all the probability."""
+    texts = [told.text, *(candidate.text for candidate in told.top if candidate.text is not None)]
+    return all(agree(text, _HELD.encode()) for text in texts) and math.fsum(math.exp(c.logprob) for c in told.top) > _MIN_SHARE
 
 
 def _scoring(connection: Connection, served: Served, ids: Sequence[int]) -> Scoring | None:

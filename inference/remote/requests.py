@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,9 +29,7 @@ class Requests:
         self, connection: Connection, served: Served, family: Family | None, ends: frozenset[int], tokenizer: ServerTokenizer | None
     ) -> None:
         self.connection, self.served, self._family, self._ends = connection, served, family, ends
-        self._anchor = tokenizer.encode("x") if tokenizer and served.kind == "vllm" else ()
-        self._text_of = functools.lru_cache(maxsize=16)(self._detokenize)
-        self.piece = functools.lru_cache(maxsize=4096)(self._piece)
+        self._tokenizer = tokenizer
 
     @property
     def where(self) -> str:
@@ -80,6 +77,14 @@ class Requests:
     def ends_text(self, token: int, text: bytes) -> bool:
         """Whether a token ends the text."""
         return token in self._ends or not text
+
+    def piece(self, token: int) -> bytes:
+        """The bytes of a token within a text; none for one that ends a text. Raises Unavailable for a part of a character."""
+        if token in self._ends:
+            return b""
+        if self._tokenizer is None:
+            raise Unavailable(f"bytes of token {token}", self.where, "Use a server that has /detokenize.")
+        return self._tokenizer.piece(token)
 
     def row(self, tokens: Sequence[int], count: int, stop_check: StopCheck = never_stop, wanted: Sequence[int] = ()) -> list[Candidate]:
         """The `count` most likely next tokens behind these, best first.
@@ -151,22 +156,6 @@ class Requests:
             return None if token is None else self.piece(token)
         except (Unavailable, NoSuchEndpoint, RequestRefused):
             return None
-
-    def _piece(self, token: int) -> bytes:
-        """The bytes of a token within a text, from vLLM's `/detokenize`; none for one that ends a text."""
-        if token in self._ends:
-            return b""
-        # SentencePiece drops the space of a text's first token, so another token stands before it.
-        before = self._text_of(self._anchor)
-        text = self._text_of((*self._anchor, token))
-        if not text.startswith(before) or "\ufffd" in text:
-            raise Unavailable(f"bytes of token {token}, a part of a character", self.where, "Ask for fewer alternatives.")
-        return text.removeprefix(before).encode()
-
-    def _detokenize(self, tokens: tuple[int, ...]) -> str:
-        answer = self.connection.post("/detokenize", {"model": self.served.model, "tokens": list(tokens)})
-        with self.connection.expecting("/detokenize"):
-            return str(answer["prompt"])
 
     def _spelled(self, prompt: Prompt) -> str:
         """The prompt as text, with control tokens spelled out. The server adds the token that every text begins with."""

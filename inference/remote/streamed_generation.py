@@ -8,25 +8,36 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import AnswerCutOff, BadAnswer, Unavailable
-from ..model import Generation, Prompt, StopReason, Timings, Token
+from ..model import Generation, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
+from .beginning import Beginning
 from .formats import Sampling, ServedToken
 from .requests import Requests
 
 
 class StreamedGeneration:
-    """A request and the text that has arrived for it. max_tokens: tokens to ask the server for."""
+    """A request and the text that has arrived for it.
+
+    Parameters
+        begun: what it continues; the tokens of its prompt that were sampled are in the continuation.
+        max_tokens: tokens to ask the server for.
+    """
 
     def __init__(
-        self, requests: Requests, prompt: Prompt, continuation: Continuation, sampling: Sampling, max_tokens: int, stop_check: StopCheck
+        self, requests: Requests, begun: Beginning, continuation: Continuation, sampling: Sampling, max_tokens: int, stop_check: StopCheck
     ) -> None:
-        self.prompt, self.continuation = prompt, continuation
+        self.prompt, self.continuation = begun.prompt, continuation
         self._requests, self._sampling, self._max_tokens, self._stop_check = requests, sampling, max_tokens, stop_check
         self._given = len(continuation.sampled)
-        self._counted = self._reused = 0
-        self._first_at: float | None = None
+        self._counted = 0
+        self._begun, self._reused, self._first_at = begun, begun.reused or 0, begun.first_at
         self._ended: StopReason | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is anything left to ask for."""
+        return self.continuation.stopped is None and self._max_tokens > 0
 
     def body(self) -> dict[str, Any]:
         """The body of the request."""
@@ -66,7 +77,8 @@ class StreamedGeneration:
         return self.continuation.generation(self._ended or otherwise or StopReason.TOKENS, timings)
 
     def _add(self, heard: ServedToken) -> bool:
-        self._reused = heard.reused or self._reused
+        if self._begun.reused is None:
+            self._reused = heard.reused or self._reused
         if heard.count is not None:
             lost = heard.count - self._counted - 1
             self._counted = heard.count

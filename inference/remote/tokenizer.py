@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..completion.fim_families import FAMILIES
+from ..errors import Unavailable
+from ..healing.pre_tokens import Pieces
 from .http import Connection
 
 Kind = Literal["llama-server", "vllm", "tgi"]
@@ -19,6 +21,11 @@ _LINES = re.compile(r"[^\n]*\n(?:[ \t]*\n)*|[^\n]+")
 _LIKE_CONTROL = re.compile(r"▁?<[|｜/]?[^<>\s]{1,48}?[|｜]?>|\[/?[A-Z_]{2,24}\]")
 _MERGES_WITH_NOTHING = "☺"
 _SPELLINGS = frozenset(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
+# What tokenizers of code join if they join a sign to the word behind it, and several digits, or a space and a digit.
+_JOINED_WORDS = (".append", "_name", "(self", "/usr", "-1px", "'re")
+_JOINED_DIGITS = ("10", "00", "2024", " 1")
+# What every vocabulary for code has tokens for, mostly.
+PLAIN = frozenset(map(chr, (*range(ord(" "), 127), ord("\t"), ord("\n"))))
 # Code has 3 bytes to a token or more; a byte outside ASCII may be one of its own.
 _BYTES_PER_TOKEN = 2.5
 
@@ -38,7 +45,7 @@ def spelled_control(text: str) -> str | None:
 
 
 class ServerTokenizer:
-    """Token ids by `/tokenize`. Answers are remembered.
+    """Token ids by `/tokenize`, and their text by `/detokenize`. Answers are remembered.
 
     Parameters
         between: spellings of tokens that separate texts.
@@ -55,13 +62,27 @@ class ServerTokenizer:
         self._counts: dict[str, int] = {}
         self._controls: dict[str, int | None] = {}
         self.encode = functools.lru_cache(maxsize=256)(self._encode)
+        self.decode = functools.lru_cache(maxsize=16)(self._decode)
+        self.piece = functools.lru_cache(maxsize=4096)(self._piece)
         self.beginning = self._ids(self._ask(self._body("", begin=True)))
+
+    @functools.cached_property
+    def pieces(self) -> Pieces:
+        """What the tokenizer joins: a text whose first token is not its first character's joins that to what follows."""
+        joined = (*_JOINED_WORDS, *_JOINED_DIGITS)
+        ids = self._each([self._body(text) for text in (*joined, *(text[0] for text in joined))])
+        joins = [whole[:1] != alone[:1] for whole, alone in zip(ids[: len(joined)], ids[len(joined) :], strict=True)]
+        return Pieces(any(joins[: len(_JOINED_WORDS)]), any(joins[len(_JOINED_WORDS) :]))
+
+    @property
+    def controls(self) -> list[int]:
+        """The control tokens that were looked up and found."""
+        return [token for token in self._controls.values() if token is not None]
 
     @property
     def separator(self) -> int:
         """A token that separates texts, to begin an empty prompt with; 0 where none is known."""
-        known = [*self.beginning, *(self.control(spelling) for spelling in self._between)]
-        return next((token for token in known if token is not None), 0)
+        return self.beginning[0] if self.beginning else self.first_control(self._between) or 0
 
     def encode_behind(self, text: str) -> tuple[int, ...]:
         """Token ids of a text within another, for tokenizers that put a space before the beginning of a text.
@@ -70,11 +91,36 @@ class ServerTokenizer:
         """
         return self.encode(_MERGES_WITH_NOTHING + text)[len(self.encode(_MERGES_WITH_NOTHING)) :]
 
+    @functools.cached_property
+    def writes_plain(self) -> bool:
+        """Whether there are tokens for every character of `PLAIN`."""
+        plain = "".join(sorted(PLAIN))
+        return plain in self.decode(self.encode(plain))
+
+    def written_whole(self, text: str) -> str:
+        """What stands behind the last character that has no token of its own: one that tokens write in parts, or not at all."""
+        plain = _without_surrogates(text)
+        size = 0 if set(plain) - PLAIN else len(plain)
+        if size == 0:
+            for token in reversed(self.encode_behind(plain)):
+                try:
+                    piece = self.piece(token).decode()
+                except Unavailable:
+                    break
+                if not piece or not plain[: len(plain) - size].endswith(piece):
+                    break
+                size += len(piece)
+        return text[len(text) - size :]
+
     def control(self, spelling: str) -> int | None:
         """The id of the token with this spelling, None where the spelling is several tokens."""
         if spelling not in self._controls:
             self.look_up([spelling])
         return self._controls[spelling]
+
+    def first_control(self, spellings: Iterable[str]) -> int | None:
+        """The id of the first of these spellings that is a token."""
+        return next((token for spelling in spellings if (token := self.control(spelling)) is not None), None)
 
     def look_up(self, spellings: Iterable[str]) -> None:
         """Ask for many control tokens at once, for `control`."""
@@ -108,6 +154,20 @@ class ServerTokenizer:
         parts = [self._parts(line) for line in lines]
         sizes = iter([len(ids) for ids in self._each([self._body(part) for found in parts for part in found])])
         return [sum(next(sizes) for _ in found) for found in parts]
+
+    def _decode(self, tokens: tuple[int, ...]) -> str:
+        answer = self._connection.post("/detokenize", {"model": self._model, "tokens": list(tokens)})
+        with self._connection.expecting("/detokenize"):
+            return str(answer["content" if self._kind == "llama-server" else "prompt"])
+
+    def _piece(self, token: int) -> bytes:
+        """The bytes of a token within a text. Raises Unavailable for a part of a character."""
+        # SentencePiece drops the space of a text's first token, so another token stands before it.
+        anchor = self.encode("x")
+        before, text = self.decode(anchor), self.decode((*anchor, token))
+        if not text.startswith(before) or "\ufffd" in text:
+            raise Unavailable(f"bytes of token {token}, a part of a character", self._connection.where, "Ask for fewer alternatives.")
+        return text.removeprefix(before).encode()
 
     def _encode(self, text: str) -> tuple[int, ...]:
         """Token ids of plain text. The spelling of a control token is cut in two where the server would take it for the token."""

@@ -2,8 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Literal
 
+import pytest
 from house.running import assay
+
+from ..inference.completion_server import Speech, serving
 
 
 def test_a_server_that_is_not_there_ends_with_1_and_a_wrong_address_with_2() -> None:
@@ -36,6 +40,14 @@ def test_the_number_of_threads_is_fixed_or_auto(tiny_gguf: Path) -> None:
         assert assay("model", "info", "--model", tiny_gguf, "--threads", given).returncode == 0
     for wrong in ("0", "all"):
         assert assay("model", "info", "--model", tiny_gguf, "--threads", wrong).returncode == 2
+
+
+@pytest.mark.parametrize("guides", ["structured_outputs", None])
+def test_model_info_says_where_a_server_does_not_hold_the_model_to_a_word(guides: Literal["structured_outputs"] | None) -> None:
+    with serving(Speech(guides=guides)) as address:
+        shown = assay("model", "info", "--model", address).stdout
+    assert shown.count("can't hold the model to what stands before the cursor") == (guides is None)
+    assert ("heals yes" in shown) == (guides is not None)
 
 
 def test_a_chunk_longer_than_the_context_takes_no_memory(tiny_gguf: Path) -> None:

@@ -1,7 +1,8 @@
 """A small HTTP server that speaks as vLLM, TGI or OpenAI do, over a distribution that a test can compute itself.
 
 Written from vLLM's vllm/entrypoints/openai/completion/{protocol,serving}.py, TGI's router/src/{lib,server}.rs and OpenAI's reference of
-`/v1/completions`. A token is an ASCII character, its id the character's code; below 8 are control tokens.
+`/v1/completions`. A token is an ASCII character, its id the character's code; below 4 are control tokens. Token 4 is "ab", which no text is
+cut into, but which a model may write.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 END, PRE, SUF, MID = 0, 1, 2, 3
 CONTROL = {"<|endoftext|>": END, "<|fim_prefix|>": PRE, "<|fim_suffix|>": SUF, "<|fim_middle|>": MID}
 SPELLING = {number: spelling for spelling, number in CONTROL.items()}
+AB = 4
+ANYTHING = r"(.|\n)*"
 NAME = "acme/Qwen2.5-Coder-tiny"
 # What is most likely behind each character; "!" is followed by the end.
-FOLLOWS = {"a": "b", "b": "c", "c": "\n", "\n": "a", "!": None, "?": " ", chr(MID): "a"}
+FOLLOWS = {"a": "b", chr(AB): "c", "b": "c", "c": "\n", "\n": "a", "!": None, "?": " ", "=": chr(AB), chr(MID): "a"}
 
 
 def logprobs(last: int, temperature: float = 1.0) -> list[float]:
@@ -33,6 +36,17 @@ def logprobs(last: int, temperature: float = 1.0) -> list[float]:
     logits = [-0.25 * ((number - best) % 128) / temperature for number in range(128)]
     total = math.log(sum(math.exp(logit) for logit in logits))
     return [logit - total for logit in logits]
+
+
+def text_of(number: int) -> str:
+    """The text of a token; none for a control token."""
+    return "ab" if number == AB else "" if number in SPELLING else chr(number)
+
+
+def agreeing(held: str) -> list[int]:
+    """The tokens that may be next where this text must be written."""
+    texts = [(number, text_of(number)) for number in range(128)]
+    return [number for number, text in texts if text and (held.startswith(text) or text.startswith(held))]
 
 
 def encode(text: str) -> list[int]:
@@ -47,7 +61,8 @@ class Speech:
 
     tells_end: whether the token that ends a text is in its log-probabilities; page_for_unknown: paths that it does not have are answered
     with a web page; strips_space: the first token of what it detokenizes loses its space; garble: what is made of each answer before it
-    is sent; silent_until: nothing is told of a completion before that.
+    is sent; silent_until: nothing is told of a completion before that; guides: the field by which it is held to a regular expression, as
+    vLLM's versions have it; masks_first: whether log-probabilities are then among what agrees.
     """
 
     kind: str = "vllm"
@@ -61,6 +76,8 @@ class Speech:
     cut_after: int | None = None
     bundle: int = 1
     tells_end: bool = True
+    guides: Literal["structured_outputs", "guided_regex"] | None = "structured_outputs"
+    masks_first: bool = True
     page_for_unknown: bool = False
     strips_space: bool = False
     garble: Callable[[Any], Any] | None = None
@@ -134,7 +151,7 @@ class Handler(BaseHTTPRequestHandler):
         return {"count": len(tokens), "max_model_len": 500, "tokens": tokens}
 
     def detokenize(self, body: dict[str, Any]) -> object:
-        text = "".join(SPELLING.get(number, chr(number)) for number in body["tokens"])
+        text = "".join(SPELLING.get(number) or text_of(number) for number in body["tokens"])
         return {"prompt": text.removeprefix(" ") if self.speech.strips_space else text}
 
     def completions(self, body: dict[str, Any]) -> object | None:
@@ -146,7 +163,7 @@ class Handler(BaseHTTPRequestHandler):
         if (body.get("logprobs") or 0) > speech.most_logprobs:
             return self.send_json({"error": {"message": f"logprobs: at most {speech.most_logprobs}"}}, 400)
         prompt = encode(body["prompt"]) if isinstance(body["prompt"], str) else body["prompt"]
-        tokens = list(generated(prompt, body["max_tokens"]))
+        tokens = list(generated(prompt, body["max_tokens"], self.held(body)))
         if body["stream"]:
             return self.stream(body, prompt, tokens)
         choice = self.choice(body, prompt, tokens, done=True)
@@ -154,6 +171,13 @@ class Handler(BaseHTTPRequestHandler):
             places = [{str(b): {"logprob": logprobs(a)[b], "rank": 1}} for a, b in pairwise(prompt)]
             choice["prompt_logprobs"] = [None, *places]
         return {"id": "cmpl-1", "object": "text_completion", "choices": [choice]}
+
+    def held(self, body: dict[str, Any]) -> str:
+        """What must be written first: all of the regular expression but what stands for anything."""
+        guided = body.get(self.speech.guides or "")
+        regex: str = (guided["regex"] if self.speech.guides == "structured_outputs" else guided) if guided else ANYTHING
+        assert regex.endswith(ANYTHING)
+        return re.sub(r"\\(.)", lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), regex.removesuffix(ANYTHING))
 
     def stream(self, body: dict[str, Any], prompt: list[int], tokens: list[int]) -> None:
         self.send_response(200)
@@ -181,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
     def choice(self, body: dict[str, Any], before: Sequence[int], tokens: Sequence[int], done: bool) -> dict[str, Any]:
         speech, ended = self.speech, bool(tokens) and tokens[-1] == END
         reason = ("stop" if ended else "length") if done else None if speech.kind != "tgi" else ""
-        text = "".join(chr(number) for number in tokens if number not in SPELLING)
+        text = "".join(map(text_of, tokens))
         choice: dict[str, Any] = {"index": 0, "text": text, "finish_reason": reason, "logprobs": None}
         if body.get("logprobs") is None or speech.kind == "tgi":
             return choice
@@ -189,10 +213,12 @@ class Handler(BaseHTTPRequestHandler):
             tokens = tokens[:-1]
         temperature = body["temperature"] if speech.processed and body["temperature"] > 0 else 1.0
         rows = [logprobs(last, temperature) for last in [*before, *tokens][len(before) - 1 : -1]]
+        if (held := self.held(body)) and speech.masks_first:
+            rows = [masked(row, held) for row in rows[:1]] + rows[1:]
         named = speech.token_names and body.get("return_tokens_as_token_ids")
 
         def name(number: int) -> str:
-            return f"token_id:{number}" if named else SPELLING.get(number, chr(number))
+            return f"token_id:{number}" if named else SPELLING.get(number) or text_of(number)
 
         wanted = body.get("logprob_token_ids")
         tops = [wanted or sorted(range(128), key=lambda n, row=row: -row[n])[: body["logprobs"]] for row in rows]
@@ -207,12 +233,19 @@ class Handler(BaseHTTPRequestHandler):
 OPENAI_FIELDS = {"model", "prompt", "max_tokens", "temperature", "top_p", "seed", "stream", "logprobs", "echo"}
 
 
-def generated(prompt: Sequence[int], most: int) -> Iterator[int]:
-    """What comes greedily."""
+def masked(row: list[float], held: str) -> list[float]:
+    """The log-probabilities among the tokens that agree."""
+    total = math.log(sum(math.exp(row[number]) for number in agreeing(held)))
+    return [row[number] - total if number in agreeing(held) else -9999.0 for number in range(128)]
+
+
+def generated(prompt: Sequence[int], most: int, held: str = "") -> Iterator[int]:
+    """What comes greedily. held: what must be written first."""
     last = prompt[-1]
     for _ in range(most):
-        row = logprobs(last)
+        row = masked(logprobs(last), held) if held else logprobs(last)
         last = row.index(max(row))
+        held = held[len(text_of(last)) :]
         yield last
         if last == END:
             return

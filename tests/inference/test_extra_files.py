@@ -121,8 +121,8 @@ def test_a_server_that_takes_text_gets_them_spelled() -> None:
 
 def test_a_server_that_takes_tokens_gets_them_as_text_where_it_has_no_separator() -> None:
     with serving(Speech(kind="vllm")) as address, RemoteModel(address) as model:
-        tokens = model.fim("x", "y", EXTRA, "main.py").tokens
-    assert bytes(token for token in tokens if token > 8).decode() == f"{AS_TEXT}xy"
+        tokens = model.fim("x\nz", "y", EXTRA, "main.py").tokens
+    assert bytes(token for token in tokens if token > 8).decode() == f"{AS_TEXT}x\ny"
     assert tokens[0] == PRE
 
 
@@ -130,7 +130,7 @@ def test_a_server_that_takes_tokens_gets_them_as_text_where_it_has_no_separator(
 @pytest.mark.skipif(not is_built(), reason=HOW_TO_BUILD)
 def test_a_llama_server_lays_out_what_the_runtime_here_does_and_takes_them_where_it_does_so_itself(tmp_path: Path) -> None:
     # Of this seed the tokens that come next are whole characters, which a server tells of.
-    path = write_tiny_gguf(tmp_path / "coder.gguf", TinyCoder(seed=14))
+    path = write_tiny_gguf(tmp_path / "coder.gguf", TinyCoder(seed=1))
     whole = (("lib/a.py", "A = 1\n"), ("b.py", "B = 2\n"))
     # A server gives other files what its context has beyond a batch.
     small_batch = ("--batch-size", "64", "--ubatch-size", "64")
@@ -141,11 +141,11 @@ def test_a_llama_server_lays_out_what_the_runtime_here_does_and_takes_them_where
         open_exact(path) as local,
     ):
         assert remote.fim("x", "\n", EXTRA, "main.py") == local.fim("x", "\n", EXTRA, "main.py")
-        asked = infill.fim("x", "\n", whole, "main.py")
-        assert asked == Prompt((), "infill", ("x", "\n"), whole)
-        alone, beside = (infill.generate(prompt, stop=LINE, max_tokens=1) for prompt in (infill.fim("x", "\n"), asked))
+        asked = infill.fim("", "\n", whole, "main.py")
+        assert asked == Prompt((), "infill", ("", "\n"), whole)
+        alone, beside = (infill.generate(prompt, stop=LINE, max_tokens=1) for prompt in (infill.fim("", "\n"), asked))
         # It calls every file that is completed "filename".
-        here = local.generate(local.fim("x", "\n", whole, "filename"), stop=LINE, max_tokens=1)
+        here = local.generate(local.fim("", "\n", whole, "filename"), stop=LINE, max_tokens=1)
     assert [token.id for token in beside.tokens] == [token.id for token in here.tokens]
     assert beside.tokens[0].logprob == pytest.approx(here.tokens[0].logprob, abs=1e-3)
     assert beside.tokens[0].logprob != pytest.approx(alone.tokens[0].logprob, abs=1e-3)

@@ -113,7 +113,7 @@ def test_a_paused_run_makes_no_step_until_the_pause_is_over(tmp_path: Path, run_
 
 
 def test_a_file_that_the_run_is_too_far_for_is_refused_with_the_next_that_can_be(tmp_path: Path) -> None:
-    (tmp_path / "curve.jsonl").write_text('{"tokens": 28000000}\n')
+    (tmp_path / "checkpoint.json").write_text('{"tokens": 28000000}\n')
     with pytest.raises(SystemExit, match=r"has seen 28\.0M further tokens: the next file can be one of 32M"):
         ship(tmp_path, 30)
     assert ship(tmp_path, 60) == "export-60M.gguf branches off at 42.0M further tokens"
@@ -146,7 +146,7 @@ def test_a_run_is_started_once_paused_killed_resumed_and_stopped_and_yields_to_a
     def tokens() -> int:
         return int((state_of(tmp_path) or {}).get("tokens", 0))
 
-    start = ("start", *(text for name, path in given.items() for text in (f"--{name}", str(path))), "--no-compile")
+    start = ("start", *(text for name, path in given.items() for text in (f"--{name}", str(path))), "--no-compile", "--nice", "0")
     assert command("status").startswith("no run has begun")
     assert command(*start).startswith("started")
     try:

@@ -1,11 +1,10 @@
-/** node pictures.ts INSTALLATION VSIX BROWSER: draws the README's pictures anew, with the real server and the embedded model. */
+/** node pictures.ts INSTALLATION VSIX BROWSER MEDIA: draws the README's pictures anew, with the real server and the embedded model. */
 import path from 'node:path';
 import { Editor } from './editor.ts';
 import { pause, until } from './waiting.ts';
 import { Workplace } from './workplace.ts';
 
-const MEDIA = path.join(import.meta.dirname, '../media');
-const [installation = '', vsix = '', browser = ''] = process.argv.slice(2);
+const [installation = '', vsix = '', browser = '', media = ''] = process.argv.slice(2);
 const SIZE = { width: 980, height: 560 };
 
 /** How long the editor's own animations and colouring take. */
@@ -44,7 +43,7 @@ async function shot(name: string, height = SIZE.height): Promise<void> {
   await page.mouse.move(SIZE.width / 2, height - 60);
   await page.setViewportSize({ ...SIZE, height });
   await pause(SETTLED_MS);
-  await page.screenshot({ path: path.join(MEDIA, name) });
+  await page.screenshot({ path: path.join(media, name) });
 }
 
 async function ghost(): Promise<void> {

@@ -216,6 +216,14 @@ def test_greedy_alternatives_begin_with_the_most_likely_tokens_and_go_on_greedil
     assert len(model.alternatives(prompt, 10_000, stop=NONE, max_tokens=1)) == len(first_row)
 
 
+def test_only_one_alternative_ends_at_once_where_the_end_is_most_likely(open_hf: Open) -> None:
+    model = scripted(open_hf, b"a", END.encode())
+    for prompt in (Prompt(tuple(model.tokenize("a")), "left_to_right"), Prompt(tuple(model.tokenize("?")), "left_to_right", held="a")):
+        made = model.alternatives(prompt, 3, stop=NONE, max_tokens=2)
+        assert [generation.tokens[0].text == b"" for generation in made] == [True, False, False]
+        assert (made[0].text, len(made[0].tokens)) == ("", 1)
+
+
 def test_a_token_that_can_not_come_begins_no_alternative(tmp_path: Path) -> None:
     with HFModel(write_tiny_hf(tmp_path / "m"), device="cpu") as model:
 

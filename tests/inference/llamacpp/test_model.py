@@ -383,6 +383,14 @@ def test_greedy_alternatives_begin_with_the_most_likely_tokens_and_differ(tiny: 
         assert [t.logprob for t in generation.tokens] == pytest.approx(tiny.score(prompt, [t.id for t in generation.tokens]), abs=TOLERANCE)
 
 
+def test_only_one_alternative_ends_at_once_where_the_end_is_most_likely(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", END.encode(), b"b", prompt=b"?"))
+    for prompt in (Prompt(tuple(model.tokenize("a")), "left_to_right"), Prompt(tuple(model.tokenize("?")), "left_to_right", held="a")):
+        made = model.alternatives(prompt, 3, stop=NONE, max_tokens=2)
+        assert [generation.tokens[0].text == b"" for generation in made] == [True, False, False]
+        assert (made[0].text, len(made[0].tokens)) == ("", 1)
+
+
 def test_a_sampled_alternative_is_what_its_seed_gives_alone(tiny: LlamaModel) -> None:
     prompt = tiny.fim(CODE, "")
     made = tiny.alternatives(prompt, 3, stop=NONE, max_tokens=8, temperature=0.9, top_p=0.9, seed=5)

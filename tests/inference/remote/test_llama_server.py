@@ -6,13 +6,17 @@ import json
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import gguf
 import pytest
 from llama_server import EXACT, HOW_TO_BUILD, free_port, is_built, running
 from tiny_gguf import END, FIM_MIDDLE, FIM_PREFIX, TinyModel, scripted, write_tiny_gguf
 
+from assay.inference.completion.prompt import prompt_at
 from assay.inference.errors import AccessRefused, ContextTooLong, RemoteClosed, ServerUnreachable, Unavailable
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Generation, Model, Prompt, StopReason, Token
@@ -145,7 +149,7 @@ def test_completions_are_those_of_the_runtime_here(pair: tuple[RemoteModel, Llam
 
 def test_what_is_sampled_at_a_temperature_is_recorded_as_the_model_has_it(pair: tuple[RemoteModel, LlamaModel]) -> None:
     remote, local = pair
-    prompt = local.fim(PREFIX, SUFFIX)
+    prompt = replace(local.fim(PREFIX, SUFFIX), held="")
     for seed in range(5):
         sampled = remote.generate(prompt, stop=NONE, max_tokens=12, temperature=1.5, top_p=0.9, seed=seed)
         scores = local.score(prompt, [token.id for token in sampled.tokens])
@@ -182,6 +186,89 @@ def test_sampled_alternatives_are_generations_with_the_next_seeds(pair: tuple[Re
         assert_agree(answer, remote.generate(prompt, stop=NONE, max_tokens=6, temperature=1.0, seed=7 + number))
 
 
+def places(count: int) -> Iterator[tuple[str, str]]:
+    """Random places of this project's files, with other newlines, tabs and characters outside of ASCII in some."""
+    chance = Random(18)
+    files = sorted((Path(__file__).parents[3] / "inference").rglob("*.py"))
+    for number in range(count):
+        text = chance.choice(files).read_text(encoding="utf-8")
+        text = (text, text.replace("\n", "\r\n"), text.replace("    ", "\t"), text.replace("return", "# größe 説明 😀 naïve\nreturn"))[
+            number % 4
+        ]
+        outside = [at + 1 for at, character in enumerate(text) if character > "\x7f"]
+        at = chance.choice(outside) + chance.randrange(4) if number % 4 == 3 and outside else chance.randrange(len(text))
+        yield text[:at], text[at:]
+
+
+def test_what_stands_before_the_cursor_is_written_again_as_by_the_runtime_here(pair: tuple[RemoteModel, LlamaModel]) -> None:
+    remote, local = pair
+    held = 0
+    for prefix, suffix in places(24):
+        prompt = prompt_at(remote, prefix, suffix)
+        assert prefix.replace("\r\n", "\n").endswith(prompt.held)
+        if prefix.isascii():
+            assert prompt == prompt_at(local, prefix, suffix)
+        assert_agree(*[model.generate(prompt, stop=LINE, max_tokens=12) for model in pair])
+        held += len(prompt.held)
+    assert held > 40
+
+
+def test_parts_of_characters_are_written_again_too_where_a_prompt_asks_for_it(pair: tuple[RemoteModel, LlamaModel]) -> None:
+    remote, local = pair
+    for prefix in ("# 日", "x = '😀", "# größ"):
+        prompt = local.fim(prefix, "\n")
+        assert not prompt.held.isascii()
+        assert not remote.fim(prefix, "\n").held
+        assert_agree(*[model.generate(prompt, stop=LINE, max_tokens=6) for model in pair])
+
+
+def test_a_control_token_is_not_taken_for_the_text_that_it_spells(pair: tuple[RemoteModel, LlamaModel]) -> None:
+    """The embedded model has control tokens of its own, whose spellings nobody outside knows. Here they are likely."""
+    _, local = pair
+    prompt = local.fim("x <", "\n")
+    assert_agree(*[model.generate(prompt, stop=LINE, max_tokens=6) for model in pair])
+
+
+def test_alternatives_agree_with_what_stands_before_the_cursor(pair: tuple[RemoteModel, LlamaModel]) -> None:
+    _, local = pair
+    for prefix in ("logging.FileHandler(filena", "x = foo.lo", "if x:\n    ", "y = [12"):
+        prompt = local.fim(prefix, "\n")
+        several = [model.alternatives(prompt, 4, stop=LINE, max_tokens=6) for model in pair]
+        assert len({len(found) for found in several}) == 1
+        for mine, theirs in zip(*several, strict=True):
+            assert_agree(mine, theirs)
+
+
+def test_the_tokens_of_a_word_are_asked_for_once(pair: tuple[RemoteModel, LlamaModel], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grammar is slow where the vocabulary is large."""
+    remote, _ = pair
+    bodies: list[dict[str, Any]] = []
+    post = remote._connection.post
+    monkeypatch.setattr(remote._connection, "post", lambda path, body, *more: bodies.append(body) or post(path, body, *more))  # type: ignore[func-returns-value]
+    grammars = []
+    for _ in range(2):
+        bodies.clear()
+        remote.generate(remote.fim("x = [zebra", ""), stop=LINE, max_tokens=2)
+        grammars.append(sum("grammar" in body for body in bodies))
+        assert any("logit_bias" in body and "grammar" not in body for body in bodies)
+    assert grammars[0] > grammars[1] == 0
+
+
+def test_a_word_is_sampled_among_what_agrees(pair: tuple[RemoteModel, LlamaModel]) -> None:
+    remote, local = pair
+    prompt = local.fim("logging.FileHandler(", "\n")
+    assert prompt.held == "(", "which one token writes, or a longer one: a first token's text tells which"
+    drawn = remote.alternatives(prompt, 12, stop=LINE, max_tokens=2, temperature=1.0, top_p=0.95, seed=3)
+    firsts = {one.tokens[0].id: one.tokens[0] for one in drawn}
+    assert len(firsts) > 1
+    likely = {one.tokens[0].id: one.tokens[0] for one in local.alternatives(prompt, 4, stop=LINE, max_tokens=1)}
+    both = firsts.keys() & likely.keys()
+    assert both
+    assert [firsts[token].logprob for token in both] == pytest.approx([likely[token].logprob for token in both], abs=1e-3)
+    again = remote.generate(prompt, stop=LINE, max_tokens=2, temperature=1.0, top_p=0.95, seed=3)
+    assert_agree(again, drawn[0])
+
+
 def test_a_character_of_several_tokens_is_told_whole(tmp_path: Path) -> None:
     grin = "😀".encode()
     path = write_tiny_gguf(tmp_path / "grin.gguf", scripted(b"a", grin[:2], grin[2:3], grin[3:], b"b", b"\n"))
@@ -212,11 +299,12 @@ def test_each_end_of_a_generation(tmp_path: Path) -> None:
 def test_a_model_that_only_the_server_can_lay_out_is_asked_to_fill_in(tmp_path: Path) -> None:
     path = write_tiny_gguf(tmp_path / "fim.gguf", scripted(b"a", b"b", b"\n", prompt=FIM_MIDDLE.encode(), fim=True))
     with running(path, *EXACT) as address, RemoteModel(address, layout="infill") as model, RemoteModel(address) as remote:
-        prompt = model.fim(PREFIX, SUFFIX)
-        assert prompt == Prompt((), "infill", (PREFIX, SUFFIX))
+        prompt = model.fim("", SUFFIX)
+        assert prompt == Prompt((), "infill", ("", SUFFIX))
+        assert not model.capabilities.heals
         filled = model.generate(prompt, stop=LINE, max_tokens=5)
         assert filled.text == "ab"
-        assert_agree(filled, remote.generate(remote.fim(PREFIX, SUFFIX), stop=LINE, max_tokens=5))
+        assert_agree(filled, remote.generate(remote.fim("", SUFFIX), stop=LINE, max_tokens=5))
         with pytest.raises(Unavailable):
             model.next_token_logprobs(prompt, ["x"])
 

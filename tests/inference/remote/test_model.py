@@ -51,13 +51,13 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_vllm_is_recognised_and_asked_for_all_it_has() -> None:
     with serving(Speech()) as address, RemoteModel(address) as model:
-        assert model.capabilities == Capabilities(entropy=False, heals=False)
+        assert model.capabilities == Capabilities(entropy=False)
         assert (model.layout, model.context_length, model.served.runtime) == ("psm", 500, "vllm 0.11.0")
-        prompt = model.fim("ab", "c")
-        assert prompt == Prompt((PRE, *encode("ab"), SUF, *encode("c"), MID), "psm")
+        prompt = model.fim("ab\n", "c")
+        assert prompt == Prompt((PRE, *encode("ab"), SUF, *encode("c"), MID), "psm", held="\n")
         generation = model.generate(prompt, stop=NONE, max_tokens=6)
         assert (generation.text, generation.stopped_by) == ("abc\nab", StopReason.TOKENS)
-        before = [MID, *(token.id for token in generation.tokens)]
+        before = [ord("\n"), *(token.id for token in generation.tokens)]
         for last, token in zip(before, generation.tokens, strict=False):
             row = sorted(logprobs(last))
             assert (token.logprob, token.best_other_logprob) == pytest.approx((row[-1], row[-2]))
@@ -120,8 +120,9 @@ def test_typing_asks_for_one_line() -> None:
         speech.asked.clear()
         complete(model, text + "y =", "z\n" * 20)
         paths = [path for _, path, _ in speech.asked]
-        # The line that is typed and the whole shown prefix are cut into tokens; nothing of the suffix is.
-        assert paths.count("/v1/completions") == 1
+        # The line that is typed and the whole shown prefix are cut into tokens; nothing of the suffix is. What stands before the cursor is
+        # written again by a request for each of its tokens.
+        assert paths.count("/v1/completions") == len(" =") + 1
         assert paths.count("/tokenize") <= 4
         assert sum(len(body["prompt"]) for _, path, body in speech.asked if path == "/tokenize") < 2 * len(text)
 
@@ -250,7 +251,7 @@ def test_a_model_that_is_not_there_and_a_server_without_completions() -> None:
 def test_each_failure_of_a_stream_says_what_it_is(fail: tuple[int, dict[str, str], bytes], error: type[ModelError]) -> None:
     speech = Speech()
     with serving(speech) as address, RemoteModel(address, timeouts=QUICK) as model:
-        prompt = model.fim("x", "")
+        prompt = model.fim("", "")
         speech.fail.append(fail)
         with pytest.raises(error, match=address):
             model.generate(prompt, stop=LINE, max_tokens=3)
@@ -260,7 +261,7 @@ def test_each_failure_of_a_stream_says_what_it_is(fail: tuple[int, dict[str, str
 def test_nothing_is_asked_again_once_a_token_has_come() -> None:
     speech = Speech()
     with serving(speech) as address, RemoteModel(address, timeouts=QUICK) as model:
-        prompt = model.fim("x", "")
+        prompt = model.fim("", "")
         speech.cut_after = 2
         speech.asked.clear()
         with pytest.raises(AnswerCutOff):
@@ -291,7 +292,7 @@ def test_a_server_that_drips_is_given_up_when_the_time_of_a_request_is_over() ->
 
 def test_a_prompt_that_fills_the_context_is_refused_before_it_is_sent() -> None:
     with serving(Speech()) as address, RemoteModel(address) as model, pytest.raises(ContextTooLong):
-        model.generate(model.fim("x" * 500, ""), stop=LINE, max_tokens=1)
+        model.generate(model.fim("x" * 600, ""), stop=LINE, max_tokens=1)
 
 
 def test_the_key_goes_to_its_server_and_nowhere_else(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

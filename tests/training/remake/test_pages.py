@@ -1,0 +1,167 @@
+"""The pages' tables, from a report of samples whose truth is known and from what programs print."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import structs
+from synthetic_samples import world
+
+from assay.calibration.calibrator import as_json
+from assay.calibration.fitting.fit import Fit, fit
+from assay.calibration.report.report import report
+from training.remake.pages import exact_match, measures, tests_pass
+from training.remake.pages.pasted import sections
+from training.remake.pages.recording import excerpt
+from training.remake.ship import ship
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The cells of a Markdown table's rows, its head first; every row has as many."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    assert len({len(row) for row in rows}) == 1
+    return [rows[0], *rows[2:]]
+
+
+@pytest.fixture(scope="module")
+def made() -> Fit:
+    return fit(world(400, projects=8)[0], "exact_match", ("total_logprob", "length"), resamples=50)
+
+
+@pytest.fixture(scope="module")
+def reports(made: Fit, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    document = json.loads(report([made], tmp_path_factory.mktemp("report")).document)
+    return dict.fromkeys(("line", "line_rest"), document["reports"][0])
+
+
+def test_the_result_has_a_row_for_each_task_with_the_evidence_of_its_calibrator(made: Fit, reports: dict[str, dict[str, Any]]) -> None:
+    text = exact_match.result(reports)
+    head, *rows = rows_of(text)
+    evidence = made.calibrator.evidence
+    assert [row[0] for row in rows] == ["`line`", "`line_rest`"]
+    assert rows[0][head.index("n")] == "400"
+    assert evidence.skill is not None
+    assert rows[0][head.index("skill score")].startswith(f"{evidence.skill.value:.3f} (")
+    assert rows[0][head.index("status")] == made.calibrator.status
+    assert "![Reliability of line_rest](calibration/line_rest/reliability-exact_match.svg)" in text
+
+
+def test_the_sentence_under_before_and_after_follows_from_the_table(reports: dict[str, dict[str, Any]]) -> None:
+    better = json.loads(json.dumps(reports))
+    better["line"]["difference"]["skill"] = {"value": 0.1, "low": 0.05, "high": 0.2}
+    better["line_rest"]["difference"]["skill"] = {"value": 0.1, "low": -0.05, "high": 0.2}
+    for report_, p in (("line", 0.04), ("line_rest", 0.06)):
+        better[report_]["before"]["kuiper"]["p_value"] = p
+        better[report_]["after"]["kuiper"]["p_value"] = 0.5
+    said = exact_match.before_and_after(better).split("\n\n")[-1]
+    assert "skill is higher by more than noise for `line` of the tasks" in said
+    assert "for `line` before, and for none after" in said
+
+
+def test_the_other_tables_of_a_report(made: Fit, reports: dict[str, dict[str, Any]]) -> None:
+    _, *projects = rows_of(exact_match.by_project(reports))
+    assert len(projects) == 8
+    assert rows_of(exact_match.dial(reports))[0][1:] == ["at least 10 %", "30 %", "50 %", "70 %", "80 %", "90 %"]
+    _, *tried = rows_of(exact_match.selection(reports))
+    assert {row[1] for row in tried} >= {"platt", "beta", "isotonic", "platt of 2"}
+    assert [row[-1] for row in tried].count("chosen") == 2
+    assert len(rows_of(exact_match.between_projects(reports))) == 3
+    assert (
+        made.calibrator.map.kind
+        in rows_of(tests_pass.calibrators({"line": json.loads(msgspec.json.encode(as_json(made.calibrator)))}))[1][1]
+    )
+
+
+def test_each_measure_is_fitted_alone_and_all_together_are_compared_with_the_first() -> None:
+    samples = {"line": world(300, projects=6)[0]}
+    one, _, compared = measures.one_by_one(samples).split("\n\n")
+    assert [row[0] for row in rows_of(one)[1:]] == ["`total_logprob`", "`length`"]
+    assert re.match(r"[+-]0\.\d{4} \(", rows_of(compared)[1][3])
+    assert rows_of(measures.levels(samples))[1][-1] in {"kept", "left out"}
+
+
+def test_a_reflective_measure_stands_beside_the_free_one() -> None:
+    asked = [
+        structs.replace(sample, measures={**sample.measures, "ask_true": -0.1 - 0.001 * i}, fallbacks=("ask_true",) * (i % 4 == 0))
+        for i, sample in enumerate(world(300, projects=6)[0])
+    ]
+    _, *rows = rows_of(measures.reflective({"line": asked}))
+    assert [(row[0], row[2], row[-1]) for row in rows] == [("`total_logprob`", "300", "0"), ("`ask_true`", "300", "75")]
+
+
+def test_how_often_what_is_written_is_not_shown(tmp_path: Path) -> None:
+    made = [
+        {"id": "1", "task": "line", "text": "a", "inserted": "a"},
+        {"id": "2", "task": "line", "text": "b  ", "inserted": "b"},
+        {"id": "3", "task": "line", "text": "c)", "inserted": "c"},
+        {"id": "4", "task": "line", "text": "d", "inserted": None},
+        {"id": "5", "task": "line", "text": " ", "inserted": None},
+        {"id": "6", "task": "line_rest", "text": "e", "inserted": "e"},
+    ]
+    (tmp_path / "generations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in made))
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps({"id": one["id"], "exact_match": one["id"] == "4"}) + "\n" for one in made))
+    _, line, rest, middle = rows_of(exact_match.hidden(tmp_path))
+    assert line[:2] == ["`line`", "4"]
+    assert line[2].startswith("1, 25.0% (")
+    assert (line[3], line[4].split(",")[0]) == ("1", "1")
+    assert rest[1:3] == ["1", "0, 0.0% (0.0% to 79.3%)"]
+    assert middle[1:] == ["0", "0", "0", "0"]
+
+
+PRINTED = """Assay completes its example files.
+
+1/2 a.py:7 the end of a line
+    6  x = 1
+    7  return «totals»
+    8
+       ◇ unlikely 25-44 % exact match  the author wrote: dict(totals)  94 ms
+
+2/2 b.py:9 the end of a line
+    9  y = «[
+   10      1]»
+   11
+       ◇ unlikely 1-4 % exact match  the author wrote: 1  94 ms
+
+1 of 2 places exactly as the author wrote them
+80 ms for a suggestion
+Evidence for line (informative): 10 lines
+"""
+
+
+def test_the_recording_has_the_places_it_always_has_and_no_others() -> None:
+    short = excerpt(PRINTED, ("b.py:9",), lines_after=False, evidence=False)
+    assert short == (
+        "```\n$ make demo\nAssay completes its example files.\n\n2/2 b.py:9 the end of a line\n    9  y = «[\n   10      1]»\n"
+        "       ◇ unlikely 1-4 % exact match  the author wrote: 1  94 ms\n…\n1 of 2 places exactly as the author wrote them\n"
+        "80 ms for a suggestion\n```"
+    )
+    whole = excerpt(PRINTED, ("a.py:7",), lines_after=True, evidence=True)
+    assert "    8\n" in whole
+    assert whole.endswith("Evidence for line (informative): 10 lines\n```")
+    with pytest.raises(ValueError, match=r"no c\.py:1"):
+        excerpt(PRINTED, ("c.py:1",), lines_after=True, evidence=True)
+
+
+def test_what_a_benchmark_prints_is_taken_apart_by_its_titles() -> None:
+    assert sections("noise\n### One\n\n| a |\n\n### Two and more\n\ntext\n") == {"One": "| a |", "Two and more": "text"}
+
+
+def test_a_calibrator_of_alternatives_that_may_not_be_shipped_is_not_and_an_older_one_goes(tmp_path: Path) -> None:
+    fitted, shipped = tmp_path / "fitted", tmp_path / "tree" / "calibration" / "shipped"
+    names = [f"exact_match-{task}{of}.json" for task in ("line", "line_rest") for of in ("", "-alternatives")]
+    for folder, text in ((fitted, "new"), (shipped, "old")):
+        folder.mkdir(parents=True)
+        for name in (*names, "tests_pass-line.json"):
+            (folder / name).write_text(text)
+    (fitted / "tests_pass-line.json").unlink()
+    ship(tmp_path / "tree", fitted, {"line": "", "line_rest": "no skill is shown"})
+    found = {path.name: path.read_text() for path in shipped.iterdir()}
+    assert found == {
+        **dict.fromkeys([name for name in names if name != "exact_match-line_rest-alternatives.json"], "new"),
+        "tests_pass-line.json": "old",
+    }

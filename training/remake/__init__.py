@@ -1,0 +1,1 @@
+"""One command makes all evidence again: the shipped calibrators, and what the pages say of them and of the model."""

@@ -1,0 +1,201 @@
+"""The figures of the calibrators for exact match, from the reports of `assay calibrate report` and the run's samples.
+
+python -m training.remake.pages.exact_match TREE REPORTS RUN
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from assay.calibration.fitting.model_selection import RIDGES
+from assay.calibration.metrics.bins import wilson
+from assay.calibration.samples import read_samples
+from assay.offline_eval.line_completion.report import rate
+
+from ..evidence import REPORTS, fill
+from ..present import present
+from ..steps import TASKS
+from .cells import UNDEFINED, code, interval, listed, map_of, p_value, percent, percents, table, with_floor
+
+TARGETS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
+REFUTED = 0.05
+
+Reports = dict[str, dict[str, Any]]
+
+
+def result(reports: Reports) -> str:
+    """What the calibrators are worth, their pictures and reports."""
+    rows = []
+    for task, report in reports.items():
+        made, e = report["calibrator"], report["after"]["evidence"]
+        error = interval({**e["ece"], "value": e["ece"]["debiased"]})
+        rows.append((
+            code(task), map_of(made), f"{e['n']:,}", e["groups"], percent(e["base_rate"]), interval(e["skill"]), interval(e["auc"]),
+            interval(e["brier"]), interval(e["log_loss"]), error, with_floor(e["ece"]), with_floor(e["smooth_ece"]), made["status"],
+        ))  # fmt: skip
+    columns = ("task", "map", "n", "projects", "exact match", "skill score", "AUC", "Brier", "log loss, nats", "calibration error",
+               "ECE (perfect forecaster)", "smooth ECE (floor)", "status")  # fmt: skip
+    pictures = [f"![Reliability of {task}](calibration/{task}/reliability-exact_match.svg)" for task in reports]
+    links = listed([f"[{task}](calibration/{task}/report.md)" for task in reports])
+    return "\n".join([table(columns, "llrrrccccccc" + "l", rows), "", *pictures, "", f"The whole reports: {links}."])
+
+
+def before_and_after(reports: Reports) -> str:
+    """The probability as the model gives it, and as the calibrator does."""
+    rows, better, refuted = [], [], {"before": [], "after": []}  # type: ignore[var-annotated]
+    for task, report in reports.items():
+        before, after, difference = report["before"], report["after"], report["difference"]
+        if difference["skill"] and difference["skill"]["low"] > 0:
+            better.append(code(task))
+        for name in refuted:
+            if report[name]["kuiper"] and report[name]["kuiper"]["p_value"] < REFUTED:
+                refuted[name].append(code(task))
+        eces = [with_floor(one["evidence"]["ece"]) for one in (before, after)]
+        skills = [interval(one["evidence"]["skill"]) for one in (before, after)]
+        kuiper = [p_value(one["kuiper"]) for one in (before, after)]
+        rows.append((code(task), *skills, interval(difference["skill"], 4, "+"), *eces, *kuiper))
+    columns = ("task", "skill before", "skill after", "difference", "ECE before (floor)", "ECE after (floor)", "Kuiper's p before", "after")
+    said = (
+        f"After calibration, skill is higher by more than noise for {listed(better)} of the tasks. Kuiper's test by project refutes "
+        f"calibration (p < {REFUTED}) for {listed(refuted['before'])} before, and for {listed(refuted['after'])} after."
+    )
+    return f"{table(columns, 'lcccccrr', rows)}\n\n{said}"
+
+
+def dial(reports: Reports) -> str:
+    """The thresholds of the dial for some targets."""
+    rows = []
+    for task, report in reports.items():
+        found = {round(row["target"], 2): row for row in report["calibrator"]["dial"]}
+        rows.append((code(task), *(_dial_cell(found[target]) for target in TARGETS)))
+    return table(("task", "at least 10 %", *(f"{100 * target:.0f} %" for target in TARGETS[1:])), "l" + "c" * len(TARGETS), rows)
+
+
+def _dial_cell(row: dict[str, Any]) -> str:
+    if row["threshold"] is None:
+        return "none"
+    return f"{row['threshold']:.2f}: {percent(row['share']['value'])}, {percents(row['precision'], 0)}"
+
+
+def by_project(reports: Reports) -> str:
+    """n, rate, mean probability and skill of each project."""
+    projects = sorted({row["name"] for report in reports.values() for row in report["by_project"]}, key=str.lower)
+    rows = []
+    for project in projects:
+        cells = []
+        for report in reports.values():
+            row = next((row for row in report["by_project"] if row["name"] == project), None)
+            cells.append("none" if row is None else _project_cell(row))
+        rows.append((project, *cells))
+    columns = ("project", *(f"{code(task)}: n, exact match, mean probability, skill" for task in reports))
+    return table(columns, "l" + "c" * len(reports), rows)
+
+
+def _project_cell(row: dict[str, Any]) -> str:
+    skill = UNDEFINED if row["skill"] is None else f"{row['skill']:.2f}"
+    return f"{row['n']}, {percent(row['base_rate'])}, {percent(row['mean_probability'])}, {skill}"
+
+
+def selection(reports: Reports) -> str:
+    """What model selection compared, and what it chose."""
+    rows = []
+    for task, report in reports.items():
+        made = report["calibrator"]
+        several = [one for one in made["tried"] if one["features"] > 1]
+        shown = [one for one in made["tried"] if one["features"] == 1]
+        shown += [min(several, key=lambda one: one["log_loss"])] if several else []
+        for one in shown:
+            chosen = (one["kind"], one["features"]) == (made["map"]["kind"], len(made["features"]))
+            name = f"{one['kind']} of {one['features']}" if one["features"] > 1 else one["kind"]
+            gain = "" if not one["gain_error"] else f"{one['gain']:+.4f} ± {one['gain_error']:.4f}"
+            rows.append((code(task), name, f"{one['log_loss']:.4f}", gain, "chosen" if chosen else ""))
+    columns = ("task", "map", "log loss, nats", "gain over platt of `total_logprob` ± standard error", "")
+    of = f"Of the ridges {listed([f'{ridge:g}' for ridge in RIDGES])} the best is shown."
+    return f"{table(columns, 'llrrl', rows)}\n\nCross-validated by project. {of}"
+
+
+def between_projects(reports: Reports) -> str:
+    """How projects lie around the maps."""
+    rows = []
+    for task, report in reports.items():
+        found = report["calibrator"]["projects"]
+        cells = ("only a platt map can be moved", "") if found is None else (f"{found['offset_sd']:.2f}", f"{found['slope_sd']:.2f}")
+        rows.append((code(task), report["calibrator"]["fitted_on"]["groups"], *cells))
+    columns = ("task", "projects", "offset, log odds", "slope, log odds per standard deviation of the log odds")
+    return table(columns, "lrrr", rows)
+
+
+def hidden(run: Path) -> str:
+    """How often what the model wrote is not shown, or shown otherwise."""
+    rows = []
+    labels = {one["id"]: one["exact_match"] for one in _lines(run / "labels.jsonl")}
+    made = [one for one in _lines(run / "generations.jsonl") if one["text"].strip()]
+    for task in TASKS:
+        of_task = [one for one in made if one["task"] == task]
+        out = [one for one in of_task if one["inserted"] is None]
+        shown = [one for one in of_task if one["inserted"] is not None]
+        cut = sum(one["inserted"].rstrip() != one["text"].rstrip() for one in shown)
+        exact = sum(bool(labels.get(one["id"])) for one in out)
+        rows.append((code(task), f"{len(of_task):,}", _share(len(out), len(of_task)), exact, _share(cut, len(shown))))
+    return table(("task", "with text", "not shown", "of these exact", "shown, but cut"), "lrrrr", rows)
+
+
+def _share(k: int, n: int) -> str:
+    return f"{k:,}, {percents((k / n, *wilson(k, n)))}" if n else "0"
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def rates(run: Path) -> dict[str, dict[str, Any]]:
+    """The share of exact matches by task, with its interval, as the run's own report has it."""
+    return {task: rate(read_samples([run / "samples" / f"{task}.jsonl"])) for task in TASKS}
+
+
+def share(found: dict[str, dict[str, Any]]) -> str:
+    """A sentence on how often the embedded model is right."""
+    line, rest, middle = (f"{100 * found[task]['value']:.0f}" for task in TASKS)
+    return (
+        f"Of unseen projects it writes {line} of 100 lines exactly as they are, {rest} of 100 rests of a line, and {middle} of 100\n"
+        "places inside brackets."
+    )
+
+
+def card(found: dict[str, dict[str, Any]]) -> str:
+    """The model card's table of exact matches."""
+    rows = [(code(task), percents({name: row[name] for name in ("value", "low", "high")}), f"{row['n']:,}") for task, row in found.items()]
+    return table(("task", "exact match", "suggestions"), "lcr", rows)
+
+
+def main() -> None:
+    """Fill the blocks, and put reports and pictures in their place."""
+    tree, folder, run = map(Path, sys.argv[1:])
+    reports: Reports = {task: json.loads((folder / task / "report.json").read_text())["reports"][0] for task in TASKS}
+    of, found = present().named(*TASKS), rates(run)
+    for task in TASKS:
+        to = tree / REPORTS / task
+        to.mkdir(parents=True, exist_ok=True)
+        for name in ("reliability-exact_match.svg", "ranking-exact_match.svg", "report.md"):
+            shutil.copyfile(folder / task / name, to / name)
+    contents = {
+        "result": result(reports),
+        "before-and-after": before_and_after(reports),
+        "hidden": hidden(run),
+        "dial": dial(reports),
+        "by-project": by_project(reports),
+        "selection": selection(reports),
+        "between-projects": between_projects(reports),
+    }
+    fill(tree, "docs/calibration.md", contents, of)
+    fill(tree, "training/README.md", {"exact-match": card(found)}, of)
+    for page in ("README.md", "docs/commands.md"):
+        fill(tree, page, {"share": share(found)}, of)
+
+
+if __name__ == "__main__":
+    main()

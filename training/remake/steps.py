@@ -1,0 +1,229 @@
+"""The steps: what is made of what, by which commands, and how long that takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TASKS = ("line", "line_rest", "line_middle")
+
+# Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest: files, and folders with all in them.
+_PLACES = ("offline_eval/line_completion", "analysis/python", "calibration/measures")
+_FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics", "calibration/evidence.py",
+         "calibration/guards.py", "calibration/monitoring/dial.py")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step.
+
+    Attributes
+        name: GROUP/STEP.
+        needs: the steps whose results it reads.
+        code: what decides its result beside model, prompt and commands: files and folders of the repository.
+        commands: as in a shell, where `assay` and `python` are those of this environment and `> FILE` at the end keeps what is printed.
+            {self} is the step's own folder, {GROUP/STEP} that of another; {tree} is where evidence is written: the repository.
+            {workers}, {python312}, {f16} and {exported} are found on the machine; other names in braces are sizes.
+        makes: what it writes into the tree: files, folders, and blocks as PAGE#BLOCK.
+        minutes: how long it takes on two quiet cores, and `because`, how that is known.
+        programs: what must be on the machine, of PROGRAMS.
+    """
+
+    name: str
+    commands: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    minutes: float = 1.0
+    because: str = "a guess"
+    programs: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """What stands before the slash."""
+        return self.name.partition("/")[0]
+
+
+# As many as take minutes, and as few as show that every step runs.
+FULL = {
+    "per_project": "150", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
+    # All whose suites serve, and those whose tests take least.
+    "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
+}  # fmt: skip
+TRIAL = {
+    "per_project": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
+    "suites": "cachetools,toolz", "quick_suites": "toolz",
+    "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --items 2",
+}  # fmt: skip
+PROGRAMS = {
+    "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
+    "corpus": "the training corpus: python -m training.corpus build",
+    "exported": "the run that the embedded model was exported from, export-<M>M of training.background",
+    "node": "node and npm",
+    "chromium": "Chromium, or another browser that ASSAY_CHROMIUM names",
+}
+
+STEPS = (
+    Step(
+        "exact_match/complete",
+        ("assay eval calibration --out {self}/run --per-project {per_project} --workers {workers}",),
+        code=_PLACES, minutes=8, because="8,900 gaps at 19 a second",
+    ),
+    Step(
+        "exact_match/complete_several",
+        ("assay eval calibration --out {self}/run --per-project {per_project} --alternatives 4 --workers {workers}",),
+        code=_PLACES, minutes=16, because="8,900 gaps of four, at half the rate of one",
+    ),
+    Step(
+        "exact_match/fit",
+        (
+            *(
+                f"assay calibrate fit {{exact_match/complete}}/run/samples/{task}.jsonl --event exact_match --features free "
+                f"--out {{self}}/calibrators/exact_match-{task}.json"
+                for task in TASKS
+            ),
+            *(
+                f"assay calibrate fit {{exact_match/complete_several}}/run/samples/{task}.jsonl --event exact_match --features free "
+                f"--out {{self}}/calibrators/exact_match-{task}-alternatives.json"
+                for task in TASKS
+            ),
+            "python benchmarks/alternatives.py --calibrators {self}/calibrators --json {self}/unshipped.json "
+            + " ".join(f"{{exact_match/complete_several}}/run/samples/{task}.jsonl" for task in TASKS)
+            + " > {self}/alternatives.md",
+            "python -m training.remake.ship {tree} {self}/calibrators {self}/unshipped.json",
+        ),
+        needs=("exact_match/complete", "exact_match/complete_several"),
+        code=(*_FITS, "benchmarks/alternatives.py", "training/remake/ship.py"),
+        makes=tuple(f"calibration/shipped/exact_match-{task}{of}.json" for task in TASKS for of in ("", "-alternatives")),
+        minutes=3,
+    ),
+    Step(
+        "exact_match/report",
+        (
+            *(
+                f"assay calibrate report {{exact_match/complete}}/run/samples/{task}.jsonl --event exact_match --features free "
+                f"--out {{self}}/{task}"
+                for task in TASKS
+            ),
+            "python -m training.remake.pages.exact_match {tree} {self} {exact_match/complete}/run",
+            f"python -m training.remake.pages.pasted {{tree}} docs/calibration.md {{exact_match/fit}}/alternatives.md {','.join(TASKS)} "
+            "'promised=What calibrators of first choices promise for alternatives' 'alternatives=Fitted on all alternatives' "
+            "'alternatives-first=For first choices' 'alternatives-shipped=Which are shipped'",
+        ),
+        needs=("exact_match/complete", "exact_match/fit"),
+        code=(*_FITS, "calibration/report", "training/remake/pages"),
+        makes=(
+            *(f"docs/calibration/{task}" for task in TASKS),
+            *(f"docs/calibration.md#{block}" for block in (
+                "result", "before-and-after", "hidden", "dial", "by-project", "selection", "between-projects",
+                "promised", "alternatives", "alternatives-first", "alternatives-shipped",
+            )),
+            "training/README.md#exact-match", "README.md#share", "docs/commands.md#share",
+        ),
+        minutes=1,
+    ),
+    Step(
+        "exact_match/reflective",
+        ("assay eval calibration --out {self}/run --per-project {reflective} --reflective --workers {workers}",),
+        code=_PLACES, minutes=6, because="1,800 gaps with two further questions each",
+    ),
+    Step(
+        "exact_match/measures",
+        ("python -m training.remake.pages.measures {tree} {exact_match/complete}/run {exact_match/reflective}/run",),
+        needs=("exact_match/complete", "exact_match/reflective"),
+        code=(*_FITS, "training/remake/pages/measures.py"),
+        makes=("docs/calibration.md#measures", "docs/calibration.md#reflective", "docs/maps.md#levels"),
+        minutes=3,
+    ),
+    Step(
+        "exact_match/typed_along",
+        (
+            "python benchmarks/typed_along.py --per-project {typed} --workers {workers} --calibrators {tree}/calibration/shipped "
+            "> {self}/typed.md",
+            f"python -m training.remake.pages.pasted {{tree}} docs/calibration.md {{self}}/typed.md {','.join(TASKS)} "
+            "'typed-along=Typed along'",
+        ),
+        needs=("exact_match/fit",),
+        code=("benchmarks/typed_along.py", "server/requests/cache.py"),
+        makes=("docs/calibration.md#typed-along",),
+        minutes=8, because="3,600 gaps of four",
+    ),
+    Step(
+        "recording/demo",
+        ("assay demo > {self}/demo.txt", "python -m training.remake.pages.recording {tree} {self}/demo.txt"),
+        needs=("exact_match/fit",),
+        code=("examples", "cli/demo.py", "training/remake/pages/recording.py"),
+        makes=("README.md#demo", "docs/commands.md#demo"),
+        minutes=0.2,
+    ),
+    Step(
+        "card/evaluate",
+        (
+            "python -m training.evaluate inference/embedded/assay.gguf --json {self}/figures.json {f16} {card} > {self}/table.md",
+            "python -m training.remake.pages.model_card {tree} figures {self}/table.md",
+        ),
+        code=("training/evaluate.py", "training/scores.py", "training/fix_scores.py", "training/ngram.py", "training/data.py"),
+        makes=("training/README.md#figures",),
+        minutes=11, because="the last run that was noted in the model card", programs=("corpus",),
+    ),
+    Step(
+        "card/check",
+        (
+            "python -m training.check_export --run {exported} --tokenizer {exported}/../tokenizer.json > {self}/check.txt",
+            "python -m training.remake.pages.model_card {tree} check {self}/check.txt",
+        ),
+        code=("training/check_export.py", "training/export.py"),
+        makes=("training/README.md#check",),
+        minutes=5, programs=("exported",),
+    ),
+    Step(
+        "pictures/vscode",
+        ("editors/vscode/e2e/draw-pictures {tree}/editors/vscode/media",),
+        needs=("exact_match/fit",),
+        code=("editors/vscode/e2e/pictures.ts", "editors/vscode/src"),
+        makes=tuple(f"editors/vscode/media/{name}.png" for name in ("ghost", "dial", "panel")),
+        minutes=3, programs=("node", "chromium"),
+    ),
+    Step(
+        "tests_pass/run",
+        (
+            *(
+                f"python benchmarks/repositories.py run --out {{self}} --sources {{shared}}/repositories --projects {projects} "
+                f"--samples {samples} --minutes {{minutes}} --workers {{workers}} --python {{python312}}"
+                for projects, samples in (("{suites}", "{samples}"), ("{quick_suites}", "{more_samples}"))
+            ),
+            "python benchmarks/repositories.py pool --out {self}",
+        ),
+        code=("offline_eval/repository", "analysis/oracle", "analysis/python", "calibration/measures", "benchmarks/repositories.py"),
+        minutes=120, because="3,100 places at two seconds by the median, and the suites' own runs", programs=("python312",),
+    ),
+    Step(
+        "tests_pass/fit",
+        (
+            # Only a Platt map can be moved toward a project's own samples, which is what these maps are for.
+            *(
+                f"assay calibrate fit {{tests_pass/run}}/samples/{task}.jsonl --event tests_pass --features free --map platt "
+                f"--out {{tree}}/calibration/shipped/tests_pass-{task}.json"
+                for task in TASKS
+            ),
+            "python -m training.remake.pages.tests_pass {tree}",
+        ),
+        needs=("tests_pass/run",),
+        code=(*_FITS, "training/remake/pages/tests_pass.py"),
+        makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), "docs/calibration.md#tests-pass"),
+        minutes=1,
+    ),
+    Step(
+        "tests_pass/tables",
+        (
+            "python benchmarks/repositories.py table --out {tests_pass/run} > {self}/tables.md",
+            f"python -m training.remake.pages.pasted {{tree}} docs/repository.md {{self}}/tables.md {','.join(TASKS)},block "
+            "projects=Projects costs=Costs 'cross=Exact match against passing tests' "
+            "'over-projects=Calibrators over projects, each project judged by a map of all others' "
+            "\"own-samples=What a project's own samples bring\"",
+        ),
+        needs=("tests_pass/run",),
+        code=(*_FITS, "benchmarks/repositories.py"),
+        makes=tuple(f"docs/repository.md#{block}" for block in ("projects", "costs", "cross", "over-projects", "own-samples")),
+        minutes=15,
+    ),
+)  # fmt: skip
