@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
 from typing import Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .stopping.stop import Stop
 
@@ -38,10 +41,52 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A line of the user's files that a text was seen in before.
+
+    path: None for the open file. line: from 1. part: of its tokens, by their probability.
+    """
+
+    path: str | None
+    line: int
+    part: float
+
+
+class MemoryReader(Protocol):
+    """Follows one generation, and mixes what a memory says into its distributions."""
+
+    def mix(self, row: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The log-probabilities of the next token, from the model's logits; -inf stays."""
+        ...
+
+    def take(self, token: int) -> None:
+        """Follow the text with the token that was taken from the last distribution."""
+        ...
+
+    def copy(self) -> Self:
+        """A reader of the same text so far, that goes its own way."""
+        ...
+
+    def sources(self) -> tuple[Source, ...]:
+        """The lines that carried most of the text."""
+        ...
+
+
+class Memory(Protocol):
+    """What the user's files say at one cursor (`project_memory`)."""
+
+    def reader(self, held: str) -> MemoryReader:
+        """A reader for one generation. held: what the prompt holds back of the text before the cursor."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """A prompt's token ids. Only `Model.fim` places control tokens; text never becomes one, even where it spells one.
 
     Attributes
+        memory: what the user's files say comes next, for the models that compute whole distributions (`Capabilities.memory`); None for
+            nothing.
         held: what stands before the cursor behind the prompt's end (token healing). A generation writes it again, and its text and its
             tokens begin behind it. A model that can't be held to it (`Capabilities.heals`) holds back at most one space, which its text
             need not begin with.
@@ -56,6 +101,7 @@ class Prompt:
     extra: tuple[tuple[str, str], ...] = ()
     path: str = ""
     held: str = ""
+    memory: Memory | None = field(default=None, compare=False, repr=False)
 
     @property
     def held_bytes(self) -> bytes:
@@ -117,12 +163,14 @@ class Generation:
         text: what the stop rule leaves, in whole characters, without the newline or the dedented line that ended it.
         tokens: every sampled token behind the cursor in order, with the one that ended the text (the newline, the end-of-text token): its
             log-probability says how sure the model was that the text ends *here*.
+        sources: where the text was seen before, if a memory carried it.
     """
 
     text: str
     tokens: tuple[Token, ...]
     stopped_by: StopReason
     timings: Timings
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +185,7 @@ class Capabilities:
         tokenize: its own tokens; else their number is estimated from the text's length.
         fim: it uses the text behind the cursor.
         heals: it can be held to what stands before the cursor (token healing).
+        memory: it takes tokens from distributions that a memory is mixed into (`Prompt.memory`).
     """
 
     logprobs: bool = True
@@ -147,6 +196,7 @@ class Capabilities:
     tokenize: bool = True
     fim: bool = True
     heals: bool = True
+    memory: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,211 @@
+"""The memory as one generation reads it: it follows the text token by token, and mixes what was seen into each distribution."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ..model import Source
+from .evidence import Evidence, evidence_of, gathered
+from .index import MAX_MATCHED
+from .lookup import Lookup, Numbered, Seen, Written
+from .mixture import MIN_LOGPROB, Row, logprobs_of, mix, normalised
+from .spelling import Spelling
+from .weights import Gains
+from .words import being_written, columns, line_end, split
+
+# So much of the text before the prompt's end is read, in characters: more than the words that are compared have.
+TAIL = 1_500
+_MAX_PLACES_OF_A_TOKEN = 8
+# A line is named where so much of the text was carried from there.
+_MIN_CARRIED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """How the memory carried one token: the part of its probability that is not the model's own, and the places where it was seen before.
+
+    places: number of the index, and where in it.
+    """
+
+    part: float
+    places: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What the last distribution was mixed from."""
+
+    seen: tuple[Seen, ...]
+    numbers: Numbered
+    evidence: Evidence
+    gains: Row
+
+
+class Reader:
+    """Reads a memory along one text. Alternatives of one prompt each have a copy.
+
+    Parameters
+        before: the text that the prompt ends with; its last `TAIL` characters are enough.
+        held: what stands between the prompt's end and the cursor, with which the generated text must begin.
+    """
+
+    def __init__(self, lookups: Sequence[Lookup], spelling: Spelling, gains: Gains, before: str, held: str = "") -> None:
+        self._lookups, self._spelling, self._gains = tuple(lookups), spelling, gains
+        self._text = before[-TAIL:]
+        self._cut = len(before) > TAIL
+        self._given = len(self._text) + len(held)
+        self._unfinished = b""
+        self._held = held.encode("utf-8", "replace")
+        # The line that is written, by where it begins and how it is indented, and for each index the last words before it.
+        self._line: tuple[int, str] | None = None
+        self._earlier: tuple[list[int], ...] = ()
+        self._step: _Step | None = None
+        self.carried: tuple[Carried, ...] = ()
+
+    def copy(self) -> Self:
+        """A reader of the same text so far, that goes its own way."""
+        return copy.copy(self)
+
+    def mix(self, row: Row, out: Row | None = None) -> Row:
+        """The log-probabilities of the next token, normalised, from a row of logits or log-probabilities; -inf stays -inf."""
+        logprobs = np.empty_like(row) if out is None else out
+        self._step = step = self._seen(row, logprobs)
+        if step is not None:
+            mix(logprobs, step.evidence, step.gains, self._spelling)
+        return logprobs
+
+    def sources(self) -> tuple[Source, ...]:
+        """The lines that carried at least half of the text, most first; none where the model wrote it itself."""
+        parts: defaultdict[tuple[str | None, int], float] = defaultdict(float)
+        for token in self.carried:
+            for line in {self._lookups[index].line_of(place) for index, place in token.places}:
+                parts[line] += token.part
+        count = len(self.carried)
+        found = [Source(path, line, part / count) for (path, line), part in parts.items() if part >= _MIN_CARRIED * count]
+        return tuple(sorted(found, key=lambda source: (-source.part, source.path or "", source.line)))
+
+    def evidence(self, row: Row, event: int) -> tuple[float, Evidence | None]:
+        """The log-probability of an event by the model alone, and what the mixture would be made of; None where nothing was seen."""
+        logprobs = np.empty_like(row)
+        self._step = step = self._seen(row, logprobs)
+        own = logprobs_of([event], logprobs, self._spelling)
+        return float(own[0]), None if step is None else step.evidence
+
+    def take(self, token: int) -> None:
+        """Follow the text with the token that was taken."""
+        self._remember(token)
+        piece = self._spelling.bytes_of(token)
+        if self._held:
+            self._held = self._held[len(piece) :] if self._held.startswith(piece) else b""
+        data = self._unfinished + piece
+        whole = _whole_characters(data)
+        self._text += data[:whole].decode("utf-8", "replace")
+        self._unfinished = data[whole:]
+
+    def _seen(self, row: Row, logprobs: Row) -> _Step | None:
+        state = normalised(row, logprobs)
+        if math.isnan(state.entropy):
+            return None
+        found = self._written()
+        if found is None:
+            return None
+        complete, written = found
+        numbers = Numbered()
+        seen = []
+        for lookup, earlier in zip(self._lookups, self._earlier, strict=True):
+            context = [*earlier, *lookup.ids(complete)][-MAX_MATCHED:]
+            seen.append(lookup.seen(context, written, numbers))
+        events = numbers.events
+        if not events:
+            return None
+        together = gathered(seen, len(events))
+        kept = together.kept.tolist()
+        events = [events[number] for number in kept]
+        evidence = evidence_of(together, np.array(events), logprobs_of(events, logprobs, self._spelling), state, written)
+        return _Step(tuple(seen), numbers, evidence, self._gains.of(evidence)) if len(evidence.events) else None
+
+    def _written(self) -> tuple[list[str], Written] | None:
+        """The complete words of the line, and the next; None in the middle of a character, and where the indentation is not known yet."""
+        try:
+            ahead = self._held.decode()
+        except UnicodeDecodeError:
+            return None
+        if self._unfinished:
+            return None
+        text = self._text + ahead
+        start = text.rfind("\n") + 1
+        line = text[start:]
+        body = line.lstrip(" \t")
+        indentation = line[: len(line) - len(body)]
+        if not body and start > self._given:
+            if not indentation:
+                return None
+            if len(indentation) % 2:
+                # The last space of an indentation mostly is of the next word's token.
+                ahead = " "
+                indentation += " "
+        if self._line != (start, indentation):
+            words = self._words_before(text, start, columns(indentation))
+            self._earlier = tuple(lookup.ids(words) for lookup in self._lookups)
+            self._line = (start, indentation)
+        complete, begun = being_written(body)
+        return complete, Written(begun, ahead)
+
+    def _words_before(self, text: str, start: int, indentation: int) -> list[str | int]:
+        """The last words before a line that is indented so far."""
+        head = len(text) - len(text.lstrip(" \t"))
+        # Where the text began earlier, its first word may be a part of one, and its first line's indentation is not known.
+        before = None if self._cut else columns(text[:head])
+        found = split(text[head:start])[self._cut :]
+        words: list[str | int] = []
+        for number, word in enumerate(found, start=1):
+            if "\n" not in word:
+                words.append(word)
+                continue
+            after = indentation if number == len(found) else columns(word[word.rindex("\n") + 1 :])
+            if before is None:
+                words.clear()
+            else:
+                words.append(line_end(before, after))
+            before = after
+        return words[-MAX_MATCHED:]
+
+    def _remember(self, token: int) -> None:
+        """Note how far the memory carried a token, unless it only repeats what stands before the cursor."""
+        step = self._step
+        if len(self._held) and len(self._spelling.bytes_of(token)) <= len(self._held):
+            return
+        event = int(self._spelling.event_of[token])
+        among = [] if step is None else np.flatnonzero(step.evidence.events == event).tolist()
+        if step is None or not among:
+            self.carried += (Carried(0.0),)
+            return
+        own, gain = float(step.evidence.logprobs[among[0]]), float(step.gains[among[0]])
+        part = 1.0 - math.exp(min(0.0, own - max(own, MIN_LOGPROB) - gain))
+        places: list[tuple[int, int]] = []
+        for index, seen in enumerate(step.seen):
+            here = seen.of == step.numbers[event]
+            if part > 0 and here.any():
+                matched = seen.matched[here]
+                best = seen.at[here][matched == matched.max()]
+                places += [(index, place) for place in np.sort(best)[:_MAX_PLACES_OF_A_TOKEN].tolist()]
+        self.carried += (Carried(part, tuple(places)),)
+
+
+def _whole_characters(data: bytes) -> int:
+    """How many of the bytes are whole characters, or can't be any."""
+    for back in range(1, min(3, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            needed = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) - back if back < needed else len(data)
+        if byte < 0x80:
+            break
+    return len(data)

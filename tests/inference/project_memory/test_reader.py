@@ -1,0 +1,209 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.project_memory.memory import ProjectMemory
+from assay.inference.project_memory.mixture import Row
+from assay.inference.project_memory.project import project_of
+from assay.inference.project_memory.weights import Scope
+
+FILE = '''import json
+from pathlib import Path
+
+
+def load_settings(path: Path) -> dict:
+    """Read the settings."""
+    with path.open(encoding="utf-8") as file:
+        settings = json.load(file)
+    return settings
+
+
+def save_settings(path: Path, settings: dict) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        json.dump(settings, file)
+
+
+naïve = ["漢字", "größer"]
+'''
+OTHER = "class Registry:\n    def register_handler(self, handler_name):\n        self.handlers[handler_name] = handler_name\n"
+SCOPES: tuple[Scope, ...] = ("file", "project")
+
+
+@pytest.fixture
+def remembers(memory: ProjectMemory) -> ProjectMemory:
+    memory.project = project_of([("app.py", FILE), ("registry.py", OTHER)])
+    return memory
+
+
+def row(seed: int, size: int = 8200) -> Row:
+    return np.random.default_rng(seed).normal(0, 3, size).astype(np.float32)
+
+
+def logprob_of_text(memory: ProjectMemory, model: LlamaModel, before: str, after: str, text: str) -> tuple[float, float]:
+    """log p of a text by a model that finds all tokens equally likely, without and with the memory."""
+    reader = memory.at(before, after, "app.py").reader("")
+    total = 0.0
+    for token in (tokens := model.tokenize(text)):
+        total += float(reader.mix(np.zeros(8200, np.float32))[token])
+        reader.take(token)
+    return -len(tokens) * math.log(8200), total
+
+
+@given(st.integers(0, len(FILE)), st.integers(0, 20), st.sampled_from(SCOPES), st.integers(0, 9))
+def test_a_mixture_sums_to_one_wherever_the_cursor_is(
+    embedded: LlamaModel, remembers_once: ProjectMemory, at: int, written: int, scope: Scope, seed: int
+) -> None:
+    reader = remembers_once.at(FILE[:at], FILE[at:], "app.py", scope).reader("")
+    for token in embedded.tokenize(FILE[at:])[:written]:
+        reader.take(token)
+    mixed = reader.mix(row(seed))
+    assert np.isfinite(mixed).all()
+    assert np.exp(mixed, dtype=np.float64).sum() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.fixture(scope="module")
+def remembers_once(embedded: LlamaModel) -> ProjectMemory:
+    memory = ProjectMemory(embedded, embedded.fingerprint.id)
+    memory.project = project_of([("app.py", FILE), ("registry.py", OTHER)])
+    return memory
+
+
+@given(st.sampled_from([line for line in FILE.splitlines() if line.strip()]), st.integers(1, 30), st.sampled_from(SCOPES))
+def test_following_a_line_gives_the_same_mixture_as_beginning_behind_it(
+    embedded: LlamaModel, remembers_once: ProjectMemory, line: str, count: int, scope: Scope
+) -> None:
+    before, after = FILE[: FILE.index(line)] + line[: len(line) - len(line.lstrip())], FILE[FILE.index(line) :]
+    tokens = embedded.tokenize(line.lstrip())[:count]
+    memory = remembers_once.at(before, after, "app.py", scope)
+    following = memory.reader("")
+    written = b""
+    for token in tokens:
+        following.mix(row(0))
+        following.take(token)
+        written += embedded.token_bytes(token)
+    try:
+        text = written.decode()
+    except UnicodeDecodeError:
+        return
+    beginning = type(following)(following._lookups, following._spelling, following._gains, before + text)
+    assert np.array_equal(following.mix(row(1)), beginning.mix(row(1)))
+
+
+def test_what_cannot_be_written_stays_impossible(remembers: ProjectMemory) -> None:
+    masked = row(3)
+    masked[::2] = -np.inf
+    mixed = remembers.at(FILE, "", "app.py").reader("").mix(masked)
+    assert np.isneginf(mixed[::2]).all()
+    assert np.exp(mixed, dtype=np.float64).sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_a_text_that_stands_in_the_file_becomes_more_likely_and_the_models_row_stays(
+    embedded: LlamaModel, remembers: ProjectMemory
+) -> None:
+    before, after = FILE + "\n\ndef load_more(path):\n    with path.", "\n"
+    alone, mixed = logprob_of_text(remembers, embedded, before, after, 'open(encoding="utf-8") as file:\n')
+    assert mixed > alone + 30
+    logits = row(0)
+    kept = logits.copy()
+    remembers.at(before, after, "app.py").reader("").mix(logits)
+    assert np.array_equal(logits, kept)
+
+
+def test_a_text_of_another_file_is_seen_with_the_project_and_not_with_the_file_alone(
+    embedded: LlamaModel, remembers: ProjectMemory
+) -> None:
+    before = "from registry import Registry\n\nregistry = Registry()\nregistry.regis"
+    token = embedded.tokenize(".register_handler")[1:]
+    said = {}
+    for scope in SCOPES:
+        reader = remembers.at(before, "\n", "main.py", scope).reader("")
+        said[scope] = float(reader.mix(np.zeros(8200, np.float32))[embedded.tokenize("ter_handler")[0]])
+    assert token
+    assert said["project"] > said["file"] + 3
+
+
+def test_the_first_tokens_are_of_words_that_begin_as_what_is_held_back(embedded: LlamaModel, remembers: ProjectMemory) -> None:
+    before = FILE + "\n\nsettings = load_se"
+    held = "_se"
+    reader = remembers.at(before, "\n", "app.py").reader(held)
+    mixed = reader.mix(np.zeros(8200, np.float32))
+    best = embedded.token_bytes(int(mixed.argmax()))
+    assert b"_settings".startswith(best)
+    assert len(best) > 1
+
+
+def test_the_sources_are_the_lines_that_the_text_stands_in(embedded: LlamaModel, remembers: ProjectMemory) -> None:
+    reader = remembers.at("\n\ndef other(self, handler_name):\n    self", "\n", "new.py").reader("")
+    for token in embedded.tokenize(".handlers[handler_name]"):
+        reader.mix(np.zeros(8200, np.float32))
+        reader.take(token)
+    (source,) = reader.sources()
+    assert (source.path, source.line) == ("registry.py", 3)
+    assert 0.5 <= source.part <= 1
+
+
+def test_a_text_of_the_open_file_has_its_line_there_on_both_sides_of_the_cursor(embedded: LlamaModel, memory: ProjectMemory) -> None:
+    unique = "transform = collect_everything(argument)\n"
+    for before, after, line in ((unique + "x = 1\n", "", 1), ("x = 1\n", "\n\n" + unique, 4)):
+        reader = memory.at(before + "transform = ", after, "a.py").reader("")
+        for token in embedded.tokenize("collect_everything(argument)"):
+            reader.mix(np.zeros(8200, np.float32))
+            reader.take(token)
+        assert [(source.path, source.line) for source in reader.sources()] == [(None, line)]
+
+
+def test_a_text_that_was_never_seen_has_no_source(embedded: LlamaModel, remembers: ProjectMemory) -> None:
+    reader = remembers.at(FILE, "", "app.py").reader("")
+    for token in embedded.tokenize("zyx = 999 @ qqq"):
+        reader.mix(row(0))
+        reader.take(token)
+    assert reader.sources() == ()
+
+
+def test_copies_go_their_own_ways(embedded: LlamaModel, remembers: ProjectMemory) -> None:
+    first = remembers.at(FILE + "\nsettings = ", "", "app.py").reader("")
+    second = first.copy()
+    for token in embedded.tokenize("load_settings"):
+        first.mix(row(0))
+        first.take(token)
+    for token in embedded.tokenize("json"):
+        second.take(token)
+    again = remembers.at(FILE + "\nsettings = ", "", "app.py").reader("")
+    for token in embedded.tokenize("json"):
+        again.take(token)
+    assert np.array_equal(second.mix(row(1)), again.mix(row(1)))
+    assert not np.array_equal(first.mix(row(1)), again.mix(row(1)))
+
+
+def test_a_generated_line_is_followed_at_any_indentation(embedded: LlamaModel, remembers: ProjectMemory) -> None:
+    alone, mixed = logprob_of_text(
+        remembers, embedded, FILE + "\n\nfor path in paths:\n    if path:", "", "\n        with path.open(encoding"
+    )
+    assert mixed > alone + 20
+
+
+def test_half_a_character_and_half_a_surrogate_are_followed(embedded: LlamaModel, remembers: ProjectMemory) -> None:
+    reader = remembers.at(FILE + '\nmore = ["', "\ud800\n", "app.py").reader("")
+    for token in embedded.tokenize("漢字\ud800größer"):
+        assert np.exp(reader.mix(row(0)), dtype=np.float64).sum() == pytest.approx(1, abs=1e-4)
+        reader.take(token)
+
+
+def test_rows_that_are_no_numbers_are_given_back_for_the_model_to_refuse(remembers: ProjectMemory) -> None:
+    broken = row(0)
+    broken[7] = np.nan
+    assert np.isnan(remembers.at(FILE, "", "app.py").reader("").mix(broken)).any()
+
+
+def test_memories_of_different_scopes_and_weights_have_different_fingerprints(embedded: LlamaModel, remembers: ProjectMemory) -> None:
+    damped = ProjectMemory(embedded, "another model")
+    prints = {remembers.at("", "", scope=scope).fingerprint for scope in SCOPES} | {damped.at("", "").fingerprint}
+    assert len(prints) == 3
+
+
+def test_without_a_project_the_memory_is_the_files(memory: ProjectMemory) -> None:
+    assert memory.at(FILE, "").scope == "file"
