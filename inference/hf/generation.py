@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from ..errors import ForwardFailed
 from ..healing.sorted_vocabulary import Tokens
 from ..healing.typed_along import TypedAlong, Weights
-from ..model import Generation, StopReason, Timings, Token
+from ..model import Generation, MemoryReader, Prompt, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
 from .cache import Batch
@@ -29,17 +29,19 @@ def check_numbers(path: Path, logprobs: list[float]) -> list[float]:
     return logprobs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Generating:
-    """One generation while it is made: its text, the rule that chooses its tokens, and its shares for who types along."""
+    """One generation while it is made: its text, the rule that chooses its tokens, its shares for who types along, and its memory."""
 
     text: Continuation
     choose: Choose
     typed_along: TypedAlong
+    memory: MemoryReader | None = None
 
     def generation(self, otherwise: StopReason, timings: Timings) -> Generation:
         """What was made. otherwise: why it ended where none of its own rules ended it."""
-        return self.text.generation(otherwise, timings, self.typed_along.shares)
+        made = self.text.generation(otherwise, timings, self.typed_along.shares)
+        return made if self.memory is None else replace(made, sources=self.memory.sources())
 
 
 class GenerationLoop:
@@ -48,16 +50,20 @@ class GenerationLoop:
     def __init__(self, path: Path, tokenizer: TextTokenizer) -> None:
         self._path, self._tokenizer = path, tokenizer
 
-    def generating(self, text: Continuation, choose: Choose) -> Generating:
+    def generating(self, prompt: Prompt, text: Continuation, choose: Choose) -> Generating:
         """A generation that has not begun."""
-        return Generating(text, choose, self._tokenizer.healing.typed_along())
+        memory = None if prompt.memory is None else prompt.memory.reader(prompt.held)
+        return Generating(text, choose, self._tokenizer.healing.typed_along(), memory)
 
     def rows(self, logits: Tensor, several: Sequence[Generating]) -> Tensor:
-        """The logits, shape (rows, vocabulary), among the tokens that agree with what each generation holds back."""
+        """The logits, shape (rows, vocabulary), among the tokens that agree with what each generation holds back.
+
+        What the prompt's memory says of them is mixed in.
+        """
         rows = widest_float(logits)
-        if not any(each.text.held for each in several):
+        if not any(each.text.held or each.memory for each in several):
             return rows
-        return torch.stack([self._agreeing(row, each.text.held) for row, each in zip(rows, several, strict=True)])
+        return torch.stack([self._agreeing(row, each) for row, each in zip(rows, several, strict=True)])
 
     def add(self, rows: Tensor, several: Sequence[Generating], chosen: Tensor | None = None) -> tuple[list[int], list[StopReason | None]]:
         """Add a token to each generation, from its row. Returns the tokens, and why each text ends with it or None. Raises ForwardFailed.
@@ -73,8 +79,19 @@ class GenerationLoop:
             piece = self._tokenizer.piece(token)
             # Relative to the chosen token, no weight is lost where its own is not.
             each.typed_along.step(partial(_weights, row, token), math.exp(-logprob), piece)
+            if each.memory is not None:
+                each.memory.take(token)
             reasons.append(each.text.add(Token(token, piece, logprob, best_other, entropy), token in self._tokenizer.ends))
         return [token for token, *_ in found], reasons
+
+    def add_first(
+        self, row: Tensor, several: Sequence[Generating], chosen: Tensor | None = None
+    ) -> tuple[list[int], list[StopReason | None]]:
+        """`add` from one row, shape (1, vocabulary), which is the first one's, and that of all while they have the same text."""
+        if several[0].memory is not None:
+            for each in several[1:]:
+                each.memory = several[0].memory.copy()
+        return self.add(row.expand(len(several), -1), several, chosen)
 
     def only_holds(self, row: Tensor, text: Continuation) -> bool:
         """Whether the most likely token writes nothing but what is held back."""
@@ -110,8 +127,12 @@ class GenerationLoop:
             logits = batch.extend([tokens[row] for row in unfinished])
             tokens, _ = self.add(self.rows(logits, growing), growing)
 
-    def _agreeing(self, row: Tensor, held: bytes) -> Tensor:
-        return only(row, torch.from_numpy(self._tokenizer.healing.agreeing(held)).to(row.device)) if held else row
+    def _agreeing(self, row: Tensor, one: Generating) -> Tensor:
+        if one.text.held:
+            row = only(row, torch.from_numpy(self._tokenizer.healing.agreeing(one.text.held)).to(row.device))
+        if one.memory is None:
+            return row
+        return torch.from_numpy(one.memory.mix(row.float().cpu().numpy())).to(row)
 
 
 def _weights(row: Tensor, chosen: int, tokens: Tokens) -> Weights:

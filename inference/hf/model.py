@@ -127,6 +127,11 @@ class HFModel:
         """The bytes that a token stands for; none for a control token."""
         return self._tokenizer.piece(token)
 
+    @property
+    def vocabulary_size(self) -> int:
+        """How many tokens there are."""
+        return self._open().vocabulary
+
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
 
@@ -161,7 +166,7 @@ class HFModel:
         check_sampling(max_tokens, temperature, top_p)
         stop_check = make_stop_check(cancel, max_ms, begun)
         text = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held_bytes)
-        one = self._loop.generating(text, chooser(temperature, top_p, seed))
+        one = self._loop.generating(prompt, text, chooser(temperature, top_p, seed))
         reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
         while stopped is None:
@@ -199,7 +204,9 @@ class HFModel:
         read = time.perf_counter()
         several = [
             self._loop.generating(
-                Continuation(stop, max_tokens, _for_one(on_token, i), prompt.held_bytes), chooser(temperature, top_p, seed + i)
+                prompt,
+                Continuation(stop, max_tokens, _for_one(on_token, i), prompt.held_bytes),
+                chooser(temperature, top_p, seed + i),
             )
             for i in range(count)
         ]
@@ -221,7 +228,7 @@ class HFModel:
         rows = loop.rows(logits, several[:1])
         if greedy:
             while loop.only_holds(rows[0], several[0].text):
-                token, _ = loop.add(rows.expand(len(several), -1), several, rows.argmax(-1).expand(len(several)))
+                token, _ = loop.add_first(rows, several, rows.argmax(-1).expand(len(several)))
                 if stopped := stop_check():
                     return several, stopped
                 rows = loop.rows(self._reader.extend(token[:1]).logits[:, -1], several[:1])
@@ -233,7 +240,7 @@ class HFModel:
             if number == 0:
                 self._reader.restore(batch.row(row))
 
-        last, _ = loop.add(rows.expand(len(several), -1), several, first)
+        last, _ = loop.add_first(rows, several, first)
         return several, loop.together(batch, last, several, stop_check, hold_the_first)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:

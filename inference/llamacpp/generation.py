@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Generation, StopReason, Timings, Token
+from ..model import Generation, Prompt, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
 from .cache import Cache
@@ -29,16 +30,26 @@ class Generating:
         ended: when it ended, in seconds of time.perf_counter.
     """
 
-    def __init__(self, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: ToDistribution) -> None:
+    def __init__(self, prompt: Prompt, choose: Choose, continuation: Continuation, vocabulary: Vocabulary, read: ToDistribution) -> None:
         self.sampled: list[int] = []
         self.ended: float | None = None
         self._choose, self._continuation, self._vocabulary, self._read = choose, continuation, vocabulary, read
         self._typed_along = vocabulary.healing.typed_along()
+        self._memory = None if prompt.memory is None else prompt.memory.reader(prompt.held)
 
     def distribution(self, logits: NDArray[np.float32]) -> Distribution:
-        """What the next token is taken from: the tokens that agree with what is held back and not written yet, else all."""
+        """What the next token is taken from: the tokens that agree with what is held back and not written yet, else all.
+
+        What the prompt's memory says of them is mixed in.
+        """
         held = self._continuation.held
-        return self._read(only(logits, self._vocabulary.healing.agreeing(held)) if held else logits)
+        row = only(logits, self._vocabulary.healing.agreeing(held)) if held else logits
+        return self._read(row if self._memory is None else self._memory.mix(row))
+
+    def take_from(self, other: Generating) -> None:
+        """Take the next token from the last distribution of another generation, which has the same text so far."""
+        if other._memory is not None:
+            self._memory = other._memory.copy()
 
     def only_holds(self, row: Distribution) -> bool:
         """Whether the most likely token writes nothing but what is held back."""
@@ -52,6 +63,8 @@ class Generating:
         self._typed_along.step(row.weights.__getitem__, row.total, piece)
         token = Token(chosen, piece, row.logprob(chosen), row.best_other_logprob(chosen), row.entropy())
         self.sampled.append(chosen)
+        if self._memory is not None:
+            self._memory.take(chosen)
         stopped = self._continuation.add(token, self._vocabulary.ends(chosen))
         if stopped is not None:
             self.ended = time.perf_counter()
@@ -59,7 +72,8 @@ class Generating:
 
     def generation(self, otherwise: StopReason, timings: Timings) -> Generation:
         """What was made. otherwise: why it ended where none of its own rules ended it."""
-        return self._continuation.generation(otherwise, timings, self._typed_along.shares)
+        made = self._continuation.generation(otherwise, timings, self._typed_along.shares)
+        return made if self._memory is None else replace(made, sources=self._memory.sources())
 
 
 def sampler(temperature: float, top_p: float, seed: int) -> Choose:
@@ -100,20 +114,25 @@ def begin_several(cache: Cache, several: Sequence[Generating], stop_check: StopC
     """
     row = several[0].distribution(cache.row())
     if not greedy:
-        for each in several:
-            each.take(row)
+        _take_first(several, row, [None] * len(several))
         return len(several), None
     while several[0].only_holds(row):
-        for each in several:
-            each.take(row, row.top)
+        _take_first(several, row, [row.top] * len(several))
         if stopped := stop_check():
             return len(several), stopped
         cache.extend([row.top])
         row = several[0].distribution(cache.row())
     first = row.most_probable(len(several))
-    for each, token in zip(several, first, strict=False):
-        each.take(row, token)
+    _take_first(several[: len(first)], row, first)
     return len(first), None
+
+
+def _take_first(several: Sequence[Generating], row: Distribution, tokens: Sequence[int | None]) -> None:
+    """Let each take a token of its own, or this one, from the first one's distribution."""
+    for each in several[1:]:
+        each.take_from(several[0])
+    for each, token in zip(several, tokens, strict=True):
+        each.take(row, token)
 
 
 def generate_several(cache: Cache, several: Sequence[Generating], max_tokens: int, stop_check: StopCheck) -> StopReason | None:

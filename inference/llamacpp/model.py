@@ -180,6 +180,11 @@ class LlamaModel:
         self._open()
         return self._vocabulary.piece(token)
 
+    @property
+    def vocabulary_size(self) -> int:
+        """How many tokens there are."""
+        return self._open().session.vocab_size
+
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt that asks for the text between prefix and suffix.
 
@@ -237,7 +242,7 @@ class LlamaModel:
         check_sampling(max_tokens, temperature, top_p)
         stop_check = make_stop_check(cancel, max_ms, begun)
         continuation = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held_bytes)
-        generating = Generating(sampler(temperature, top_p, seed), continuation, self._vocabulary, self._distribution)
+        generating = Generating(prompt, sampler(temperature, top_p, seed), continuation, self._vocabulary, self._distribution)
         reading, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
         if stopped is None:
@@ -274,6 +279,7 @@ class LlamaModel:
         read = time.perf_counter()
         several = [
             Generating(
+                prompt,
                 sampler(temperature, top_p, seed + number),
                 Continuation(stop, max_tokens, None if on_token is None else functools.partial(on_token, number), prompt.held_bytes),
                 self._vocabulary,

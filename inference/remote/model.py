@@ -143,6 +143,7 @@ class RemoteModel:
             tokenize=self._tokenizer is not None,
             fim=self._layout != "left_to_right",
             heals=self._healing.heals,
+            memory=False,
         )
 
     @property

@@ -51,7 +51,7 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_vllm_is_recognised_and_asked_for_all_it_has() -> None:
     with serving(Speech()) as address, RemoteModel(address) as model:
-        assert model.capabilities == Capabilities(entropy=False)
+        assert model.capabilities == Capabilities(entropy=False, memory=False)
         assert (model.layout, model.context_length, model.served.runtime) == ("psm", 500, "vllm 0.11.0")
         prompt = model.fim("ab\n", "c")
         assert prompt == Prompt((PRE, *encode("ab"), SUF, *encode("c"), MID), "psm", held="\n")
@@ -130,7 +130,15 @@ def test_typing_asks_for_one_line() -> None:
 def test_tgi_is_asked_in_text_and_gives_no_log_probabilities() -> None:
     with serving(Speech(kind="tgi")) as address, RemoteModel(address) as model:
         assert model.capabilities == Capabilities(
-            logprobs=False, best_other=False, entropy=False, score=False, next_token=False, tokenize=True, fim=True, heals=False
+            logprobs=False,
+            best_other=False,
+            entropy=False,
+            score=False,
+            next_token=False,
+            tokenize=True,
+            fim=True,
+            heals=False,
+            memory=False,
         )
         assert model.context_length == 400
         prompt = model.fim("x", "y")
@@ -147,7 +155,7 @@ def test_tgi_is_asked_in_text_and_gives_no_log_probabilities() -> None:
 
 def test_another_server_is_asked_with_no_more_than_openai_documents() -> None:
     with serving(Speech(kind="openai", most_logprobs=5, token_names=False)) as address, RemoteModel(address, context_length=64) as model:
-        assert model.capabilities == Capabilities(entropy=False, score=False, next_token=False, tokenize=False, heals=False)
+        assert model.capabilities == Capabilities(entropy=False, score=False, next_token=False, tokenize=False, heals=False, memory=False)
         assert (model.layout, model.context_length) == ("psm", 64)
         generation = model.generate(model.fim("x", "y"), stop=LINE, max_tokens=9)
         assert generation.text == "abc"
