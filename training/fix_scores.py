@@ -28,7 +28,7 @@ def question(model: LlamaModel, item: Fix) -> Prompt:
     token = model.control(FIX)
     assert token is not None, "asked only of a model that has it"
     prompt = model.fim(item.before, item.after)
-    return Prompt((*prompt.tokens, *model.tokenize(item.shown), token), prompt.layout)
+    return Prompt((*prompt.tokens, *model.tokenize(prompt.held), *model.tokenize(item.shown), token), prompt.layout)
 
 
 def collected(model: LlamaModel, files: Iterable[SourceFile], most: int) -> Found:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ INSTEAD: dict[str, tuple[str, ...]] = {
 _OPERATOR = re.compile(r"is\s+not\b|not\s+in\b|is\b|in\b|[=!<>]=|[<>]")
 _ONE = re.compile(r"\s*[+-]\s*1\Z")
 _NOT = re.compile(r"not\b\s*")
+# Before Python 3.11.9, two threads that parse at once may fail with "AST constructor recursion depth mismatch".
+_PARSER = threading.Lock()
 # What stands there is evaluated elsewhere, or is not at the place that the tree says (text inside f-strings, before Python 3.12).
 _LEFT_OUT = frozenset({"annotation", "returns", "decorator_list", "type_params"})
 
@@ -69,7 +72,7 @@ class Bug:
 def parse(text: str) -> ast.Module | None:
     """The tree of a text, or None where Python does not parse it."""
     try:
-        with warnings.catch_warnings():
+        with _PARSER, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
