@@ -15,12 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, sigmoid
+from ..maps.beta import BetaMap, logs_of
 from ..maps.platt import PlattMap
+from ..maps.registry import Map
 from .shrinkage import fit_tree
 
 _MAX_STEPS = 50
@@ -53,12 +56,18 @@ def projects_around(log_odds: Floats, y: NDArray[np.bool_], names: Sequence[str]
     return Projects(len(set(names)), float(log_odds.mean()), float(log_odds.std()) or 1.0, offset, slope)
 
 
-def adapt(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_]) -> PlattMap:
+def is_adaptable(map_: Map) -> TypeGuard[PlattMap | BetaMap]:
+    """Whether a map is one that `adapt` takes: its log odds are linear in its parameters."""
+    return isinstance(map_, (PlattMap, BetaMap))
+
+
+def adapt(parent: PlattMap | BetaMap, projects: Projects, x: Floats, y: NDArray[np.bool_]) -> PlattMap | BetaMap:
     """The parent's map, adapted to samples with features x (n, k), as they enter the map, and labels y (n,).
 
     Without samples it is the parent's map. The covariance includes how far a project may lie from the parent where its samples do not say.
+    A beta map goes toward the mode only as far as it never falls; the loss is convex, so there it is better than the parent.
     """
-    theta = np.array([parent.intercept, *parent.slopes])
+    theta = np.array([parent.intercept, *parent.slopes] if isinstance(parent, PlattMap) else [parent.c, parent.a, parent.b])
     along = theta.copy()
     along[0] -= projects.centre
     jacobian = np.column_stack([np.eye(len(theta))[0], along / projects.spread])
@@ -66,11 +75,17 @@ def adapt(parent: PlattMap, projects: Projects, x: Floats, y: NDArray[np.bool_])
     # θ = parent + root · u with u ~ N(0, 1). So nothing is inverted that may be singular, as for a measure that never varied.
     values, vectors = np.linalg.eigh((prior + prior.T) / 2)
     root = vectors * np.sqrt(np.where(values > _MIN_VARIANCE, values, 0.0))
-    design = np.column_stack([np.ones(len(y)), x])
+    design = np.column_stack([np.ones(len(y)), x if isinstance(parent, PlattMap) else logs_of(x)])
     u, covariance = _mode(design @ root, design @ theta, y)
-    intercept, *slopes = (theta + root @ u).tolist()
-    spread = root @ covariance @ root.T
-    return PlattMap("platt", intercept, tuple(slopes), tuple(map(tuple, ((spread + spread.T) / 2).tolist())), parent.ridge)
+    moved, spread = root @ u, root @ covariance @ root.T
+    kept = tuple(map(tuple, ((spread + spread.T) / 2).tolist()))
+    if isinstance(parent, PlattMap):
+        intercept, *slopes = (theta + moved).tolist()
+        return PlattMap("platt", intercept, tuple(slopes), kept, parent.ridge)
+    falling = moved[1:] < -theta[1:]
+    share = float((theta[1:][falling] / -moved[1:][falling]).min()) if falling.any() else 1.0
+    c, a, b = (theta + share * moved).tolist()
+    return BetaMap("beta", c, max(a, 0.0), max(b, 0.0), kept)
 
 
 def _mode(design: Floats, start: Floats, y: NDArray[np.bool_]) -> tuple[Floats, Floats]:

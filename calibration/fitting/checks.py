@@ -10,10 +10,10 @@ import numpy as np
 from ..arrays import Floats
 from ..calibrator import Calibrator
 from ..maps.checks import MAX_PARAMETER
-from ..maps.platt import PlattMap
 from ..maps.registry import MAPS
 from ..measures.registry import MEASURES, enter
 from ..samples import EVENTS, Sample
+from .adaptation import is_adaptable
 from .shrinkage import LEVELS
 
 
@@ -72,8 +72,8 @@ def check_samples(
 
 def why_not_adaptable(parent: Calibrator, samples: Sequence[Sample], event: str) -> str:
     """Why the map of a calibrator can't be adapted to these samples. Empty where it can."""
-    if not isinstance(parent.map, PlattMap):
-        return f"a map of kind {parent.map.kind} can't be adapted to other samples, only one of kind platt"
+    if not is_adaptable(parent.map):
+        return f"a map of kind {parent.map.kind} can't be adapted to other samples, only one of kind platt or beta"
     if parent.projects is None:
         return f"calibrator {parent.id} does not say how projects differ, so how far to adapt it is not known"
     made = parent.fitted_on

@@ -25,7 +25,7 @@ from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES
 from ..monitoring.dial import dial
 from ..samples import Sample, samples_sha256
-from .adaptation import MAX_SAMPLES, Projects, adapt, projects_around
+from .adaptation import MAX_SAMPLES, Projects, adapt, is_adaptable, projects_around
 from .between_groups import between_group_sd
 from .checks import FitError as FitError
 from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
@@ -207,7 +207,7 @@ def _ranges(raw: Sequence[Floats], parent: Calibrator | None) -> tuple[tuple[flo
 
 def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_]) -> Projects | None:
     """How the maps of projects lie around this map. None for a kind that can't be adapted anyway."""
-    if not isinstance(fitted, PlattMap):
+    if not is_adaptable(fitted):
         return None
     some = slice(None, None, -(-len(known) // MAX_SAMPLES))
     p = held_out[some]
@@ -275,9 +275,9 @@ def _fit_map(data: _Data) -> _Fitted:
     """The whole procedure: select a map, fit it and its levels; or adapt the parent's map."""
     if data.parent:
         parent, projects = data.parent.map, data.parent.projects
-        assert isinstance(parent, PlattMap), "`check_adaptable` refuses any other"
+        assert is_adaptable(parent), "`check_adaptable` refuses any other"
         assert projects is not None, "`check_adaptable` refuses one without"
-        selection = Selection("platt", len(data.names), parent.ridge, ())
+        selection = Selection(parent.kind, len(data.names), parent.ridge if isinstance(parent, PlattMap) else 0.0, ())
         return _Fitted(selection, adapt(parent, projects, data.x, data.y), None, "")
     selection = select_map(data.x, data.y, data.groups, data.names, data.wanted, data.seed)
     tree, about_levels = _tree(data, selection) if data.paths else (None, "")

@@ -35,12 +35,12 @@ class BetaMap:
 
     def log_odds(self, x: Floats) -> Floats:
         """Features (n, k) to log odds (n,)."""
-        log_odds: Floats = self.c + _logs(x) @ np.array([self.a, self.b])
+        log_odds: Floats = self.c + logs_of(x) @ np.array([self.a, self.b])
         return log_odds
 
     def standard_error(self, x: Floats) -> Floats:
         """Features (n, k) to the standard errors of their log odds (n,)."""
-        return standard_errors(np.column_stack([np.ones(len(x)), _logs(x)]), self.covariance)
+        return standard_errors(np.column_stack([np.ones(len(x)), logs_of(x)]), self.covariance)
 
     def describe(self, features: Sequence[str]) -> str:
         """The map in one line."""
@@ -63,7 +63,7 @@ def fit_beta(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = 
     A logarithm that hardly varies gets the slope 0, such as log(1 - p) where all p are near 0. Its slope would be in the millions and mean
     nothing.
     """
-    logs = _logs(x)
+    logs = logs_of(x)
     moves = logs.std(axis=0) > _MIN_SPREAD
     best: tuple[float, BetaMap] | None = None
     for used in ([0, 1], [0], [1], []):
@@ -82,7 +82,7 @@ def fit_beta(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp] | None = 
     return best[1]
 
 
-def _logs(x: Floats) -> Floats:
+def logs_of(x: Floats) -> Floats:
     """log p and -log(1 - p), (n, 2), of the first feature, the log odds of p."""
     z = x[:, 0]
     return np.column_stack([-np.logaddexp(0.0, -z), np.logaddexp(0.0, z)])

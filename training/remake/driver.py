@@ -89,7 +89,8 @@ def _time_of(place: Workplace, step: Step) -> tuple[float, str]:
 def remake(place: Workplace, steps: Sequence[Step], lacking: Mapping[str, str], now: Callable[[], Present]) -> list[str]:
     """Do what is to be done of the steps. Returns why steps were not, one line each; those that need them are left out as well.
 
-    now: the present fingerprints, asked for before each step. Raises RemakeError where they change, and where another call is at work.
+    now: the present fingerprints, asked for after each step. Raises RemakeError where they or the code have changed, and where another call
+    is at work.
     """
     place.work.mkdir(parents=True, exist_ok=True)
     left_out: dict[str, str] = {}
@@ -105,10 +106,8 @@ def remake(place: Workplace, steps: Sequence[Step], lacking: Mapping[str, str], 
                 left_out[step.name] = f"it needs {', '.join(missing or lacks)}"
                 _say(log, f"{title}: left out: {left_out[step.name]}")
                 continue
-            if now() != place.now:
-                raise RemakeError("the model, or how it is asked, has changed meanwhile: start the same command again")
             _say(log, title)
-            if why := _do(place, step, _Teed(log, lock)):
+            if why := _do(place, step, now, _Teed(log, lock)):
                 left_out[step.name] = why
                 _say(log, f"{title}: failed: {why}")
     return [f"{name}: {why}" for name, why in left_out.items()]
@@ -122,7 +121,7 @@ class _Teed:
     lock: TextIO
 
 
-def _do(place: Workplace, step: Step, teed: _Teed) -> str:
+def _do(place: Workplace, step: Step, now: Callable[[], Present], teed: _Teed) -> str:
     """Run the commands of a step and record it. Returns why it failed; empty where it did not."""
     before = place.record(step)
     begun, spent = time.monotonic(), before.seconds if before and before.finished is None else 0.0
@@ -138,6 +137,8 @@ def _do(place: Workplace, step: Step, teed: _Teed) -> str:
     for command in place.commands(step):
         if code := _run(command, environment, teed, beat):
             return f"{command.argv[-1] if len(command.argv) < 3 else ' '.join(command.argv[1:4])} … ended with {code}"
+    if now() != place.now or place.has_changed(step):
+        raise RemakeError("the model, how it is asked, or the code has changed meanwhile: start the same command again")
     place.write(step, replace(beat(), finished=datetime.now(UTC).isoformat(timespec="seconds"), outputs=place.outputs(step)))
     return ""
 

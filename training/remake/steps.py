@@ -199,7 +199,7 @@ STEPS = (
     Step(
         "tests_pass/fit",
         (
-            # Only a Platt map can be moved toward a project's own samples, which is what these maps are for.
+            # A map that can be moved toward a project's own samples, which is what these maps are for.
             *(
                 f"assay calibrate fit {{tests_pass/run}}/samples/{task}.jsonl --event tests_pass --features free --map platt "
                 f"--out {{tree}}/calibration/shipped/tests_pass-{task}.json"

@@ -7,7 +7,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,17 +57,25 @@ class Workplace:
     steps: Mapping[str, Step]
     sizes: Mapping[str, str]
     machine: Mapping[str, str] = field(default_factory=dict)
+    # By name of a step, read once: a step's folder does not change under it.
+    _made_of: dict[str, dict[str, Any]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def made_of(self, step: Step) -> dict[str, Any]:
-        """All that decides a step's result."""
-        return {
-            "model": self.now.model,
-            "prompts": dict(self.now.prompts),
-            "commands": list(step.commands),
-            "sizes": dict(self.sizes),
-            "code": {path: _content_hash(ROOT / path) for path in step.code},
-            "needs": {name: self.key(self.steps[name]) for name in step.needs},
-        }
+        """All that decides a step's result, as it was when first asked for."""
+        if step.name not in self._made_of:
+            self._made_of[step.name] = {
+                "model": self.now.model,
+                "prompts": dict(self.now.prompts),
+                "commands": list(step.commands),
+                "sizes": dict(self.sizes),
+                "code": {path: _content_hash(ROOT / path) for path in step.code},
+                "needs": {name: self.key(self.steps[name]) for name in step.needs},
+            }
+        return self._made_of[step.name]
+
+    def has_changed(self, step: Step) -> bool:
+        """Whether it is made of something else now than when this was first asked for."""
+        return replace(self).key(step) != self.key(step)
 
     def key(self, step: Step) -> str:
         """A hash of `made_of`."""

@@ -17,6 +17,7 @@ from assay.calibration.calibrator import CalibratorError, load, save
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.adaptation import Projects, adapt, projects_around
 from assay.calibration.fitting.fit import FitError, fit
+from assay.calibration.maps.beta import BetaMap, fit_beta
 from assay.calibration.maps.platt import PlattMap, fit_platt
 
 SLOPE = 0.5
@@ -105,6 +106,35 @@ def test_one_class_and_measures_that_do_not_vary_give_a_finite_map(n: int, seed:
     assert (found.log_odds(x).mean() - parent.log_odds(x).mean()) * (1 if share else -1) >= -1e-9
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 300), st.integers(0, 2**31), st.floats(-2, 2), st.floats(-1, 2))
+def test_a_beta_map_is_moved_no_farther_than_it_rises_and_never_to_a_worse_place(n: int, seed: int, offset: float, slope: float) -> None:
+    x, y, names = many_projects(25, 100, 0, 0.8)
+    parent = fit_beta(x, y, np.repeat(np.arange(25), 100))
+    projects = projects_around(parent.log_odds(x), y, names)
+    mine, labels = of_one(n, seed, offset, slope)
+    moved = adapt(parent, projects, mine, labels)
+    assert isinstance(moved, BetaMap)
+    assert not list(moved.problems(1))
+    assert log_loss(moved, mine, labels) <= log_loss(parent, mine, labels) + 1e-9
+    if n == 0:
+        assert (moved.c, moved.a, moved.b) == pytest.approx((parent.c, parent.a, parent.b))
+
+
+def log_loss(made: BetaMap, x: Floats, y: NDArray[np.bool_]) -> float:
+    z = made.log_odds(x)
+    return float((np.logaddexp(0.0, z) - np.where(y, z, 0.0)).sum())
+
+
+def test_very_many_samples_bring_the_projects_own_beta_map() -> None:
+    x, y, names = many_projects(25, 300, 0, 0.8)
+    parent = fit_beta(x, y, np.repeat(np.arange(25), 300))
+    mine, labels = of_one(60_000, 1, offset=1.1)
+    own, moved = fit_beta(mine, labels), adapt(parent, projects_around(parent.log_odds(x), y, names), mine, labels)
+    at = np.linspace(-4, 3, 20)[:, None]
+    assert moved.log_odds(at) == pytest.approx(own.log_odds(at), abs=0.1)
+
+
 def test_a_constant_measure_of_the_parent_stays_without_a_slope() -> None:
     rng = np.random.default_rng(0)
     x = np.column_stack([rng.normal(0, 1, 500), np.full(500, 3.0)])
@@ -184,5 +214,6 @@ SHIPPED = [path for path in (Path(calibrator.__file__).parent / "shipped").glob(
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_each_shipped_map_for_first_choices_can_be_moved_toward_a_project(path: Path) -> None:
     made = calibrator.load(path)
-    assert (made.map.kind, made.status) == ("platt", "informative")
+    assert made.map.kind in {"platt", "beta"}
+    assert made.status == "informative"
     assert made.projects is not None

@@ -64,6 +64,7 @@ def test_the_code_that_a_step_runs_decides_too(tmp_path: Path) -> None:
     at = place(tmp_path, step("a/first", code=(str(tmp_path / "code"),)))
     assert done(at) == []
     (tmp_path / "code" / "a.py").write_text("2")
+    at = replace(at)
     (late,) = owed(at, list(at.steps.values()), {})
     assert late.why == "other code"
     assert done(at) == []
@@ -125,6 +126,16 @@ def test_a_changed_model_ends_the_work(tmp_path: Path) -> None:
     at = place(tmp_path, step("a/first"))
     with pytest.raises(RemakeError, match="has changed meanwhile"):
         remake(at, list(at.steps.values()), {}, lambda: Present("bb", {"line": "11"}))
+    assert not at.is_done(at.steps["a/first"])
+
+
+def test_code_that_changes_under_a_step_ends_the_work(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("1")
+    changes = f"""python -c "open('{tmp_path / "code.py"}', 'a').write('2')" """
+    at = place(tmp_path, Step("a/changes", (changes,), code=(str(tmp_path / "code.py"),)))
+    with pytest.raises(RemakeError, match="has changed meanwhile"):
+        done(at)
+    assert not replace(at).is_done(at.steps["a/changes"])
 
 
 def test_only_chooses_groups_and_names_with_what_they_need() -> None:

@@ -123,7 +123,7 @@ def between_projects(reports: Reports) -> str:
     rows = []
     for task, report in reports.items():
         found = report["calibrator"]["projects"]
-        cells = ("only a platt map can be moved", "") if found is None else (f"{found['offset_sd']:.2f}", f"{found['slope_sd']:.2f}")
+        cells = ("the map can't be moved", "") if found is None else (f"{found['offset_sd']:.2f}", f"{found['slope_sd']:.2f}")
         rows.append((code(task), report["calibrator"]["fitted_on"]["groups"], *cells))
     columns = ("task", "projects", "offset, log odds", "slope, log odds per standard deviation of the log odds")
     return table(columns, "lrrr", rows)
