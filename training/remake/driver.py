@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from .workplace import ROOT, Command, Record, Workplace
 
 _BEAT_S = 15.0
 _WAIT_S = 60.0
+_END_S = 20.0
 
 
 class RemakeError(Exception):
@@ -147,17 +149,26 @@ def _run(command: Command, environment: Mapping[str, str], teed: _Teed, beat: Ca
     """Run a command without a terminal and with nothing to read, and return its exit code. What it prints is kept whole or not at all."""
     with subprocess.Popen(
         command.argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace",
-        stderr=subprocess.PIPE if command.printed else subprocess.STDOUT, pass_fds=[teed.lock.fileno()],
+        stderr=subprocess.PIPE if command.printed else subprocess.STDOUT, pass_fds=[teed.lock.fileno()], start_new_session=True,
     ) as process:  # fmt: skip
         try:
             printed = _tee(process, command.printed is not None, teed.log, beat)
         except BaseException:
-            process.terminate()
+            _end(process)
             raise
     if process.returncode == 0 and command.printed:
         with write_atomically(command.printed) as file:
             file.write(printed.encode())
     return process.returncode
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a command with all that it has started, which may be workers that hold its output open."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_END_S)
 
 
 def _tee(process: subprocess.Popen[str], keeps: bool, log: TextIO, beat: Callable[[], object]) -> str:
