@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import signal
@@ -26,6 +27,8 @@ from .workplace import ROOT, Command, Record, Workplace
 _BEAT_S = 15.0
 _WAIT_S = 60.0
 _END_S = 20.0
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
 
 
 class RemakeError(Exception):
@@ -150,6 +153,7 @@ def _run(command: Command, environment: Mapping[str, str], teed: _Teed, beat: Ca
     with subprocess.Popen(
         command.argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace",
         stderr=subprocess.PIPE if command.printed else subprocess.STDOUT, pass_fds=[teed.lock.fileno()], start_new_session=True,
+        preexec_fn=_bound,
     ) as process:  # fmt: skip
         try:
             printed = _tee(process, command.printed is not None, teed.log, beat)
@@ -160,6 +164,13 @@ def _run(command: Command, environment: Mapping[str, str], teed: _Teed, beat: Ca
         with write_atomically(command.printed) as file:
             file.write(printed.encode())
     return process.returncode
+
+
+def _bound() -> None:
+    """Before a command begins, in its process: it can be interrupted, and is interrupted where this one is killed (Linux)."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what a shell starts in the background inherits that it is ignored
+    if sys.platform == "linux":
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -43,6 +43,11 @@ class Step:
         return self.name.partition("/")[0]
 
 
+def _pages(*modules: str) -> tuple[str, ...]:
+    """The code that writes blocks."""
+    return tuple(f"training/remake/pages/{module}.py" for module in ("cells", *modules))
+
+
 # As many as take minutes, and as few as show that every step runs.
 FULL = {
     "per_project": "150", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
@@ -110,7 +115,7 @@ STEPS = (
             "'alternatives-first=For first choices' 'alternatives-shipped=Which are shipped'",
         ),
         needs=("exact_match/complete", "exact_match/fit"),
-        code=(*_FITS, "calibration/report", "training/remake/pages"),
+        code=(*_FITS, "calibration/report", *_pages("exact_match", "pasted")),
         makes=(
             *(f"docs/calibration/{task}" for task in TASKS),
             *(f"docs/calibration.md#{block}" for block in (
@@ -130,7 +135,7 @@ STEPS = (
         "exact_match/measures",
         ("python -m training.remake.pages.measures {tree} {exact_match/complete}/run {exact_match/reflective}/run",),
         needs=("exact_match/complete", "exact_match/reflective"),
-        code=(*_FITS, "training/remake/pages/measures.py"),
+        code=(*_FITS, *_pages("measures")),
         makes=("docs/calibration.md#measures", "docs/calibration.md#reflective", "docs/maps.md#levels"),
         minutes=3,
     ),
@@ -151,7 +156,7 @@ STEPS = (
         "recording/demo",
         ("assay demo > {self}/demo.txt", "python -m training.remake.pages.recording {tree} {self}/demo.txt"),
         needs=("exact_match/fit",),
-        code=("examples", "cli/demo.py", "training/remake/pages/recording.py"),
+        code=("examples", "cli/demo.py", *_pages("recording")),
         makes=("README.md#demo", "docs/commands.md#demo"),
         minutes=0.2,
     ),
@@ -208,7 +213,7 @@ STEPS = (
             "python -m training.remake.pages.tests_pass {tree}",
         ),
         needs=("tests_pass/run",),
-        code=(*_FITS, "training/remake/pages/tests_pass.py"),
+        code=(*_FITS, *_pages("tests_pass")),
         makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), "docs/calibration.md#tests-pass"),
         minutes=1,
     ),

@@ -58,8 +58,8 @@ def test_the_sentence_under_before_and_after_follows_from_the_table(reports: dic
     for report_, p in (("line", 0.04), ("line_rest", 0.06)):
         better[report_]["before"]["kuiper"]["p_value"] = p
         better[report_]["after"]["kuiper"]["p_value"] = 0.5
-    said = exact_match.before_and_after(better).split("\n\n")[-1]
-    assert "skill is higher by more than noise for `line` of the tasks" in said
+    said = " ".join(exact_match.before_and_after(better).split("\n\n")[-1].split())
+    assert "skill is higher by more than noise for `line`." in said
     assert "for `line` before, and for none after" in said
 
 

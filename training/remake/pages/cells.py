@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -58,6 +59,11 @@ def code(name: str) -> str:
 def listed(names: Sequence[str]) -> str:
     """ "a", "a and b", "a, b and c"; "none"."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0] if names else "none"
+
+
+def wrapped(text: str) -> str:
+    """A paragraph in lines as long as those around it may be; a list item's are two shorter."""
+    return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
 
 
 def map_of(calibrator: dict[str, Any]) -> str:

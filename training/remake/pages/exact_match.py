@@ -19,7 +19,7 @@ from assay.offline_eval.line_completion.report import rate
 from ..evidence import REPORTS, fill
 from ..present import present
 from ..steps import TASKS
-from .cells import UNDEFINED, code, interval, listed, map_of, p_value, percent, percents, table, with_floor
+from .cells import UNDEFINED, code, interval, listed, map_of, p_value, percent, percents, table, with_floor, wrapped
 
 TARGETS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
 REFUTED = 0.05
@@ -41,7 +41,7 @@ def result(reports: Reports) -> str:
                "ECE (perfect forecaster)", "smooth ECE (floor)", "status")  # fmt: skip
     pictures = [f"![Reliability of {task}](calibration/{task}/reliability-exact_match.svg)" for task in reports]
     links = listed([f"[{task}](calibration/{task}/report.md)" for task in reports])
-    return "\n".join([table(columns, "llrrrccccccc" + "l", rows), "", *pictures, "", f"The whole reports: {links}."])
+    return "\n".join([table(columns, "llrrrccccccc" + "l", rows), "", *pictures, "", wrapped(f"The whole reports: {links}.")])
 
 
 def before_and_after(reports: Reports) -> str:
@@ -60,10 +60,10 @@ def before_and_after(reports: Reports) -> str:
         rows.append((code(task), *skills, interval(difference["skill"], 4, "+"), *eces, *kuiper))
     columns = ("task", "skill before", "skill after", "difference", "ECE before (floor)", "ECE after (floor)", "Kuiper's p before", "after")
     said = (
-        f"After calibration, skill is higher by more than noise for {listed(better)} of the tasks. Kuiper's test by project refutes "
+        f"After calibration, skill is higher by more than noise for {listed(better)}. Kuiper's test by project refutes "
         f"calibration (p < {REFUTED}) for {listed(refuted['before'])} before, and for {listed(refuted['after'])} after."
     )
-    return f"{table(columns, 'lcccccrr', rows)}\n\n{said}"
+    return f"{table(columns, 'lcccccrr', rows)}\n\n{wrapped(said)}"
 
 
 def dial(reports: Reports) -> str:
@@ -114,8 +114,8 @@ def selection(reports: Reports) -> str:
             gain = "" if not one["gain_error"] else f"{one['gain']:+.4f} ± {one['gain_error']:.4f}"
             rows.append((code(task), name, f"{one['log_loss']:.4f}", gain, "chosen" if chosen else ""))
     columns = ("task", "map", "log loss, nats", "gain over platt of `total_logprob` ± standard error", "")
-    of = f"Of the ridges {listed([f'{ridge:g}' for ridge in RIDGES])} the best is shown."
-    return f"{table(columns, 'llrrl', rows)}\n\nCross-validated by project. {of}"
+    of = f"Cross-validated by project. Of the ridges {listed([f'{ridge:g}' for ridge in RIDGES])} the best is shown."
+    return f"{table(columns, 'llrrl', rows)}\n\n{wrapped(of)}"
 
 
 def between_projects(reports: Reports) -> str:
@@ -160,9 +160,9 @@ def rates(run: Path) -> dict[str, dict[str, Any]]:
 def share(found: dict[str, dict[str, Any]]) -> str:
     """A sentence on how often the embedded model is right."""
     line, rest, middle = (f"{100 * found[task]['value']:.0f}" for task in TASKS)
-    return (
-        f"Of unseen projects it writes {line} of 100 lines exactly as they are, {rest} of 100 rests of a line, and {middle} of 100\n"
-        "places inside brackets."
+    return wrapped(
+        f"Of unseen projects it writes {line} of 100 lines exactly as they are, {rest} of 100 rests of a line, and {middle} of 100 places "
+        "inside brackets."
     )
 
 
