@@ -57,7 +57,7 @@ FULL = {
 TRIAL = {
     "per_project": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
     "suites": "cachetools,toolz", "quick_suites": "toolz",
-    "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --items 2",
+    "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --fixes 2",
 }  # fmt: skip
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
