@@ -34,7 +34,7 @@ class Step:
     code: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
     minutes: float = 1.0
-    because: str = "a guess"
+    because: str = ""
     programs: tuple[str, ...] = ()
 
     @property
@@ -99,7 +99,7 @@ STEPS = (
         needs=("exact_match/complete", "exact_match/complete_several"),
         code=(*_FITS, "benchmarks/alternatives.py", "training/remake/ship.py"),
         makes=tuple(f"calibration/shipped/exact_match-{task}{of}.json" for task in TASKS for of in ("", "-alternatives")),
-        minutes=3,
+        minutes=1, because="fits of one to three seconds",
     ),
     Step(
         "exact_match/report",
@@ -124,12 +124,12 @@ STEPS = (
             )),
             "training/README.md#exact-match", "README.md#share", "docs/commands.md#share",
         ),
-        minutes=1,
+        minutes=0.5, because="three reports of some seconds",
     ),
     Step(
         "exact_match/reflective",
         ("assay eval calibration --out {self}/run --per-project {reflective} --reflective --workers {workers}",),
-        code=_PLACES, minutes=6, because="1,800 gaps with two further questions each",
+        code=_PLACES, minutes=7, because="1,800 gaps with two further questions each, at a quarter of the rate of one",
     ),
     Step(
         "exact_match/measures",
@@ -137,7 +137,7 @@ STEPS = (
         needs=("exact_match/complete", "exact_match/reflective"),
         code=(*_FITS, *_pages("measures")),
         makes=("docs/calibration.md#measures", "docs/calibration.md#reflective", "docs/maps.md#levels"),
-        minutes=3,
+        minutes=1, because="some forty fits of a second",
     ),
     Step(
         "exact_match/typed_along",
@@ -150,7 +150,7 @@ STEPS = (
         needs=("exact_match/fit",),
         code=("benchmarks/typed_along.py", "server/requests/cache.py"),
         makes=("docs/calibration.md#typed-along",),
-        minutes=8, because="3,600 gaps of four",
+        minutes=7, because="4,000 gaps of four, at half the rate of one",
     ),
     Step(
         "recording/demo",
@@ -158,7 +158,7 @@ STEPS = (
         needs=("exact_match/fit",),
         code=("examples", "cli/demo.py", *_pages("recording")),
         makes=("README.md#demo", "docs/commands.md#demo"),
-        minutes=0.2,
+        minutes=0.2, because="nineteen suggestions",
     ),
     Step(
         "card/evaluate",
@@ -178,7 +178,7 @@ STEPS = (
         ),
         code=("training/check_export.py", "training/export.py"),
         makes=("training/README.md#check",),
-        minutes=5, programs=("exported",),
+        minutes=5, because="4 times 40 texts through torch and llama.cpp, roughly", programs=("exported",),
     ),
     Step(
         "pictures/vscode",
@@ -186,7 +186,7 @@ STEPS = (
         needs=("exact_match/fit",),
         code=("editors/vscode/e2e/pictures.ts", "editors/vscode/src"),
         makes=tuple(f"editors/vscode/media/{name}.png" for name in ("ghost", "dial", "panel")),
-        minutes=3, programs=("node", "chromium"),
+        minutes=2, because="93 s on a busy machine where the editor was installed; once a minute more", programs=("node", "chromium"),
     ),
     Step(
         "tests_pass/run",
@@ -215,7 +215,7 @@ STEPS = (
         needs=("tests_pass/run",),
         code=(*_FITS, *_pages("tests_pass")),
         makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), "docs/calibration.md#tests-pass"),
-        minutes=1,
+        minutes=0.5, because="three fits of a second",
     ),
     Step(
         "tests_pass/tables",
@@ -229,6 +229,6 @@ STEPS = (
         needs=("tests_pass/run",),
         code=(*_FITS, "benchmarks/repositories.py"),
         makes=tuple(f"docs/repository.md#{block}" for block in ("projects", "costs", "cross", "over-projects", "own-samples")),
-        minutes=15,
+        minutes=8, because="1,600 fits of up to a second",
     ),
 )  # fmt: skip

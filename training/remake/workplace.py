@@ -67,7 +67,7 @@ class Workplace:
                 "model": self.now.model,
                 "prompts": dict(self.now.prompts),
                 "commands": list(step.commands),
-                "sizes": dict(self.sizes),
+                "sizes": {name: size for name, size in self.sizes.items() if any(f"{{{name}}}" in command for command in step.commands)},
                 "code": {path: _content_hash(ROOT / path) for path in step.code},
                 "needs": {name: self.key(self.steps[name]) for name in step.needs},
             }

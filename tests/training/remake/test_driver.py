@@ -109,14 +109,15 @@ def test_what_a_command_prints_is_kept_whole_or_not_at_all(tmp_path: Path) -> No
 
 
 def test_the_next_estimate_is_the_time_that_was_measured(tmp_path: Path) -> None:
-    slow = Step("a/slow", ('python -c "import time; time.sleep(0.3)"',), minutes=7, because="a guess")
-    at = place(tmp_path, slow)
+    slow = Step("a/slow", ('python -c "import time; time.sleep(0.3)" {size}',), minutes=7, because="a guess")
+    other = step("b/other")
+    at = place(tmp_path, slow, other)
     (before,) = owed(at, [slow], {})
     assert (before.seconds, before.why) == (7 * 60, "never made here")
     assert "a guess" in before.because
     done(at)
     at = replace(at, sizes={"size": "2"})
-    (after,) = owed(at, [slow], {})
+    (after,) = owed(at, [slow, other], {})
     assert 0.3 <= after.seconds < 60
     assert after.why == "other sizes"
     assert after.because.startswith("it took ")
