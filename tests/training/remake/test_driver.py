@@ -15,7 +15,7 @@ import pytest
 
 from training.remake.driver import RemakeError, owed, remake, wanted
 from training.remake.present import Present
-from training.remake.steps import STEPS, Step
+from training.remake.steps import FULL, STEPS, TRIAL, Step
 from training.remake.workplace import Workplace
 
 ROOT = Path(__file__).parents[3]
@@ -197,3 +197,33 @@ def test_a_call_that_is_killed_is_gone_on_with(tmp_path: Path, number: signal.Si
     assert "1 of 2: a/first: done already" in again.stderr
     assert (tmp_path / "tree" / "first").read_text() == "x"
     assert (tmp_path / "tree" / "slow").read_text() == "xx"
+
+
+@pytest.mark.parametrize("sizes", [FULL, TRIAL], ids=["full", "trial"])
+def test_every_name_in_a_command_has_a_value(tmp_path: Path, sizes: dict[str, str]) -> None:
+    machine = {"workers": "2", "python312": "python3.12", "f16": "--against f16.gguf", "exported": "run"}
+    at = Workplace(tmp_path / "work", tmp_path / "tree", NOW, {one.name: one for one in STEPS}, sizes, machine)
+    for one in STEPS:
+        for command in at.commands(one):
+            assert not [part for part in command.argv if "{" in part or part == ">"], one.name
+
+
+def remade(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "training.remake", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+
+
+def test_a_dry_run_says_what_is_owed_and_how_long_it_takes_and_writes_no_evidence(tmp_path: Path) -> None:
+    ran = remade("--dry-run", "--only", "tests_pass", "--out", tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    *steps, together = ran.stdout.splitlines()
+    assert [line.split()[0] for line in steps] == ["tests_pass/run", "tests_pass/fit", "tests_pass/tables"]
+    assert "never made here; estimated for two quiet cores: " in steps[0]
+    assert together.split()[:3] == ["together", "2", "h"]
+    assert (tmp_path / "tree" / "docs" / "calibration.md").read_bytes() == (ROOT / "docs" / "calibration.md").read_bytes()
+
+
+def test_a_trial_never_writes_to_the_repository() -> None:
+    ran = remade("--trial")
+    assert ran.returncode == 2
+    assert "--trial makes no evidence, so it needs --out FOLDER" in ran.stderr
