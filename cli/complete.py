@@ -68,7 +68,7 @@ def parse_place(place: str) -> tuple[str, int, int]:
 
 def check_secrets(name: str) -> None:
     """Raises UsageError for a file that the editor would not show to a model either."""
-    from ..server.context.secrets import is_secret_path
+    from ..suggestion.secrets import is_secret_path
 
     if is_secret_path(Path(name).absolute()):
         raise UsageError(f"{name}: this file may hold secrets, so the model is not shown it")

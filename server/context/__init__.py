@@ -1,1 +1,1 @@
-"""Pieces of other open files for the prompt, and which files no model may see. Asks no model."""
+"""Pieces of other open files for the prompt. Asks no model."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 
-from .secrets import is_secret_path
+from ...suggestion.secrets import is_secret_path
 
 # A screenful: about 900 characters of code. A budget of a few hundred tokens then has room for pieces of several files.
 _LINES = 24

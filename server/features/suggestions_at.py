@@ -11,8 +11,8 @@ from ...inference.completion.prompt import Surroundings
 from ...suggestion.kind import kind_at
 from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
+from ...suggestion.secrets import is_secret_path
 from ...suggestion.suggestion import Suggestion
-from ..context.secrets import is_secret_path
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..language_server import AssayServer

@@ -1,7 +1,7 @@
 """Which files are never shown to a model: those whose name says that they contain secrets.
 
 Other files are shown to the model only if they are open in the editor. The user has seen those, so it does not matter whether git ignores
-them.
+them. Nor does a project's memory read a file of these.
 """
 
 from __future__ import annotations

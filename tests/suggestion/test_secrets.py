@@ -4,7 +4,7 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from assay.server.context.secrets import is_secret_path
+from assay.suggestion.secrets import is_secret_path
 
 
 @pytest.mark.parametrize(
