@@ -1,0 +1,88 @@
+"""Which files of a folder are read for a project memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.inference.project_memory.project import ProjectTooLarge
+from assay.suggestion.memory import folder
+from assay.suggestion.memory.folder import as_code, code_in, files_in, is_own_code, listing
+
+
+def write(root: Path, *paths: str, text: str = "x = 1\n") -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def test_own_code_is_read_and_nothing_else(tmp_path: Path) -> None:
+    write(tmp_path, "app/db.py", "web/main.ts", "build_tools/make.py", "app/build/step.py")
+    write(
+        tmp_path,
+        "secrets.py",
+        "app/credentials.py",
+        "README.md",
+        "data.json",
+        "node_modules/a/index.js",
+        "web/node_modules/b/index.js",
+        "build/lib/app/db.py",
+        ".venv/lib/site.py",
+        "env/pyvenv.cfg",
+        "env/lib/site.py",
+        "app/_vendor/six.py",
+        "app/__pycache__/db.py",
+        ".git/hooks/pre.py",
+    )
+    assert list(listing(tmp_path).files) == ["app/build/step.py", "app/db.py", "build_tools/make.py", "web/main.ts"]
+
+
+def test_what_git_ignores_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "made.py", "app/b.py", "app/made.py", "gen/c.py", "app/gen/d.py")
+    write(tmp_path, ".gitignore", text="made.py\n/gen/\n")
+    write(tmp_path, "app/.gitignore", text="!made.py\n")
+    assert sorted(listing(tmp_path).files) == ["a.py", "app/b.py", "app/gen/d.py", "app/made.py"]
+
+
+def test_a_repository_s_rules_hold_in_its_folders(tmp_path: Path) -> None:
+    write(tmp_path, "app/a.py", "app/made.py", "app/local.py")
+    write(tmp_path, ".gitignore", text="made.py\n")
+    write(tmp_path, ".git/info/exclude", text="local.py\n")
+    assert list(listing(tmp_path / "app").files) == ["a.py"]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    write(tmp_path, "root/a.py", "elsewhere/b.py")
+    (tmp_path / "root/b.py").symlink_to(tmp_path / "elsewhere/b.py")
+    (tmp_path / "root/more").symlink_to(tmp_path / "elsewhere")
+    assert list(listing(tmp_path / "root").files) == ["a.py"]
+
+
+def test_a_folder_is_watched_as_a_whole_unless_something_in_it_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "app/a/b.py", "app/__pycache__/x.pyc", "web/src/c.ts", "web/node_modules/d/e.js")
+    watched = dict(listing(tmp_path).watched)
+    assert watched == {tmp_path: False, tmp_path / "app": True, tmp_path / "web": False, tmp_path / "web/src": True}
+
+
+def test_what_no_person_writes_is_no_code(tmp_path: Path) -> None:
+    (tmp_path / "binary.py").write_bytes(b"x = 1\0")
+    assert code_in(tmp_path / "binary.py") is None
+    assert code_in(tmp_path / "missing.py") is None
+    assert as_code("a" * 6_000) is None
+    assert as_code("a = 1\n" * 100_000) is None
+    assert as_code("a = 1\n") == "a = 1\n"
+
+
+def test_a_disk_is_not_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.py", "b/c.py", "b/d.py")
+    monkeypatch.setattr(folder, "MAX_ENTRIES", 3)
+    with pytest.raises(ProjectTooLarge, match="more than 3 files"):
+        listing(tmp_path)
+
+
+def test_paths_are_judged_without_a_disk(tmp_path: Path) -> None:
+    write(tmp_path, "app/db.py", "vendor/db.py", "build/db.py", "app/build/db.py", ".env.py", "secret.py", "notes.txt")
+    read = {path for path, _ in files_in(tmp_path)}
+    there = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")]
+    assert read == {path for path in there if is_own_code(path)} == {"app/build/db.py", "app/db.py"}
