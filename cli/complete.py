@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from ..calibration.control_characters import strip_control_characters
 from .exit_codes import DONE, UsageError
-from .options import EVENTS, KINDS, add_json_option, add_model_option, command_parser, model_choice
+from .options import EVENTS, KINDS, add_json_option, add_memory_option, add_model_option, command_parser, model_choice
 from .terminal import Paint, is_terminal, print_json, say, wants_colour
 
 if TYPE_CHECKING:
     import argparse
 
+    from ..inference.model import Model
+    from ..inference.project_memory.memory import Memory
+    from ..suggestion.memory.scope import Scope
     from ..suggestion.suggestion import Suggestion
     from .options import Subparsers
 
@@ -37,6 +40,7 @@ def register(commands: Subparsers) -> None:
     parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: exact_match)")
     parser.add_argument("--language", help="language identifier, such as python (default: by the file's name)")
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt that the model would get, and suggest nothing")
+    add_memory_option(parser)
     add_model_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run)
@@ -141,6 +145,7 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
             language=arguments.language or language_of(name),
             event=arguments.event,
             project=root.name if root else None,
+            memory=memory_for(model, Path(name), text[:offset], text[offset:], arguments.memory),
         )
         fingerprint = model.fingerprint
     if arguments.json:
@@ -148,6 +153,18 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
         print_json({"suggestions": suggestions, "model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
         _print_suggestion(suggestion)
+
+
+def memory_for(model: Model, file: Path, before: str, after: str, scope: Scope) -> Memory | None:
+    """The memory at a cursor in a file; of the files around it if it is in a repository or a folder with calibrators of its own."""
+    from ..calibration.registry import PROJECT_FOLDER
+    from ..suggestion.memory.memories import Memories, project_in
+
+    file = file.resolve()
+    folders = file.parents if scope == "project" else ()
+    root = next((folder for folder in folders if (folder / ".git").exists() or (folder / PROJECT_FOLDER).exists()), None)
+    path = file.name if root is None else file.relative_to(root).as_posix()
+    return Memories(model).at(before, after, path, scope, None if root is None else project_in(root))
 
 
 def _print_suggestion(suggestion: Suggestion | None) -> None:

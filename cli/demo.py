@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..inference.llamacpp.threads import ThreadsInUse
     from ..inference.model import Model
     from ..inference.opening import ModelChoice
+    from ..inference.project_memory.memory import Memory
     from ..suggestion.suggestion import Suggestion
     from .options import Subparsers
 
@@ -101,6 +102,7 @@ def register(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Complete every place, print each as soon as it is there, and sum up. Raises ModelError."""
     from ..calibration.registry import load_registry
+    from ..suggestion.memory.memories import Memories, project_in
 
     choice, as_json = model_choice(arguments), arguments.json
     places = load_places()
@@ -114,8 +116,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not as_json:
             print(_heading(model, choice, paint))
         results: list[PlaceResult] = []
+        memories, project = Memories(model), project_in(EXAMPLES)
         for place in places:
-            result = complete_place(model, registry, place)
+            memory = memories.at(place.prefix, place.suffix, place.file, "project", project)
+            result = complete_place(model, registry, place, memory)
             results.append(result)
             if not as_json:
                 print("\n" + render(result, len(results), len(places), paint, width_of(sys.stdout)), flush=True)
@@ -161,13 +165,13 @@ def _place(folder: Path, entry: dict[str, Any]) -> Place:
     return Place(file, line, kind, entry["what"], text[:found], cut, text[found + len(cut) :])
 
 
-def complete_place(model: Model, registry: Registry, place: Place) -> PlaceResult:
+def complete_place(model: Model, registry: Registry, place: Place, memory: Memory | None) -> PlaceResult:
     """Ask for a suggestion at a place. Raises ModelError."""
     from ..suggestion.suggest import suggest_at
 
     began = time.perf_counter()
     text = place.prefix + place.suffix
-    suggestion = suggest_at(model, registry, text, len(place.prefix), kind=place.kind, language="python", event=EVENT)
+    suggestion = suggest_at(model, registry, text, len(place.prefix), kind=place.kind, language="python", event=EVENT, memory=memory)
     exact = suggestion is not None and suggestion.text.rstrip() == place.cut.rstrip()
     return PlaceResult(place, suggestion, exact, (time.perf_counter() - began) * 1e3)
 

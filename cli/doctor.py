@@ -164,6 +164,8 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
     from ..inference.completion.settings import Settings
     from ..inference.completion.task import Kind
     from ..inference.errors import ModelError
+    from ..suggestion.memory.memories import memory_fingerprint
+    from ..suggestion.memory.scope import SCOPES
 
     if not runtime_works and choice.backend is LLAMA_CPP:
         yield Check("model", "missing", "can't be opened without llama.cpp")
@@ -178,8 +180,11 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
         return
     with model:
         fingerprint = model.fingerprint
+        heals = model.capabilities.heals
         prompts = {
-            Settings().fingerprint(model.layout, model.context_length, kind, heals=model.capabilities.heals) for kind in get_args(Kind)
+            Settings().fingerprint(model.layout, model.context_length, kind, heals=heals, memory=memory_fingerprint(model, scope))
+            for kind in get_args(Kind)
+            for scope in SCOPES
         }
     size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
     yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")

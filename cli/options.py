@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from ..offline_eval.command import add_memory_option as add_memory_option
 from ..offline_eval.command import names as names
 from ..offline_eval.command import positive as positive
 

@@ -164,6 +164,7 @@ class Generation:
         tokens: every sampled token behind the cursor in order, with the one that ended the text (the newline, the end-of-text token): its
             log-probability says how sure the model was that the text ends *here*.
         sources: where the text was seen before, if a memory carried it.
+        memory: the fingerprint of the memory that was mixed in; empty for none.
     """
 
     text: str
@@ -171,6 +172,7 @@ class Generation:
     stopped_by: StopReason
     timings: Timings
     sources: tuple[Source, ...] = ()
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
+
 if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
 
@@ -25,6 +27,16 @@ class Command:
     details: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, ModelChoice], None]
+
+
+def add_memory_option(parser: argparse.ArgumentParser) -> None:
+    """Add --memory."""
+    parser.add_argument(
+        "--memory",
+        choices=SCOPES,
+        default=DEFAULT_SCOPE,
+        help="which files are read beside the model: the open one and its project's, the open one alone, or none (default: %(default)s)",
+    )
 
 
 def names(text: str) -> list[str]:

@@ -13,6 +13,8 @@ from ..inference.completion.settings import Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.model import Model
 from ..inference.opening import ModelChoice
+from ..suggestion.memory.memories import memory_fingerprint
+from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from .errors import StudyError, UsageError
 from .run import SCHEMA
 
@@ -26,7 +28,7 @@ class StudyModel:
     """A model as the driver found it; travels to the workers.
 
     id, name: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
-    generations, by reflective measure. version: the driver's Assay.
+    generations, by reflective measure. memory: what is read beside it. version: the driver's Assay.
     """
 
     choice: ModelChoice
@@ -35,11 +37,13 @@ class StudyModel:
     name: str
     prompts: Mapping[Task, str]
     questions: Mapping[str, Question]
+    memory: Scope = DEFAULT_SCOPE
     version: str = __version__
 
     def question(self, study: str) -> dict[str, str | int | Sequence[str]]:
-        """The first part of a run's question: schema, study, model and prompt."""
-        return {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, "prompt": self.prompts["line"]}
+        """The first part of a run's question: schema, study, model, prompt and memory."""
+        asked = {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, "prompt": self.prompts["line"]}
+        return {**asked, "memory": self.memory}
 
     def open_in_worker(self) -> Model:
         """The same model, in a worker. Raises Changed where it is not the same, and what `ModelChoice.open` raises."""
@@ -55,19 +59,24 @@ class StudyModel:
         return model
 
 
-def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = False) -> StudyModel:
-    """Open a model to see what it is. Raises UsageError where no calibrator can be fitted to it, and what `ModelChoice.open` raises."""
+def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = False, memory: Scope = DEFAULT_SCOPE) -> StudyModel:
+    """Open a model to see what it is. memory: what is read beside it, if it can be mixed with anything.
+
+    Raises UsageError where no calibrator can be fitted to it, and what `ModelChoice.open` raises.
+    """
     if choice.options.get("shift_tokens"):
         raise UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
     settings = Settings()
     with choice.open() as model:
         if not model.capabilities.logprobs:
             raise UsageError(f"{choice.where} gives no log-probabilities, so there is nothing to calibrate with")
+        memory = memory if model.capabilities.memory else "off"
+        heals, mixed = model.capabilities.heals, memory_fingerprint(model, memory)
         prompts = {
-            task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=model.capabilities.heals) for task in tasks
+            task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=mixed) for task in tasks
         }
         found = StudyModel(
-            choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions_for(model) if reflective else {}
+            choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions_for(model) if reflective else {}, memory
         )
     if reflective and not found.questions:
         raise UsageError(f"{choice.where} takes texts instead of tokens, so it can't be asked about what it wrote: leave --reflective out")

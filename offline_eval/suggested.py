@@ -16,6 +16,7 @@ from ..inference.completion.prompt import prompt_at
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.model import Generation, Model, Prompt
+from ..inference.project_memory.memory import Memory
 from ..suggestion.complete import complete_several
 from ..suggestion.cursor import Cursor
 from ..suggestion.cut.steps import text_to_show
@@ -64,13 +65,13 @@ class FileWithGap:
         """What was taken out."""
         return self.text[self.gap.start : self.gap.end]
 
-    def suggestions(self, model: Model, count: int = 1) -> Iterator[Suggested]:
+    def suggestions(self, model: Model, count: int = 1, memory: Memory | None = None) -> Iterator[Suggested]:
         """What a model generates there, the first choice first; of alternatives that the editor can't tell apart the first alone.
 
         Only the first choice is given where it has no text: the editor then shows no alternative either. Raises ModelError.
         """
         cursor = self.cursor
-        made = complete_several(model, cursor.prefix, cursor.suffix, kind=cursor.kind, settings=self.settings, count=count)
+        made = complete_several(model, cursor.prefix, cursor.suffix, kind=cursor.kind, settings=self.settings, memory=memory, count=count)
         drawn = distinct(made, count) if made[0].text.strip() else distinct(made[:1], 1)
         inserted = set[str]()
         for generation, rank in drawn:

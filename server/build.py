@@ -45,11 +45,7 @@ async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigur
 
 def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
     """The user added or removed folders."""
-    before, ls.roots = ls.roots.paths, ls.roots.changed(params.event)
-    for root in ls.roots.paths:
-        ls.calibrators.follow(root)
-    for root in set(before) - set(ls.roots.paths):
-        ls.calibrators.unfollow(root)
+    ls.change_roots(ls.roots.changed(params.event))
 
 
 async def accepted(ls: AssayServer, *arguments: Any) -> None:

@@ -20,6 +20,7 @@ from .background_tasks import BackgroundTasks
 from .confidence.calibrators import Calibrators
 from .confidence.drift_watch import DriftWatch
 from .context.background_search import OtherFiles
+from .context.edited_files import EditedFiles
 from .documents import notebooks
 from .documents.documents import Splice
 from .documents.workspace import Roots, roots_of
@@ -30,6 +31,7 @@ from .features.progress import log_line, report_loading
 from .features.status import Status
 from .model.live import LiveModel
 from .model.process import State
+from .model.read_projects import ReadProjects
 from .protocol.pygls_protocol import Protocol
 from .requests.counts import RequestCounts
 from .requests.requests import Requests
@@ -75,6 +77,8 @@ class AssayServer(LanguageServer):
         self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.status = Status(self, self.protocol.notify)
+        self.projects = ReadProjects(self.status.changed)
+        self.edited_files = EditedFiles(self.protocol.documents, lambda: self.roots, self.projects)
         self.pause = Pause(self.status.changed)
         self.drift_watch = DriftWatch(self, self._warn)
         self._problems_told: set[str] = set()
@@ -96,6 +100,7 @@ class AssayServer(LanguageServer):
         self.tasks.start(self.drift_watch.run())
         self.events = self._make_events()
         self._make_model()
+        self._follow_projects()
         self._follow_documents()
         self._measure_latency()
         if not self.client_settings.are_asked_for:
@@ -142,6 +147,7 @@ class AssayServer(LanguageServer):
             self._start_model()
         elif not self._is_model_started:
             self._start_model()
+        self._follow_projects()
         self.live.use(_context_settings(self.settings), remember=self.settings.remember)
         if self.settings != before:
             # The reason why nothing was suggested may no longer hold. The next request tells.
@@ -156,6 +162,7 @@ class AssayServer(LanguageServer):
             on_state=self._on_state,
             on_note=self._warn,
             on_busy=self.status.busy_changed,
+            projects=self.projects,
             remember=self.settings.remember,
         )
         if hasattr(self, "requests"):
@@ -172,6 +179,18 @@ class AssayServer(LanguageServer):
             paused_until=lambda: self.pause.until,
             on_given=self.outcome_tracker.offered,
         )
+
+    def change_roots(self, roots: Roots) -> None:
+        """The user has other folders open."""
+        before, self.roots = self.roots.paths, roots
+        for root in roots.paths:
+            self.calibrators.follow(root)
+        for root in set(before) - set(roots.paths):
+            self.calibrators.unfollow(root)
+        self._follow_projects()
+
+    def _follow_projects(self) -> None:
+        self.projects.follow([str(root) for root in self.roots.paths] if self.settings.memory == "project" else [])
 
     def _start_model(self) -> None:
         self._is_model_started = True
@@ -224,6 +243,7 @@ class AssayServer(LanguageServer):
     def _on_edit(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
         self.hover_anchors.change(uri, splices)
+        self.edited_files.edited(uri)
         self.outcome_tracker.edited(uri, splices)
 
     def _on_lost(self, uri: str) -> None:
@@ -234,6 +254,7 @@ class AssayServer(LanguageServer):
         self.outcome_tracker.closed(uri)
         self.hover_anchors.forget(uri)
         self.others.forget(uri)
+        self.edited_files.closed(uri)
 
     def _warn(self, message: str) -> None:
         self._show(types.MessageType.Warning, message)

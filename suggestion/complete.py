@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..inference.completion.prompt import Surroundings, new_tokens, prompt_at
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind
 from ..inference.model import Cancel, Generation, Model, OnToken, Token
+from ..inference.project_memory.memory import Memory
 from .cursor import Cursor
 from .cut.steps import cut_after_writing
 from .stopping_rule import stop_at
@@ -24,6 +26,7 @@ def complete(
     kind: Kind = "line",
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
+    memory: Memory | None = None,
     max_ms: float | None = None,
     cancel: Cancel | None = None,
     on_text: OnText | None = None,
@@ -31,8 +34,8 @@ def complete(
     r"""What the model would write between prefix and suffix (the whole document's, of any length), greedily.
 
     The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (its tokens stay) is, in a line with
-    text behind the cursor, what the model repeats of that. on_text is told the text as it grows, its end not yet cut by any rule. Raises
-    what `Model.generate` raises.
+    text behind the cursor, what the model repeats of that. memory: what the user's files say of this cursor, to be mixed in. on_text is
+    told the text as it grows, its end not yet cut by any rule. Raises what `Model.generate` raises.
 
     What a budget or a loop ended has no end of its own. Of a line nothing is left then, and its tokens stay; a block or a function is cut
     back to its last whole statement. A text that is cut back, or ended by the lines behind it, keeps the tokens that it is made of and
@@ -46,6 +49,7 @@ def complete(
         kind=kind,
         settings=settings,
         surroundings=surroundings,
+        memory=memory,
         max_ms=max_ms,
         cancel=cancel,
         on_text=on_text,
@@ -60,6 +64,7 @@ def complete_several(
     kind: Kind = "line",
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
+    memory: Memory | None = None,
     max_ms: float | None = None,
     cancel: Cancel | None = None,
     on_text: OnText | None = None,
@@ -69,6 +74,8 @@ def complete_several(
     settings = settings or Settings()
     cursor = Cursor(prefix, suffix, kind)
     prompt = prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings)
+    if memory is not None:
+        prompt = replace(prompt, memory=memory)
     stop, max_tokens = stop_at(cursor), new_tokens(model, settings, kind)
     tell = None if on_text is None else _told(on_text)
     if count == 1:
@@ -76,7 +83,8 @@ def complete_several(
     else:
         first = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
         made = model.alternatives(prompt, count, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=first)
-    return tuple(cut_after_writing(generation, cursor) for generation in made)
+    mixed = "" if memory is None else memory.fingerprint
+    return tuple(replace(cut_after_writing(generation, cursor), memory=mixed) for generation in made)
 
 
 def _told(on_text: OnText) -> OnToken:

@@ -13,47 +13,36 @@ _BY_SUFFIX = {
     ".cs": "csharp",
     ".cts": "typescript",
     ".cxx": "cpp",
-    ".dart": "dart",
-    ".ex": "elixir",
-    ".exs": "elixir",
     ".go": "go",
     ".h": "c",
     ".hh": "cpp",
     ".hpp": "cpp",
-    ".hs": "haskell",
     ".java": "java",
-    ".jl": "julia",
     ".js": "javascript",
     ".jsx": "javascriptreact",
     ".kt": "kotlin",
     ".lua": "lua",
-    ".m": "objective-c",
     ".mjs": "javascript",
-    ".ml": "ocaml",
-    ".mm": "objective-cpp",
     ".mts": "typescript",
     ".php": "php",
-    ".pl": "perl",
     ".py": "python",
     ".pyi": "python",
-    ".r": "r",
     ".rb": "ruby",
     ".rs": "rust",
-    ".scala": "scala",
     ".sh": "shellscript",
     ".sql": "sql",
-    ".svelte": "svelte",
     ".swift": "swift",
     ".ts": "typescript",
     ".tsx": "typescriptreact",
-    ".vue": "vue",
-    ".zig": "zig",
 }
+# Code in languages of which nothing else is known here.
+_OTHER_CODE = frozenset({".dart", ".ex", ".exs", ".hs", ".jl", ".m", ".ml", ".mm", ".pl", ".r", ".scala", ".svelte", ".vue", ".zig"})
 
 
 def is_code(path: str | PurePath) -> bool:
     """Whether a file has code, by its suffix."""
-    return PurePath(path).suffix.lower() in _BY_SUFFIX
+    suffix = PurePath(path).suffix.lower()
+    return suffix in _BY_SUFFIX or suffix in _OTHER_CODE
 
 
 def language_of(path: str | PurePath) -> str:

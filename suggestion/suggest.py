@@ -14,6 +14,7 @@ from ..calibration.samples import Event
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
 from ..inference.model import Generation, Layout, Model
+from ..inference.project_memory.memory import Memory
 from .complete import complete
 from .cut.steps import text_to_show
 from .place import Place
@@ -46,11 +47,16 @@ def prompt_mismatch(settings: Settings, context_length: int, kind: Kind) -> str:
     return "; ".join(said)
 
 
-def purpose_at(place: Place, model_id: str, layout: Layout, context_length: int, settings: Settings, *, heals: bool) -> Purpose:
-    """What a calibrator must be for, to say how likely this model is to be right at a place with these settings."""
+def purpose_at(
+    place: Place, model_id: str, layout: Layout, context_length: int, settings: Settings, *, heals: bool, memory: str
+) -> Purpose:
+    """What a calibrator must be for, to say how likely this model is to be right at a place with these settings.
+
+    memory: of the generation that was made (`Generation.memory`), whatever is set: a project is not read at once.
+    """
     return Purpose(
         model_id,
-        settings.fingerprint(layout, context_length, place.kind, heals=heals),
+        settings.fingerprint(layout, context_length, place.kind, heals=heals, memory=memory),
         place.event,
         task_of(place.prefix, place.suffix, place.kind),
         place.language,
@@ -117,20 +123,29 @@ def suggest_at(
     encoding: Encoding = "utf-32",
     max_ms: float | None = None,
     project: str | None = None,
+    memory: Memory | None = None,
 ) -> Suggestion | None:
     """The suggestion at an offset (in code points) of a text, made in this process; None where nothing is shown.
 
-    encoding: what the columns of the range count. project: as `suggestion_of`. Raises ModelError.
+    encoding: what the columns of the range count. project: as `suggestion_of`. memory: as `complete`. Raises ModelError.
     """
     settings = Settings()
     reach = window(settings)
     at = position_at(text, offset, encoding)
     place = Place(text[reach.start(offset) : offset], text[offset : offset + reach.after], Range(at, at), kind, language, event)
-    generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, max_ms=max_ms)
+    generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, memory=memory, max_ms=max_ms)
     return suggestion_of(
         generation,
         place,
-        purpose=purpose_at(place, model.fingerprint.id, model.layout, model.context_length, settings, heals=model.capabilities.heals),
+        purpose=purpose_at(
+            place,
+            model.fingerprint.id,
+            model.layout,
+            model.context_length,
+            settings,
+            heals=model.capabilities.heals,
+            memory=generation.memory,
+        ),
         registry=registry,
         project=project,
         prompt_mismatch=lambda: prompt_mismatch(settings, model.context_length, kind),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...calibration.control_characters import strip_control_characters
 from ..exit_codes import DONE, UsageError
-from ..options import EVENTS, TASKS, add_json_option, add_model_option, command_parser, model_choice
+from ..options import EVENTS, TASKS, add_json_option, add_memory_option, add_model_option, command_parser, model_choice
 from ..terminal import print_json
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument("--event", choices=EVENTS, help="what the probability is about (default: exact_match)")
     parser.add_argument("--task", choices=TASKS, help="what the model is asked for (default: each task)")
     parser.add_argument("--language", help="language identifier (default: python)")
+    add_memory_option(parser)
     add_model_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run)
@@ -109,12 +110,13 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
 def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
     from ...inference.completion.settings import Settings
     from ...inference.completion.task import kind_of
+    from ...suggestion.memory.memories import memory_fingerprint
 
     tasks = (arguments.task,) if arguments.task else TASKS
     with choice.open() as model:
+        heals, memory = model.capabilities.heals, memory_fingerprint(model, arguments.memory)
         prompts = {
-            task: Settings().fingerprint(model.layout, model.context_length, kind_of(task), heals=model.capabilities.heals)
-            for task in tasks
+            task: Settings().fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=memory) for task in tasks
         }
         return Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
 

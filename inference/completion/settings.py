@@ -51,24 +51,27 @@ class Settings:
             new = max(new, self.function_tokens)
         return context_length >= self.shown_tokens + new + CONTROL_TOKENS
 
-    def fingerprint(self, layout: Layout, context_length: int, kind: Kind = "line", *, heals: bool = True) -> str:
+    def fingerprint(self, layout: Layout, context_length: int, kind: Kind = "line", *, heals: bool = True, memory: str = "") -> str:
         """16 hex digits over all that decides the prompt and the cut of the text. A calibrator holds for one fingerprint.
 
         The context's length counts only where the budgets don't fit into it, function_tokens only for functions.
 
         heals: whether the model is held to what stands before the cursor (`Capabilities.heals`).
+        memory: the fingerprint of the project memory that is mixed in (`Generation.memory`); empty for none.
         """
-        return _fingerprint(self, layout, context_length, kind, heals)
+        return _fingerprint(self, layout, context_length, kind, heals, memory)
 
 
 # Asked for at each keystroke.
 @lru_cache
-def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind, heals: bool) -> str:
+def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind, heals: bool, memory: str) -> str:
     # A budget of 0 is left out, so that calibrators from before the option existed still hold.
     budgets = {name: tokens for name, tokens in asdict(settings).items() if tokens or name not in ("head_tokens", "extra_tokens")}
     if kind != "function":
         del budgets["function_tokens"]
     decides = {**budgets, "layout": layout, "decoding": "greedy" if heals else "unhealed", "version": VERSIONS[kind]}
+    if memory:
+        decides["memory"] = memory
     if not settings.fits(context_length, kind):
         decides["context_length"] = context_length
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]

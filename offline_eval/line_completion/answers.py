@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ...analysis.python.lines import Gap
 from ...calibration.measures.reflective import reflect
 from ...inference.completion.task import Task
 from ...inference.model import Model
+from ..memory import StudyMemory
 from ..model import StudyModel
 from ..suggested import FileWithGap
 from .items import Place
+from .projects import Project, own_code, path_in_project
 
 EVENT = "exact_match"
 
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Makes the worker's function; travels to the worker. alternatives: how many are drawn at each gap."""
+    """Makes the worker's function; travels to the worker.
+
+    projects: by name, and cache, where their archives are: for their memories. alternatives: how many are drawn at each gap.
+    """
 
     model: StudyModel
+    projects: Mapping[str, Project]
+    cache: Path
     alternatives: int = 1
 
     def __call__(self) -> Answering:
         """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        return Answering(self.model.open_in_worker(), self.model, self.alternatives)
+        model = self.model.open_in_worker()
+        memory = StudyMemory(model, self.model.memory, lambda name: own_code(self.projects[name], self.cache))
+        return Answering(model, self.model, memory, self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,7 @@ class Answering:
 
     model: Model
     asked: StudyModel
+    memory: StudyMemory
     alternatives: int = 1
 
     def __call__(self, place: Place) -> dict[str, Any]:
@@ -55,8 +66,9 @@ class Answering:
 
     def _generations(self, place: Place, task: Task, gap: Gap) -> Iterator[dict[str, Any]]:
         cursor = FileWithGap(place.text, gap, task, self.asked.settings)
+        memory = self.memory.at(cursor, place.project, path_in_project(place.path))
         begun = time.perf_counter()
-        found = list(cursor.suggestions(self.model, self.alternatives))
+        found = list(cursor.suggestions(self.model, self.alternatives, memory))
         total_ms = (time.perf_counter() - begun) * 1e3
         for each in found:
             record = {

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, names, one_of, positive
+from ..command import Command, add_memory_option, names, one_of, positive
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--alternatives", metavar="N", type=positive, default=1,
         help="draw N completions at each place and record each that differs, with the measure agreement (default: %(default)s)",
     )  # fmt: skip
+    add_memory_option(parser)
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
@@ -56,6 +57,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
             arguments.cache,
             arguments.reflective,
             arguments.alternatives,
+            arguments.memory,
             arguments.json,
         )
     )

@@ -24,6 +24,7 @@ from typing import Literal
 
 import platformdirs
 
+from ...suggestion.memory.folder import as_code, is_own_code
 from ..errors import StudyError
 
 
@@ -137,6 +138,19 @@ def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
             for member in sorted((m for m in t if m.isfile() and m.name.endswith(".py")), key=lambda m: m.name):
                 if (f := t.extractfile(member)) is not None:
                     yield member.name, f.read()
+
+
+def path_in_project(path: str) -> str:
+    """The path of a file of a source distribution as its project's folder has it: an archive has one folder at its top."""
+    return path.partition("/")[2] or path
+
+
+def own_code(project: Project, cache: Path) -> Iterator[tuple[str, str]]:
+    """Path and text of the files that an editor's project memory would read, of those that a distribution has. Raises ProjectError."""
+    for file in sources(project, cache):
+        path = path_in_project(file.path)
+        if is_own_code(path) and as_code(file.text) is not None:
+            yield path, file.text
 
 
 def is_test(path: str) -> bool:

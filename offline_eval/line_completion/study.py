@@ -13,6 +13,7 @@ from typing import Any
 
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import UsageError
 from ..model import model_of
 from ..pool.choice import Pool
@@ -46,7 +47,9 @@ STUDY = LineCompletion()
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user wants. projects: where none is named, all that are listed; cache: where their archives are kept."""
+    """What the user wants. projects: where none is named, all that are listed; cache: where their archives are kept; memory: what is read
+    beside the model.
+    """
 
     out: Path
     choice: ModelChoice = field(default_factory=ModelChoice)
@@ -58,6 +61,7 @@ class Asked:
     cache: Path | None = None
     reflective: bool = False
     alternatives: int = 1
+    memory: Scope = DEFAULT_SCOPE
     as_json: bool = False
 
 
@@ -72,7 +76,7 @@ def named(names: Sequence[str]) -> list[Project]:
 def run_study(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, ModelError and OSError."""
     projects = asked.projects or named(())
-    model = model_of(asked.choice, TASKS, reflective=asked.reflective)
+    model = model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory)
     question: dict[str, str | int | Sequence[str]] = {
         **model.question(STUDY.name),
         "seed": asked.seed,
@@ -88,7 +92,8 @@ def run_study(asked: Asked) -> Run:
     places = _places(asked, projects)
     files = len({(place.project, place.path) for place in places})
     to_stderr(f"{counted(len(places), 'place')} in {counted(files, 'file')} of {counted(len(projects), 'project')}")
-    work = Work(places, Answerer(model, asked.alternatives), wanted=len(places))
+    by_name = {project.name: project for project in projects}
+    work = Work(places, Answerer(model, by_name, asked.cache or default_cache(), asked.alternatives), wanted=len(places))
     conduct(STUDY, run, work, asked.pool, as_json=asked.as_json)
     return run
 

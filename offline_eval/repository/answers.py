@@ -21,7 +21,9 @@ from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...inference.completion.task import Task
 from ...inference.model import Model
+from ...suggestion.memory.folder import files_in
 from ..errors import StudyError
+from ..memory import StudyMemory
 from ..model import Changed, StudyModel
 from ..run import AnsweredItem, Generated
 from ..suggested import FileWithGap
@@ -86,7 +88,8 @@ class Answerer:
                     f"{self.project} is not what it was when the run began; what is finished is kept, and the same command begins anew "
                     "with the present code"
                 )
-            return Answering(self, model, oracle, stack.pop_all())
+            memory = StudyMemory(model, self.model.memory, lambda _: files_in(self.project))
+            return Answering(self, model, oracle, memory, stack.pop_all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Answering:
     asked: Answerer
     model: Model
     oracle: Oracle
+    memory: StudyMemory
     held: ExitStack
 
     def __call__(self, place: Place) -> dict[str, Any]:
@@ -131,8 +135,9 @@ class Answering:
 
     def _generation(self, place: Place, source: str, task: Task, gap: Gap) -> dict[str, Any]:
         cursor = FileWithGap(source, gap, task, self.asked.model.settings)
+        memory = self.memory.at(cursor, self.asked.name, place.file)
         begun = time.perf_counter()
-        (made,) = cursor.suggestions(self.model)
+        (made,) = cursor.suggestions(self.model, memory=memory)
         total_ms = (time.perf_counter() - begun) * 1e3
         exact = cursor.is_exact(made.inserted)
         record = {"id": f"{place.id}:{task}", "task": task, "truth": cursor.truth, **made.record}

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, minutes, one_of, positive
+from ..command import Command, add_memory_option, minutes, one_of, positive
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="RUN", type=Path, help="folder of the run (default: one in your cache folder, for the same question)"
     )
+    add_memory_option(parser)
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
@@ -79,6 +80,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
             arguments.seed,
             tuple(arguments.tasks),
             arguments.out,
+            arguments.memory,
             arguments.json,
         )
     )

@@ -15,6 +15,7 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...calibration.registry import PROJECT_FOLDER
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import UsageError
 from ..pool.choice import Pool
 from ..progress import counted
@@ -58,6 +59,7 @@ class Asked:
     seed: int = 0
     tasks: tuple[Task, ...] = TASKS
     out: Path | None = None
+    memory: Scope = DEFAULT_SCOPE
     as_json: bool = False
 
     @property
@@ -122,6 +124,7 @@ def plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path, s
         "workers": asked.pool.workers if asked.pool.ray else asked.pool.workers or 1,
         "ray": asked.pool.ray,
         "model": asked.choice.where,
+        "memory": asked.memory,
         "run": str(seen.run or platformdirs.user_cache_path("assay") / "repositories"),
         "places_done": seen.done,
         "calibrators": str(project / PROJECT_FOLDER),
@@ -148,7 +151,7 @@ def plan_lines(plan: dict[str, Any]) -> Iterator[str]:
     else:
         workers = "with one worker" if plan["workers"] == 1 else f"with {plan['workers']} workers"
     yield f"places       {' or '.join(filter(None, bounds))}, {workers}"
-    yield f"model        {plan['model'] or 'the embedded one'}"
+    yield f"model        {plan['model'] or 'the embedded one'}, memory: {plan['memory']}"
     begun = f"it goes on: {counted(plan['places_done'], 'place')} done already" if plan["places_done"] else "a new run"
     run = f"a folder in {plan['run']}" if plan["places_done"] is None else f"{plan['run']} ({begun})"
     yield f"written      samples and a report in {run}, calibrators in {plan['calibrators']}"

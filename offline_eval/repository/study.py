@@ -76,7 +76,7 @@ def run_study(asked: Asked) -> None:
     if asked.unprotected and not asked.yes:
         _confirm(f"The tests of {project}, and code that a model wrote, will run with no isolation, with your rights. Go on?")
     cache = _cache()
-    model = model_of(asked.choice, TASKS)
+    model = model_of(asked.choice, TASKS, memory=asked.memory)
     if asked.make_environment:
         interpreter = _environment(project, cache / "environments", interpreter if asked.python else None)
     _run(asked, model, project, interpreter, isolation, cache)
@@ -192,7 +192,7 @@ def _seen(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) 
         pytest, content = oracle.suite.interpreter.pytest, oracle.content
     if asked.choice.where is not None:
         return replace(given, pytest=pytest)
-    question = question_of(asked, model_of(asked.choice, TASKS), project, interpreter, isolation, content)
+    question = question_of(asked, model_of(asked.choice, TASKS, memory=asked.memory), project, interpreter, isolation, content)
     run = Run(_folder_of(asked, cache, question))
     if (run.folder / "run.toml").is_file() and run.question() != question:
         raise run.asks_something_else(question)

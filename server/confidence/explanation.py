@@ -21,6 +21,7 @@ from ...suggestion.suggestion import Suggestion, SuggestionKind, confidence_json
 
 _TICKS = re.compile("`+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_MAX_SEEN_BEFORE = 3
 _NO_LANGUAGE = re.compile(r"[^A-Za-z0-9_+#.-]")
 
 
@@ -34,6 +35,14 @@ class Seen:
     part: str
     tokens: int | None = None
     file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenBefore:
+    """A line that most of a suggestion's text was taken from by the project memory. file: None for the document itself; line: from 1."""
+
+    file: str | None
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,8 @@ class Explanation:
     """All that is known of the confidence of one suggestion. `as_json` gives the format in docs/formats.md.
 
     calibrator: None if none was used, or if it no longer exists. chosen_because: the registry's reason, empty if it is not known.
-    least_certain: the least likely token first. seen: in the order in which the model saw it.
+    least_certain: the least likely token first. seen: in the order in which the model saw it. seen_before: at most three lines, those that
+    more of the text was taken from first.
     """
 
     id: str
@@ -90,6 +100,7 @@ class Explanation:
     least_certain: tuple[Uncertain, ...]
     seen: tuple[Seen, ...]
     timings_ms: dict[str, float]
+    seen_before: tuple[SeenBefore, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """What `assay/explain` answers."""
@@ -101,11 +112,18 @@ class Explanation:
         }
 
 
-def explanation(suggestion: Suggestion, generation: Generation, choice: Choice | None, seen: Sequence[Seen] = ()) -> Explanation:
+def explanation(
+    suggestion: Suggestion,
+    generation: Generation,
+    choice: Choice | None,
+    seen: Sequence[Seen] = (),
+    seen_before: Sequence[SeenBefore] = (),
+) -> Explanation:
     """Explain a suggestion.
 
     generation: the one that the suggestion was made from. choice: the registry's, None if it is not known. It is used only if it is the
-    calibrator that gave the confidence. seen: what the model was shown, if that is known.
+    calibrator that gave the confidence. seen: what the model was shown, if that is known. seen_before: where the text comes from, if a
+    memory carried it.
     """
     entry = choice.entry if choice else None
     same = choice is not None and (entry.calibrator.id if entry else None) == suggestion.confidence.calibrator
@@ -119,6 +137,7 @@ def explanation(suggestion: Suggestion, generation: Generation, choice: Choice |
         tokens=len(generation.tokens),
         least_certain=least_certain(generation.tokens),
         seen=tuple(seen),
+        seen_before=tuple(seen_before[:_MAX_SEEN_BEFORE]),
         timings_ms=suggestion.timings_ms,
     )
 
@@ -203,6 +222,8 @@ def _paragraphs(explanation: Explanation) -> Iterator[str]:
         yield f"Least certain of {explanation.tokens} tokens: {'; '.join(map(_uncertain, explanation.least_certain))}."
     if explanation.seen:
         yield f"The model saw {', '.join(map(_seen, explanation.seen))}."
+    if explanation.seen_before:
+        yield f"Seen before in {', '.join(map(_seen_before, explanation.seen_before))}."
     if explanation.timings_ms:
         yield f"Time: {', '.join(f'{name} {ms:.0f} ms' for name, ms in explanation.timings_ms.items())}."
 
@@ -221,6 +242,10 @@ def _percent(probability: float) -> str:
 def _seen(seen: Seen) -> str:
     amount = "" if seen.tokens is None else f" ({seen.tokens} tokens)"
     return f"{seen.part}{'' if seen.file is None else f' {code_span(seen.file)}'}{amount}"
+
+
+def _seen_before(seen: SeenBefore) -> str:
+    return f"{'this file' if seen.file is None else code_span(seen.file)}, line {seen.line}"
 
 
 def _longest(text: str) -> int:

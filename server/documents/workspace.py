@@ -50,6 +50,14 @@ def root_of(uri: str, roots: Roots) -> Path | None:
     return max(within, key=lambda root: len(root.parts), default=None)
 
 
+def below_root(uri: str, roots: Roots) -> tuple[str, str]:
+    """The innermost root of a document and the document's path below it, with slashes; no root and its name where it is in none."""
+    path, root = path_of(uri), root_of(uri, roots)
+    if path is None:
+        return "", uri
+    return ("", path.name) if root is None else (str(root), path.relative_to(root).as_posix())
+
+
 # Called at each keystroke.
 @lru_cache(maxsize=1024)
 def path_of(uri: str) -> Path | None:

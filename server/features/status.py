@@ -10,6 +10,7 @@ from ..confidence.calibrators import Calibrators
 from ..confidence.dial_report import LABEL
 from ..confidence.drift_watch import DriftWatch
 from ..model.live import LiveModel
+from ..model.read_projects import ReadProjects
 from ..requests.counts import RequestCounts
 from ..requests.requests import Requests
 from ..settings.settings import LiveSettings
@@ -34,6 +35,7 @@ class StatusSource(Protocol):
     drift_watch: DriftWatch
     counts: RequestCounts
     events: EventWriter
+    projects: ReadProjects
     latency: EventLoopLatency | None
 
 
@@ -58,6 +60,7 @@ class Status:
             "silent": self._silent_because,
             "hidden": source.requests.hidden,
             "paused": source.pause.until_iso,
+            "notes": [state["reason"] for state in source.projects.states.values() if state["reason"]],
         }
 
     def full(self) -> dict[str, Any]:
@@ -74,6 +77,7 @@ class Status:
             "calibrators": calibrators or None,
             "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
             "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
+            "memory": list(source.projects.states.values()),
             "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
             "settings": list(source.problems),
             **source.counts.summary(),

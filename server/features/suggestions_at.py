@@ -9,14 +9,15 @@ from urllib.parse import unquote
 from ...inference.completion.context import head_characters
 from ...inference.completion.prompt import Surroundings
 from ...suggestion.kind import kind_at
+from ...suggestion.memory.memories import REACH
 from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
 from ...suggestion.secrets import is_secret_path
 from ...suggestion.suggestion import Suggestion
 from ..documents.documents import Document
-from ..documents.workspace import path_of, root_of
+from ..documents.workspace import below_root, path_of, root_of
 from ..language_server import AssayServer
-from ..requests.request import GenerationRequest
+from ..requests.request import GenerationRequest, ReadAlong
 
 UNKNOWN_DOCUMENT = "The document is not open, or an edit of it could not be read."
 # Of code, about; what is too much is left out where tokens are counted.
@@ -40,6 +41,7 @@ async def suggestions_at(
     menu: it is for the ordinary list of completions.
     """
     ls.asked_in = document.uri
+    ls.edited_files.tell(document.uri)
     try:
         request = request_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected, menu=menu)
         ls.outcome_tracker.asked(request)
@@ -104,8 +106,15 @@ def with_texts(ls: AssayServer, document: Document, at: Position, request: Gener
         place=replace(place, prefix=prefix, suffix=suffix, kind=kind),
         cut=cut,
         surroundings=_surroundings(ls, document, at.line, prefix, suffix),
+        memory=_read_along(ls, document, at, len(prefix) + len(request.stood) - len(request.selected), len(suffix)),
         settings=ls.live.settings,
     )
+
+
+def read_along(ls: AssayServer, uri: str) -> ReadAlong:
+    """What a memory may read in a document, without the texts."""
+    root, path = below_root(uri, ls.roots)
+    return ReadAlong("file" if ls.settings.memory == "project" and not root else ls.settings.memory, root=root, path=path)
 
 
 def _surroundings(ls: AssayServer, document: Document, line: int, prefix: str, suffix: str) -> Surroundings:
@@ -115,6 +124,15 @@ def _surroundings(ls: AssayServer, document: Document, line: int, prefix: str, s
         return Surroundings(head)
     characters = budget.extra_tokens * _CHARACTERS_PER_TOKEN
     return Surroundings(head, ls.others.path(document), ls.others.pieces(document, line, prefix, suffix, characters))
+
+
+def _read_along(ls: AssayServer, document: Document, at: Position, shown_before: int, shown_after: int) -> ReadAlong:
+    """What a memory reads there, given how much of the text around the place the request has already."""
+    read = read_along(ls, document.uri)
+    if read.scope == "off":
+        return read
+    before, after, _ = ls.protocol.notebooks.around(document, at, REACH)
+    return replace(read, before=before[: len(before) - shown_before], after=after[shown_after:])
 
 
 def _path_in(uri: str) -> str:

@@ -5,6 +5,10 @@ A message with half a character (a lone surrogate), which only JSON's escapes ca
 Requests: {"id", "op": "load" | "complete" | "context" | "info", …}, {"op": "cancel", "id"}, {"op": "close"}.
 Results: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before the result of a "complete" may come
 any number of {"id", "text"}: what the model has written so far. Between results may come {"alive": true}: the model is slow, not hung.
+
+For the project memory, without results: {"op": "follow", "roots"}: the folders whose files are read; {"op": "buffer", "root", "path",
+"text"}: what an open document has in place of a file, null where that is closed. Between results may come {"project": …}: the state of a
+folder's index.
 """
 
 from __future__ import annotations
@@ -19,12 +23,13 @@ import msgspec
 
 from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
-from ...inference.model import Fingerprint, Generation, StopReason, Timings, Token
+from ...inference.model import Fingerprint, Generation, Source, StopReason, Timings, Token
 
 if TYPE_CHECKING:
     from ..requests.request import GenerationRequest
 
 HEADER_BYTES = 4
+_MEMORY = ("scope", "before", "after", "root", "path")
 _SETTINGS = tuple(field.name for field in fields(Settings))
 
 
@@ -64,14 +69,16 @@ def model_part(request: GenerationRequest) -> dict[str, Any]:
         "kind": place.kind,
         "settings": {name: getattr(settings, name) for name in _SETTINGS},
         "surroundings": {"head": around.head, "path": around.path, "extra": around.extra},
+        "memory": {name: getattr(request.memory, name) for name in _MEMORY},
         "max_ms": request.max_ms,
         "count": request.count,
     }
 
 
 def arguments_of(data: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `complete_several`."""
+    """The arguments of `complete_several`, but for the memory, which is made of what `model_part` says of it."""
     around = data["surroundings"]
+    data = {name: value for name, value in data.items() if name != "memory"}
     extra = tuple((path, text) for path, text in around["extra"])
     return {**data, "settings": Settings(**data["settings"]), "surroundings": Surroundings(around["head"], around["path"], extra)}
 
@@ -83,6 +90,8 @@ def generation_to_json(generation: Generation) -> dict[str, Any]:
         "tokens": [[t.id, t.text.hex(), t.logprob, t.best_other_logprob, t.entropy, t.shares] for t in generation.tokens],
         "stopped_by": generation.stopped_by.value,
         "timings": asdict(generation.timings),
+        "sources": [[source.path, source.line, source.part] for source in generation.sources],
+        "memory": generation.memory,
     }
 
 
@@ -96,6 +105,8 @@ def generation_from_json(data: dict[str, Any]) -> Generation:
         ),
         stopped_by=StopReason(data["stopped_by"]),
         timings=Timings(**data["timings"]),
+        sources=tuple(Source(path, line, part) for path, line, part in data["sources"]),
+        memory=data["memory"],
     )
 
 

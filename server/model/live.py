@@ -13,12 +13,14 @@ from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import StopReason
 from ...inference.opening import EMBEDDED, ModelChoice
+from ...suggestion.memory.scope import Scope
 from ...suggestion.window import Window, window
 from ..requests.cache import Memory
-from ..requests.request import GenerationRequest, GenerationResult
+from ..requests.request import GenerationRequest, GenerationResult, ReadAlong
 from ..requests.scheduler import Scheduler
 from .file_watch import changes
 from .process import LoadedModel, ModelProcess, ModelUnavailable, State
+from .read_projects import ReadProjects
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +40,12 @@ class LiveModel:
         on_state: Callable[[State], None],
         on_note: Callable[[str], None] = lambda _: None,
         on_busy: Callable[[bool], None] = lambda _: None,
+        projects: ReadProjects | None = None,
         remember: bool = True,
     ) -> None:
         """choice: the model; settings: what it is shown; on_state: as `ModelProcess`; on_note: told what people should know of its file;
-        on_busy: as `Scheduler`; remember: whether answers come from what was written before."""
-        self.process = ModelProcess(choice, on_state=self._note_state)
+        on_busy: as `Scheduler`; projects: whose files are read; remember: whether answers come from what was written before."""
+        self.process = ModelProcess(choice, on_state=self._note_state, projects=projects)
         self.settings = settings
         self.memory = Memory()
         self.scheduler = Scheduler(self._generate, on_busy)
@@ -85,6 +88,10 @@ class LiveModel:
             if found is not None and (kind == place.kind or (found.typed and found.generations)):
                 return found
         return None
+
+    def memory_scope(self, read: ReadAlong) -> Scope:
+        """What a memory has of what may be read: a project not before its index is there."""
+        return "file" if read.scope == "project" and not self.process.projects.is_ready(read.root) else read.scope
 
     async def generate(self, request: GenerationRequest) -> GenerationResult:
         """What the model writes. Raises Superseded, ModelUnavailable, ModelProcessDied, ModelRequestFailed."""

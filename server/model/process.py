@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,8 +16,10 @@ from typing import Any, Literal
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import OnText
+from ...suggestion.memory.scope import Scope
 from ..requests.request import GenerationRequest
 from .ipc import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, model_part, parse
+from .read_projects import ReadProjects
 
 State = Literal["loading", "ready", "failed", "closed"]
 
@@ -49,24 +51,32 @@ class ModelRequestFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """What was loaded. heals: as in `Capabilities`. load_ms: milliseconds that opening it took, the start of the process not included."""
+    """What was loaded.
+
+    heals: as in `Capabilities`. memory: the fingerprint of its memory, by scope; empty where it has none. load_ms: milliseconds that
+    opening it took, the start of the process not included.
+    """
 
     fingerprint: Fingerprint
     layout: Layout
     context_length: int
     heals: bool
+    memory: Mapping[Scope, str]
     load_ms: float
 
 
 class ModelProcess:
     """A model in a process of its own. One request runs at a time; the others wait here, and one that is cancelled never runs."""
 
-    def __init__(self, choice: ModelChoice, *, on_state: Callable[[State], None] | None = None) -> None:
-        """choice: the model; on_state: called at each change of `state`."""
+    def __init__(
+        self, choice: ModelChoice, *, on_state: Callable[[State], None] | None = None, projects: ReadProjects | None = None
+    ) -> None:
+        """choice: the model; on_state: called at each change of `state`; projects: whose files it reads."""
         self.state: State = "loading"
         self.reason = ""
         self._choice = choice
         self._on_state = on_state or (lambda _: None)
+        self.projects = projects or ReadProjects()
         self.requests_sent = 0
         # Tokens of prompts that were not in the cache, and tokens that were written, since the start.
         self.prompt_tokens = self.decoded_tokens = 0
@@ -202,6 +212,7 @@ class ModelProcess:
         self._hung = ""
         words = asyncio.create_task(self._listen(child.stderr))
         load = asyncio.create_task(self._load())
+        self.projects.tell(self._send)
         try:
             await self._read_answers(child.stdout)
             code = await self._exit_code(child)
@@ -234,9 +245,8 @@ class ModelProcess:
             self._hang_up()
             return
         self._again_at = math.inf
-        self._loaded = LoadedModel(
-            fingerprint_from_json(data["fingerprint"]), data["layout"], data["context_length"], data["heals"], data["load_ms"]
-        )
+        fingerprint = fingerprint_from_json(data.pop("fingerprint"))
+        self._loaded = LoadedModel(fingerprint, **data)
         self._enter("ready", "")
 
     async def _ask(self, message: dict[str, Any], on_text: OnText | None = None, limit_s: float | None = None) -> Any:
@@ -278,6 +288,9 @@ class ModelProcess:
                 answer = parse(await stream.readexactly(size))
                 self._heard = time.monotonic()
                 if "alive" in answer:
+                    continue
+                if "project" in answer:
+                    self.projects.note(answer["project"])
                     continue
                 if "text" in answer:
                     if (tell := self._told.get(answer["id"])) is not None:

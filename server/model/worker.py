@@ -9,26 +9,35 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from .followed_project import FollowedProjects
 from .ipc import arguments_of, fingerprint_to_json, frame, generation_to_json, read_frame, take_stdio
+
+if TYPE_CHECKING:
+    from ...inference.project_memory.memory import Memory
 
 _GRACE_S = 1.0
 # More often than a person types, and seldom enough that telling costs the model nothing.
 _TELL_EVERY_S = 0.004
 # Often enough beside what the server takes for hung, and seldom enough to cost nothing.
 _ALIVE_EVERY_S = 1.0
+# The longest that the thread which reads a project's files may hold up the model.
+_SWITCH_S = 0.0005
 
 
 class _Requests:
     """The requests that still wait, and the ids of those that nobody wants any more."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, at_once: dict[str, Callable[[dict[str, Any]], None]]) -> None:
+        """at_once: what is done with requests that wait for no other, by their op."""
         self._stream = stream
+        self._at_once = at_once
         self._waiting: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._cancelled: set[int] = set()
         self._last_done = -1
@@ -51,7 +60,9 @@ class _Requests:
     def _read(self) -> None:
         try:
             while (message := read_frame(self._stream)) is not None:
-                if message["op"] != "cancel":
+                if (concern := self._at_once.get(message["op"])) is not None:
+                    concern(message)
+                elif message["op"] != "cancel":
                     self._waiting.put(message)
                 elif message["id"] > self._last_done:
                     self._cancelled.add(message["id"])
@@ -65,10 +76,13 @@ class _Requests:
 class _Host:
     """The model, once it is loaded, and what each request does with it."""
 
-    def __init__(self, requests: _Requests, send: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, requests: _Requests, send: Callable[[dict[str, Any]], None], projects: FollowedProjects) -> None:
         from ...inference.model import Model
+        from ...suggestion.memory.memories import Memories
 
         self._requests = requests
+        self._projects = projects
+        self._memories: Memories | None = None
         self._send = send
         self._model: Model | None = None
         self._load_ms = 0.0
@@ -94,19 +108,25 @@ class _Host:
 
     def _load(self, request: dict[str, Any]) -> dict[str, Any]:
         from ...inference.opening import open_model
+        from ...suggestion.memory.memories import Memories
 
         began = time.perf_counter()
         self._model = open_model(request["where"], **request["options"])
+        self._memories = Memories(self._model)
         self._load_ms = (time.perf_counter() - began) * 1e3
         return self._info()
 
     def _info(self) -> dict[str, Any]:
+        from ...suggestion.memory.memories import memory_fingerprint
+        from ...suggestion.memory.scope import SCOPES
+
         model = self._loaded()
         return {
             "fingerprint": fingerprint_to_json(model.fingerprint),
             "layout": model.layout,
             "heals": model.capabilities.heals,
             "context_length": model.context_length,
+            "memory": {scope: memory_fingerprint(model, scope) for scope in SCOPES},
             "load_ms": self._load_ms,
         }
 
@@ -126,13 +146,26 @@ class _Host:
                 told = now
                 self._send({"id": number, "text": text})
 
-        generations = complete_several(
-            self._loaded(),
-            cancel=unwanted,
-            on_text=tell if request["tell"] else None,
-            **arguments_of(request["asked"]),
-        )
+        arguments = arguments_of(request["asked"])
+        self._projects.idle.clear()
+        try:
+            generations = complete_several(
+                self._loaded(),
+                memory=self._memory_of(request["asked"]),
+                cancel=unwanted,
+                on_text=tell if request["tell"] else None,
+                **arguments,
+            )
+        finally:
+            self._projects.idle.set()
         return [generation_to_json(generation) for generation in generations]
+
+    def _memory_of(self, asked: dict[str, Any]) -> Memory | None:
+        """The memory at a request's place."""
+        assert self._memories is not None
+        read = asked["memory"]
+        before, after = read["before"] + asked["prefix"], asked["suffix"] + read["after"]
+        return self._memories.at(before, after, read["path"], read["scope"], self._projects.of(read["root"]))
 
     def _context(self, request: dict[str, Any]) -> dict[str, Any]:
         from ...inference.completion.prompt import context_at, count_tokens, prompt_of, prompt_text
@@ -166,13 +199,23 @@ def main() -> None:
     """Answer requests from stdin on stdout until a close or the end of stdin."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal reaches both processes; the server decides
     stdin, stdout = take_stdio()
-    requests = _Requests(stdin)
+    sys.setswitchinterval(_SWITCH_S)
+    sending = threading.Lock()
 
     def send(message: dict[str, Any]) -> None:
-        stdout.write(frame(message))
-        stdout.flush()
+        with sending:
+            stdout.write(frame(message))
+            stdout.flush()
 
-    host = _Host(requests, send)
+    projects = FollowedProjects(lambda state: send({"project": state.as_json()}))
+    requests = _Requests(
+        stdin,
+        {
+            "follow": lambda message: projects.follow(message["roots"]),
+            "buffer": lambda message: projects.use_buffer(message["root"], message["path"], message["text"]),
+        },
+    )
+    host = _Host(requests, send, projects)
     while (request := requests.next()) is not None and request["op"] != "close":
         number = request["id"]
         try:

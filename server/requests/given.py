@@ -34,7 +34,8 @@ class Given:
     def without_texts(self) -> Given:
         """The same without the texts around its place."""
         place = replace(self.request.place, prefix="", suffix="")
-        return replace(self, request=replace(self.request, place=place, surroundings=Surroundings()), has_texts=False)
+        memory = replace(self.request.memory, before="", after="")
+        return replace(self, request=replace(self.request, place=place, surroundings=Surroundings(), memory=memory), has_texts=False)
 
 
 class GivenSuggestions:

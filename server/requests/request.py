@@ -10,8 +10,24 @@ from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
+from ...suggestion.memory.scope import Scope
 from ...suggestion.place import Place
 from .request_ending import Source
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAlong:
+    """What a project memory reads at a place, besides the place's own texts.
+
+    scope: what may be read. before, after: the text of the file in front of the prefix and behind the suffix. root: the workspace folder
+    that the file is in, empty for none; path: the file's, below that.
+    """
+
+    scope: Scope = "off"
+    before: str = ""
+    after: str = ""
+    root: str = ""
+    path: str = ""
 
 
 class Priority(IntEnum):
@@ -36,6 +52,7 @@ class GenerationRequest:
 
     For the model
         surroundings, settings, max_ms: as `suggestion.complete`.
+        memory: what is read beside the model.
         count: how many different generations.
         delay_s: the debounce, in which a later request may supersede this one.
         speculative: nobody has asked for it yet.
@@ -52,6 +69,7 @@ class GenerationRequest:
     stood: str = ""
     surroundings: Surroundings = field(default_factory=Surroundings)
     settings: Settings = field(default_factory=Settings)
+    memory: ReadAlong = field(default_factory=ReadAlong)
     count: int = 1
     max_ms: float | None = None
     delay_s: float = 0.0

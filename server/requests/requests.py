@@ -16,11 +16,11 @@ from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
 from ...suggestion.place import Place
-from ...suggestion.positions import Position, Range
+from ...suggestion.positions import Position, Range, count_line_ends
 from ...suggestion.suggest import prompt_mismatch, purpose_at, suggestion_of
 from ...suggestion.suggestion import Suggestion
 from ..confidence.calibrators import Calibrators
-from ..confidence.explanation import Explanation, Seen, explanation, seen_in
+from ..confidence.explanation import Explanation, Seen, SeenBefore, explanation, seen_in
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from ..settings.settings import LiveSettings
@@ -181,10 +181,11 @@ class Requests:
         mismatch = "" if model is None else prompt_mismatch(request.settings, model.context_length, request.place.kind)
         choice = explain_choice(registry, given.purpose, given.drawn, mismatch)
         seen: tuple[Seen, ...] = ()
-        if with_context and given.has_texts and model is not None and self._purpose(request.place, model) == given.purpose:
+        memory = given.generation.memory
+        if with_context and given.has_texts and model is not None and self._purpose(request.place, model, memory) == given.purpose:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
                 seen = seen_in(await self._live.context(replace(request, max_ms=_SEEN_MS)))
-        return explanation(given.suggestion, given.generation, choice, seen)
+        return explanation(given.suggestion, given.generation, choice, seen, _seen_before(given))
 
     async def _decided(self, request: GenerationRequest, current: Callable[[], bool], ongoing: OngoingRequest) -> tuple[Suggestion, ...]:
         settings, place = self._settings(), request.place
@@ -235,7 +236,8 @@ class Requests:
         model, place = await self._live.loaded(), request.place
         ongoing.awaited = "the calibrators were not read"
         registry, project = await self._calibrators.of(request.root)
-        ongoing.purpose = purpose = self._purpose(place, model)
+        memory = result.generations[0].memory if result.generations else self._memory(request, model)
+        ongoing.purpose = purpose = self._purpose(place, model, memory)
         suggest = partial(
             suggestion_of,
             purpose=purpose,
@@ -284,12 +286,20 @@ class Requests:
         if self._settings().kind != "auto" or place.kind == "line":
             return request
         registry, line = self._calibrators.ready(request.root), replace(place, kind="line")
-        if model is None or registry is None or choose(registry, self._purpose(place, model)) is not None:
+        if model is None or registry is None:
             return request
-        return request if choose(registry, self._purpose(line, model)) is None else replace(request, place=line)
+        memory = self._memory(request, model)
+        if choose(registry, self._purpose(place, model, memory)) is not None:
+            return request
+        return request if choose(registry, self._purpose(line, model, memory)) is None else replace(request, place=line)
 
-    def _purpose(self, place: Place, model: LoadedModel) -> Purpose:
-        return purpose_at(place, model.fingerprint.id, model.layout, model.context_length, self._live.settings, heals=model.heals)
+    def _memory(self, request: GenerationRequest, model: LoadedModel) -> str:
+        """The fingerprint of the memory that the model is going to be mixed with."""
+        return model.memory[self._live.memory_scope(request.memory)]
+
+    def _purpose(self, place: Place, model: LoadedModel, memory: str) -> Purpose:
+        settings, heals = self._live.settings, model.heals
+        return purpose_at(place, model.fingerprint.id, model.layout, model.context_length, settings, heals=heals, memory=memory)
 
     def _rules(self, request: GenerationRequest) -> Rules:
         """What the user allows. When the ordinary list of completions comes is the client's choice: it does not tell typing from asking."""
@@ -321,6 +331,18 @@ def _is_enough(remembered: GenerationResult, request: GenerationRequest) -> bool
     if remembered.typed:
         return bool(remembered.generations)
     return not remembered.generations or remembered.drawn == request.count
+
+
+def _seen_before(given: Given) -> tuple[SeenBefore, ...]:
+    """The lines of the user's files that the text of a suggestion was in when it was made; of its own file as long as that is known."""
+    place, memory = given.request.place, given.request.memory
+    # A long file is not read from its beginning.
+    first = place.range.start.line - count_line_ends(memory.before + place.prefix)
+    return tuple(
+        SeenBefore(source.path, source.line + (first if source.path is None else 0))
+        for source in given.generation.sources
+        if source.path is not None or given.has_texts
+    )
 
 
 def _differing(possible: Iterator[Given]) -> Iterator[Given]:

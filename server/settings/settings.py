@@ -12,6 +12,7 @@ from typing import Any, Literal
 from ...calibration.bands import BOUNDARIES, Boundaries
 from ...calibration.samples import Event
 from ...inference.opening import FLAGS, ModelChoice, ModelOptions
+from ...suggestion.memory.scope import Scope
 from ..tracking.event_writer import LogTarget
 from .table import SETTINGS, Plain, Setting, Wanted
 from .values import MAX_QUOTED, clipped, quoted
@@ -49,6 +50,7 @@ class LiveSettings:
     context_suffix_tokens: int | None
     context_head_tokens: int | None
     context_open_files: int | None
+    memory: Scope
     max_ms: float
     remember: bool
     speculate: bool

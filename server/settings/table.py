@@ -13,6 +13,7 @@ from ...calibration.bands import BOUNDARIES
 from ...calibration.log.event_log import DAYS, MEGABYTES
 from ...calibration.samples import EVENTS
 from ...inference.model import KVType
+from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
 from .values import Values, file, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
 Wanted = Literal["auto", "line", "block", "function"]
@@ -219,6 +220,14 @@ SETTINGS: tuple[Setting, ...] = (
         "How much of other open files the model sees. With more than 0, suggestions show no probability, because no calibrator was fitted "
         "with it.",
         "0, as the model's calibrators were fitted",
+    ),
+    Setting(
+        "memory",
+        one_of(*SCOPES),
+        DEFAULT_SCOPE,
+        "Which of your files are read for what comes next, besides what the model is shown: the open file and the other files of its "
+        "workspace folder (`project`), the open file alone (`file`), or none (`off`). What is read stays in memory. Files with secrets, "
+        "and those that git ignores, are not read. Each value has calibrators of its own.",
     ),
     Setting(
         "maxMs",

@@ -15,6 +15,7 @@ from assay.cli.terminal import Paint
 from assay.inference.completion.settings import Settings
 from assay.inference.llamacpp.threads import ThreadsInUse
 from assay.inference.opening import open_model
+from assay.suggestion.memory.memories import memory_fingerprint
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
 PLACE = Place("a.py", 4, "line", "the end of a line", "import a\n\ndef f(x):\n    y = ", "x + 1", ")\n    return y\n\n\nf(1)\n")
@@ -50,7 +51,8 @@ def test_a_model_without_a_calibrator_gets_no_number(document: dict) -> None:
 def fitted_calibrator(tiny_gguf: Path, folder: Path) -> Path:
     """A data folder with a calibrator for the tiny model, made by `assay calibrate fit` from samples of which the truth is known."""
     with open_model(tiny_gguf) as model:
-        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+        memory = memory_fingerprint(model, "project")
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length, memory=memory)
     rng = random.Random(5)
     samples = []
     for number in range(600):

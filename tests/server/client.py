@@ -18,6 +18,7 @@ from assay.inference.opening import ModelChoice
 from assay.server.serve import serve
 sys.exit(serve(ModelChoice(sys.argv[1])))"""
 TIMEOUT_S = 30.0
+NO_MEMORY = {"memory": "off"}
 
 
 class RpcError(Exception):
@@ -111,6 +112,8 @@ class Client:
         if registers:
             capabilities["textDocument"]["completion"] = {"dynamicRegistration": True}
         params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities, "clientInfo": {"name": name}}
+        # Scripted models say what a test expects only where nothing else is mixed in.
+        options = NO_MEMORY if options is None else NO_MEMORY | options if isinstance(options, dict) else options
         result: dict[str, Any] = await self.request("initialize", params | {"initializationOptions": options})
         self.notify("initialized", {})
         return result

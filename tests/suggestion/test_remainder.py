@@ -89,8 +89,10 @@ def test_typing_at_once_leaves_what_typing_bit_by_bit_leaves(made: Generation, d
         assert once is not None
         assert twice is not None
         assert (once.text, bytes_of(once)) == (twice.text, bytes_of(twice))
-        for one, other in zip(numbers(once.tokens), numbers(twice.tokens), strict=True):
-            assert one == pytest.approx(other, rel=1e-6, abs=1e-9)
+        for one, other in zip(once.tokens, twice.tokens, strict=True):
+            # Of what other tokens would have had, only a bound is known, which depends on how often it was taken.
+            assert one.id == other.id
+            assert (one.logprob, *one.shares) == pytest.approx((other.logprob, *other.shares), rel=1e-6, abs=1e-9)
     else:
         assert once is twice is None
 

@@ -30,6 +30,8 @@ export interface Status {
   readonly hidden: number;
   /** Until when, ISO 8601. */
   readonly paused: string | null;
+  /** What else people should know, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 export interface Interval {
@@ -159,6 +161,7 @@ export function statusAfter(before: Status, message: unknown): Status {
     silent: nullable(message.silent, before.silent),
     hidden: typeof message.hidden === 'number' ? message.hidden : before.hidden,
     paused: nullable(message.paused, before.paused),
+    notes: Array.isArray(message.notes) ? message.notes.filter((note) => typeof note === 'string') : before.notes,
   };
 }
 

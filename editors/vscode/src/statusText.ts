@@ -30,7 +30,7 @@ export function statusText(known: Known): StatusText {
   if (known.stage === 'starting') return plain('$(loading~spin) Assay', 'starting', [known.reason], 'none');
   if (status.state === 'failed') return plain('$(error) Assay', 'no model', [status.reason], 'error');
   if (status.state !== 'ready') return plain('$(loading~spin) Assay', 'the model is being loaded', [status.reason], 'none');
-  const lines = [status.reason, ...modes(known)].filter((line) => line !== '');
+  const lines = [status.reason, ...modes(known), ...status.notes].filter((line) => line !== '');
   if (known.badge !== undefined) {
     return {
       text: known.badge,

@@ -7,7 +7,15 @@ import { afterDeath } from '../src/restarts';
 import { statusText, type Known } from '../src/statusText';
 import { LIKELY, NO_EVIDENCE, suggestion } from './suggestions';
 
-const READY: Status = { state: 'ready', reason: 'assay-small is loaded', busy: false, silent: null, hidden: 0, paused: null };
+const READY: Status = {
+  state: 'ready',
+  reason: 'assay-small is loaded',
+  busy: false,
+  silent: null,
+  hidden: 0,
+  paused: null,
+  notes: [],
+};
 const KNOWN: Known = {
   stage: 'running',
   reason: '',
@@ -24,6 +32,11 @@ describe('the status bar', () => {
     expect(said.text).toBe(LIKELY);
     expect(said.spoken).toBe('Assay: likely 70 to 85 percent exact match');
     expect(statusText({ ...KNOWN, badge: NO_EVIDENCE }).spoken).toBe('Assay: no evidence');
+  });
+
+  it('tells what the server notes besides', () => {
+    const said = statusText({ ...KNOWN, status: statusAfter(READY, { notes: ['/home is not read.', 7] }) });
+    expect(said.lines).toContain('/home is not read.');
   });
 
   it('tells how many the dial has hidden, and from where on it shows', () => {

@@ -58,7 +58,7 @@ def test_every_generation_is_made_once_and_a_run_asked_again_makes_none(tmp_path
 
 
 def test_the_study_measures_what_the_editor_would_show(tmp_path: Path, tiny_gguf: Path) -> None:
-    given = asked(tmp_path, tiny_gguf, tasks=TASKS)
+    given = asked(tmp_path, tiny_gguf, tasks=TASKS, memory="off")  # tests/house/test_measured_is_shown.py: with a memory
     made = {one["id"]: one for one in generations(run_study(given))}
     shown = 0
     with open_model(tiny_gguf, threads=1) as model:

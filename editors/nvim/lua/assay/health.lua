@@ -88,6 +88,9 @@ local function conversation(client)
   for _, problem in ipairs(plain.settings or {}) do
     vim.health.warn('a setting is invalid: ' .. problem, 'docs/settings.md')
   end
+  for _, note in ipairs(plain.notes or {}) do
+    vim.health.info(note)
+  end
   if plain.paused then
     vim.health.info('suggestions are paused until ' .. plain.paused)
   end

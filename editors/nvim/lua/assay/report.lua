@@ -294,6 +294,9 @@ function M.status(status)
   if took and took.p50 then
     table.insert(lines, ('answered in  %.0f ms (median of %d; 95 %% within %.0f ms)'):format(took.p50, took.n, took.p95))
   end
+  for _, note in ipairs(status.notes or {}) do
+    table.insert(lines, ('note         %s'):format(note))
+  end
   if status.log then
     local trouble = status.log.trouble and (', which fails: %s'):format(status.log.trouble) or ''
     table.insert(lines, ('log          %s%s'):format(status.log.path, trouble))

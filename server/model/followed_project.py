@@ -1,0 +1,227 @@
+"""The index of a workspace folder for the project memory: made in the background, and again when a file changes. Nothing is written.
+
+A thread lists the folder, reads what is new, and makes the index. File events say when to look again. It looks every `LOOK_S` besides: no
+event comes from a network drive, or where the system is out of watches.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver, ObservedWatch
+
+from ...inference.project_memory.project import Project, ProjectFiles, ProjectTooLarge
+from ...suggestion.languages import is_code
+from ...suggestion.memory.folder import Version, as_code, code_in, listing
+from ...suggestion.memory.ignored import GITIGNORE
+
+LOOK_S = 30.0
+# One change makes several events, and a program that writes a file in place needs a moment.
+DEBOUNCE_S = 0.2
+# After a look that took long, the next waits so many times as long.
+_REST = 4
+# So long a file waits for the model to have nothing to do.
+_YIELD_S = 0.02
+# Each watch has threads of its own.
+_MAX_WATCHES = 64
+_CHANGES: list[type[FileSystemEvent]] = [
+    FileCreatedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectState:
+    """What is known of a folder's index. reason: why there is none, for people; files, words: that it has; ms: that it took."""
+
+    root: str
+    state: Literal["reading", "ready", "given up"]
+    reason: str = ""
+    files: int = 0
+    words: int = 0
+    ms: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """What `assay/status` has of it."""
+        return asdict(self)
+
+
+class FollowedProject:
+    """A folder's index, kept up to date with its files by a thread of its own until it is closed.
+
+    Attributes
+        project: the newest index; None while there is none. It is immutable and replaced as a whole.
+    """
+
+    def __init__(self, root: Path, tell: Callable[[ProjectState], None], idle: threading.Event) -> None:
+        """tell: told of each new state, in another thread; idle: set while the model has nothing to do."""
+        self.root = root
+        self.project: Project | None = None
+        self._tell, self._idle = tell, idle
+        self._files = ProjectFiles()
+        self._read: dict[str, Version | int] = {}
+        # The texts of open documents, each with a number of its own.
+        self._buffers: dict[str, tuple[int, str]] = {}
+        self._numbers = 0
+        self._wake, self._closed = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="assay-project", daemon=True)
+        self._thread.start()
+
+    def use_buffer(self, path: str, text: str | None) -> None:
+        """Read this text in place of a file, by its path below the folder; None: the file again."""
+        self._numbers -= 1
+        if text is not None:
+            self._buffers[path] = (self._numbers, text)
+        else:
+            self._buffers.pop(path, None)
+        self._wake.set()
+
+    def close(self) -> None:
+        """Stop following. The thread ends by itself."""
+        self._closed.set()
+        self._wake.set()
+
+    def _follow(self) -> None:
+        self._tell(ProjectState(str(self.root), "reading"))
+        events = _Events(self._wake)
+        try:
+            while not self._closed.is_set():
+                began = time.monotonic()
+                self._look(events)
+                took = time.monotonic() - began
+                if self._wake.wait(LOOK_S):
+                    self._closed.wait(DEBOUNCE_S + _REST * took)
+        except ProjectTooLarge as error:
+            self._give_up(f"{self.root} is not read, only the open file is: {error}")
+        except Exception as error:
+            _log.exception("The project %s can't be followed.", self.root)
+            self._give_up(f"{self.root} is not read, only the open file is: {type(error).__name__}")
+        finally:
+            events.close()
+
+    def _look(self, events: _Events) -> None:
+        """Take what has changed, and make the index anew if anything has."""
+        began = time.perf_counter()
+        self._wake.clear()
+        found = listing(self.root)
+        events.follow(found.watched)
+        buffers = dict(self._buffers)
+        now: dict[str, Version | int] = {path: buffers[path][0] if path in buffers else version for path, version in found.files.items()}
+        gone = self._read.keys() - now.keys()
+        for path in gone:
+            self._files.remove(path)
+            del self._read[path]
+        changed = [path for path, version in now.items() if self._read.get(path) != version]
+        for path in changed:
+            if self._closed.is_set():
+                return
+            self._idle.wait(_YIELD_S)
+            text = as_code(buffers[path][1]) if path in buffers else code_in(self.root / path)
+            if text is None:
+                self._files.remove(path)
+            else:
+                self._files.add(path, text)
+            self._read[path] = now[path]
+        if changed or gone or self.project is None:
+            self._made(began)
+
+    def _made(self, began: float) -> None:
+        self._idle.wait(_YIELD_S)
+        self.project = project = self._files.project()
+        ms = (time.perf_counter() - began) * 1e3
+        self._tell(ProjectState(str(self.root), "ready", "", len(project.paths), len(project.index.ids), ms))
+
+    def _give_up(self, reason: str) -> None:
+        self.project, self._files, self._read = None, ProjectFiles(), {}
+        self._tell(ProjectState(str(self.root), "given up", reason))
+
+
+class FollowedProjects:
+    """The indexes of the workspace folders that are open now."""
+
+    def __init__(self, tell: Callable[[ProjectState], None]) -> None:
+        self.idle = threading.Event()
+        self.idle.set()
+        self._tell = tell
+        self._projects: dict[str, FollowedProject] = {}
+
+    def follow(self, roots: list[str]) -> None:
+        """Follow these folders and no others."""
+        for root in self._projects.keys() - set(roots):
+            self._projects.pop(root).close()
+        for root in roots:
+            if root not in self._projects:
+                self._projects[root] = FollowedProject(Path(root), self._tell, self.idle)
+
+    def use_buffer(self, root: str, path: str, text: str | None) -> None:
+        """Read this text in place of a file of a folder; None: the file again."""
+        if (project := self._projects.get(root)) is not None:
+            project.use_buffer(path, text)
+
+    def of(self, root: str) -> Project | None:
+        """The index of a folder; None where there is none, or not yet."""
+        project = self._projects.get(root)
+        return None if project is None else project.project
+
+
+class _Events(FileSystemEventHandler):
+    """The file events of folders, where the system gives any. Each that may concern code sets `wake`."""
+
+    def __init__(self, wake: threading.Event) -> None:
+        self._wake = wake
+        self._watches: dict[tuple[Path, bool], ObservedWatch | None] = {}
+        self._observer: BaseObserver | None = None
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Called by watchdog, in its own thread."""
+        paths = [str(path) for path in (event.src_path, event.dest_path) if path]
+        if event.is_directory or any(is_code(path) or path.endswith(GITIGNORE) for path in paths):
+            self._wake.set()
+
+    def follow(self, folders: list[tuple[Path, bool]]) -> None:
+        """Subscribe to these folders, each with whether everything below is meant, and to no others."""
+        wanted = set(folders) if len(folders) <= _MAX_WATCHES else set()
+        try:
+            if self._observer is None:
+                observer = Observer()
+                observer.start()
+                self._observer = observer
+            for gone in self._watches.keys() - wanted:
+                if watch := self._watches.pop(gone):
+                    self._observer.unschedule(watch)
+            for folder, recursive in wanted - self._watches.keys():
+                self._watches[folder, recursive] = None
+                self._watches[folder, recursive] = self._observer.schedule(self, str(folder), recursive=recursive, event_filter=_CHANGES)
+        except (OSError, RuntimeError) as error:
+            _log.info("no file events, so changes are only looked for every %g s: %s", LOOK_S, error)
+
+    def close(self) -> None:
+        """End watchdog's threads."""
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join()

@@ -1,0 +1,58 @@
+"""The memory at a cursor, the same for editor and laboratory: of the open file, and of the other files of its project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from ...inference.model import Model
+from ...inference.project_memory.memory import Memory, ProjectMemory
+from ...inference.project_memory.project import Project, ProjectTooLarge, project_of
+from ...inference.project_memory.spelling import Vocabulary
+from ...inference.project_memory.weights import shipped_weights
+from ..window import Window
+from .folder import files_in
+from .scope import Scope
+
+# How much of the open file is read. Two thirds of what its memory gains come from beyond what the model is shown.
+REACH = Window(before=256_000, after=256_000, step=1 << 14)
+
+
+class Memories:
+    """Makes the memories of the requests to one model. For one thread."""
+
+    def __init__(self, model: Model) -> None:
+        # A model that can be mixed with a memory is in this process, and so are its tokens.
+        self._made = ProjectMemory(cast(Vocabulary, model), model.fingerprint.id) if model.capabilities.memory else None
+
+    def at(self, before: str, after: str, path: str = "", scope: Scope = "file", project: Project | None = None) -> Memory | None:
+        """The memory at a cursor; None where the scope is "off" or the model can't be mixed with one.
+
+        Parameters
+            before, after: the whole text before and behind the cursor, or as much of it as `REACH` shows.
+            path: of the file, as the project names it.
+            project: of the other files; without one, the scope is "file".
+        """
+        if self._made is None or scope == "off":
+            return None
+        self._made.project = project
+        return self._made.at(_newlines(before[REACH.start(len(before)) :]), _newlines(after[: REACH.after]), path, scope)
+
+
+def project_in(root: Path) -> Project | None:
+    """The index of a folder's files; None where they are too many."""
+    try:
+        return project_of(files_in(root))
+    except ProjectTooLarge:
+        return None
+
+
+def memory_fingerprint(model: Model, scope: Scope) -> str:
+    """The fingerprint of a model's memory of a scope, as `Memory.fingerprint`; empty where there is none."""
+    if scope == "off" or not model.capabilities.memory:
+        return ""
+    return f"{scope}:{shipped_weights().for_model(model.fingerprint.id).version}"
+
+
+def _newlines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

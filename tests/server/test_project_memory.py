@@ -1,0 +1,173 @@
+"""The project memory through the language server: the embedded model in its process, a folder on the disk, a client that edits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.inference.opening import EMBEDDED
+
+from .client import Client, client_of
+
+OPTIONS = {"memory": "project", "alternatives": 1, "remember": False, "speculate": False, "kind": "line"}
+STORE = "def open_zarquon_{name}(path):\n    return path\n\n\ndef use(path):\n    store = open_zarquon_{name}(path)\n    return store\n"
+CALL = "def main(path):\n    store = open_zarquon"
+SEEN_S = 2.0
+
+
+def store(name: str) -> str:
+    return STORE.format(name=name)
+
+
+class Asking:
+    """A client that asks behind `CALL` in a document of a project."""
+
+    def __init__(self, client: Client, root: Path) -> None:
+        self.client, self.root = client, root
+        self.uri = (root / "main.py").as_uri()
+
+    async def item(self) -> dict[str, Any] | None:
+        items = await self.client.complete(self.uri, 1, len(CALL.split("\n")[1]), invoked=True)
+        return items[0] if items else None
+
+    async def text(self) -> str:
+        item = await self.item()
+        return "" if item is None else str(item["insertText"])
+
+    async def until(self, holds: Callable[[str], bool], limit_s: float = 20.0) -> float:
+        """Ask until the answer is as wanted; the seconds that it took."""
+        began = time.monotonic()
+        while not holds(text := await self.text()):
+            assert time.monotonic() - began < limit_s, text
+            await asyncio.sleep(0.05)
+        return time.monotonic() - began
+
+    async def read(self) -> list[dict[str, Any]]:
+        """Wait until all folders are read; their states."""
+        while True:
+            status = await self.client.request("assay/status")
+            if status["memory"] and all(each["state"] != "reading" for each in status["memory"]):
+                found: list[dict[str, Any]] = status["memory"]
+                return found
+            await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def asking(root: Path, files: dict[str, str], **options: Any) -> AsyncIterator[Asking]:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    async with client_of(EMBEDDED) as client:
+        await client.initialize(options=OPTIONS | options, root=root)
+        await client.ready()
+        one = Asking(client, root)
+        client.open(one.uri, CALL)
+        if options.get("memory", "project") == "project":
+            await one.read()
+        yield one
+
+
+async def test_a_name_of_another_file_is_completed_and_the_explanation_says_where_it_stands(tmp_path: Path) -> None:
+    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
+        item = await one.item()
+        assert item is not None
+        assert item["insertText"].startswith("_index")
+        told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
+        assert told["seen_before"][0] == {"file": "app/db.py", "line": 6}
+        assert "Seen before in `app/db.py`, line 6." in told["markdown"]
+
+
+@pytest.mark.parametrize("scope", ["file", "off"])
+async def test_other_files_are_not_read_where_the_setting_says_so(scope: str, tmp_path: Path) -> None:
+    async with asking(tmp_path, {"app/db.py": store("index")}, memory=scope) as one:
+        assert "_index" not in await one.text()
+        assert (await one.client.request("assay/status"))["memory"] == []
+
+
+async def test_off_reads_nothing_of_the_open_file_either(tmp_path: Path) -> None:
+    text = store("index") + "\n\n" + "# something else\n" * 3_000
+    for scope in ("off", "file"):
+        async with asking(tmp_path, {}, memory=scope) as one:
+            uri = (tmp_path / "long.py").as_uri()
+            one.client.open(uri, text + CALL)
+            line = text.count("\n") + 1
+            items = await one.client.complete(uri, line, len(CALL.split("\n")[1]), invoked=True)
+            assert any(item["insertText"].startswith("_index") for item in items) == (scope == "file"), scope
+
+
+async def test_secrets_and_ignored_files_have_no_say(tmp_path: Path) -> None:
+    files = {"secrets.py": store("index"), "made/db.py": store("index"), ".gitignore": "made/\n", "app/other.py": "x = 1\n"}
+    async with asking(tmp_path, files) as one:
+        assert [state["files"] for state in await one.read()] == [1]
+        assert "_index" not in await one.text()
+
+
+async def test_a_change_on_the_disk_is_seen_within_two_seconds(tmp_path: Path) -> None:
+    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
+        (tmp_path / "app/db.py").write_text(store("folder"))
+        assert await one.until(lambda text: text.startswith("_folder")) < SEEN_S
+        (tmp_path / "app/db.py").unlink()
+        assert await one.until(lambda text: "_folder" not in text) < SEEN_S
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new/db.py").write_text(store("archive"))
+        assert await one.until(lambda text: text.startswith("_archive")) < SEEN_S
+
+
+async def test_what_an_editor_has_not_saved_counts_over_the_disk_until_it_is_closed(tmp_path: Path) -> None:
+    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
+        uri = (tmp_path / "app/db.py").as_uri()
+        one.client.open(uri, store("index"))
+        one.client.change(uri, 2, {"text": store("folder")})
+        await one.until(lambda text: text.startswith("_folder"))
+        one.client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        await one.until(lambda text: text.startswith("_index"))
+
+
+async def test_each_folder_has_a_memory_of_its_own_and_a_file_outside_has_none(tmp_path: Path) -> None:
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two/main.py").write_text(store("folder"))
+    async with asking(tmp_path / "one", {"db.py": store("index")}) as one:
+        folder = {"uri": (tmp_path / "two").as_uri(), "name": "two"}
+        one.client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [folder], "removed": []}})
+        assert (await one.text()).startswith("_index")
+        one.client.open((tmp_path / "two/new.py").as_uri(), CALL)
+        one.uri = (tmp_path / "two/new.py").as_uri()
+        await one.until(lambda text: text.startswith("_folder"))
+        one.uri = (tmp_path / "alone.py").as_uri()
+        one.client.open(one.uri, CALL)
+        assert not (await one.text()).startswith(("_index", "_folder"))
+
+
+async def test_a_new_process_reads_the_same_folders(tmp_path: Path) -> None:
+    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
+        before = await one.client.ready()
+        one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": OPTIONS | {"modelOptions": {"threads": 1}}}})
+        while (after := await one.client.ready())["process"] == before["process"]:
+            await asyncio.sleep(0.05)
+        assert after["process"] != before["process"]
+        await one.until(lambda text: text.startswith("_index"))
+
+
+@pytest.mark.slow
+async def test_a_calibrator_for_the_whole_project_is_not_asked_for_while_only_the_file_is_read(tmp_path: Path) -> None:
+    reasons = []
+    for scope in ("project", "file", "off"):
+        async with asking(tmp_path / "empty", {"app/db.py": store("index")}, memory=scope) as one:
+            if scope == "project":
+                outside = (tmp_path / "alone.py").as_uri()
+                one.client.open(outside, CALL)
+                inside, one.uri = await one.item(), outside
+                assert inside is not None
+                reasons.append(inside["command"]["arguments"][0]["confidence"]["reason"])
+            item = await one.item()
+            assert item is not None
+            reasons.append(item["command"]["arguments"][0]["confidence"]["reason"])
+    project, outside_of_it, file, off = reasons
+    assert outside_of_it == file
+    assert len({project, file, off}) == 3
