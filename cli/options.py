@@ -62,7 +62,9 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--gpu-layers", metavar="N|auto", type=layers, help="layers to put on the GPU (default: all, if there is a GPU)")
     group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="number type of the key-value cache (default: f16)")
-    group.add_argument("--flash-attention", choices=("on", "off"), help="use flash attention (default: llama.cpp decides)")
+    group.add_argument(
+        "--flash-attention", choices=("on", "off"), help="use flash attention (default: off on processors, llama.cpp decides on a GPU)"
+    )
     group.add_argument(
         "--chunk", metavar="N", type=positive, help="read the prompt in chunks of N tokens (assay model check tries several)"
     )

@@ -54,7 +54,7 @@ class LlamaModel:
         gpu_layers: how many layers to offload; "auto" for all where the build can.
         threads: "auto" for as many as are fastest beside what else the machine does, for prompts and for generation apart.
         kv_type: number format of keys and values. q8_0 and q4_0 need flash attention and heads of a multiple of 32.
-        flash_attention: None lets llama.cpp choose.
+        flash_attention: None for off on processors, unless the cache needs it, and llama.cpp's choice on a GPU.
         chunk: tokens of a prompt that are decoded at once. On a GPU a cancel may have to wait for one.
         shift_tokens: runs of at least so many tokens that text was inserted or deleted in front of are moved instead of computed again.
             Their keys and values still come from the old text, so log-probabilities are then *approximate*, and a calibrator fitted on

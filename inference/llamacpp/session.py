@@ -57,8 +57,8 @@ class Offload:
 class SessionOptions:
     """How a model is opened.
 
-    n_ctx: tokens of a sequence. chunk: tokens that one decode takes. gpu_layers, flash_attention: None leaves the choice to llama.cpp.
-    threads: None for as many as are fastest at the moment.
+    n_ctx: tokens of a sequence. chunk: tokens that one decode takes. gpu_layers: None for all where the build can.
+    flash_attention: None for where it is faster. threads: None for as many as are fastest at the moment.
     """
 
     n_ctx: int
@@ -155,6 +155,16 @@ class Session:
             self.close()
             raise
 
+    def _flash_attention(self, options: SessionOptions) -> int:
+        """llama.cpp's number for off, on, or its own choice, which is on wherever it can be.
+
+        On processors it takes up to 2.7 times as long for a token, and only prompts of large models are read a little faster
+        (docs/performance.md).
+        """
+        if options.flash_attention is not None:
+            return int(options.flash_attention)
+        return 0 if self.offload.layers == 0 and options.kv_type not in QUANTISED_KV else -1
+
     def _load(self, options: SessionOptions) -> None:
         llama = self.llama
         supported = bool(llama.llama_supports_gpu_offload())
@@ -198,7 +208,7 @@ class Session:
         parameters.kv_unified = True
         parameters.n_threads = parameters.n_threads_batch = self._threads
         parameters.type_k = parameters.type_v = getattr(llama, f"GGML_TYPE_{options.kv_type.upper()}")
-        parameters.flash_attn_type = -1 if options.flash_attention is None else int(options.flash_attention)
+        parameters.flash_attn_type = self._flash_attention(options)
         # Models with sliding windows then keep every position, so that a common prefix can be reused.
         parameters.swa_full = True
         parameters.no_perf = True

@@ -114,8 +114,8 @@ SETTINGS: tuple[Setting, ...] = (
     _model_option(
         "flashAttention",
         switch(),
-        "llama.cpp's choice",
-        "Whether a GGUF model runs with flash attention. A cache of `q8_0` or `q4_0` needs it.",
+        "off on processors, llama.cpp's choice on a GPU",
+        "Whether a GGUF model runs with flash attention. A cache of `q8_0` or `q4_0` needs it and turns it on.",
     ),
     _model_option("chunk", whole(1, _MAX_TOKENS, "tokens"), "128", "How many tokens of a prompt a GGUF model reads in one step."),
     _model_option(
