@@ -62,18 +62,41 @@ class Gathered:
 
 def gathered(seen: Sequence[Seen], count: int) -> Gathered:
     """What was seen of `count` events; of too many, of those behind the most words."""
-    candidate_features, state_features = feature_counts(len(seen))
-    features = np.zeros((candidate_features, count), dtype=np.float32)
-    state = np.zeros(state_features, dtype=np.float32)
-    for number, each in enumerate(seen):
-        of_candidates, of_state = number * _OF_A_SOURCE, number * _STATE_OF_A_SOURCE
-        _add(each, features[of_candidates : of_candidates + _OF_A_SOURCE], state[of_state : of_state + _STATE_OF_A_SOURCE])
+    sources, rows = len(seen), MAX_MATCHED + 1
+    of_candidates, of_state = feature_counts(sources)
+    columns, state = np.zeros((of_candidates, count), dtype=np.float32), np.zeros(of_state, dtype=np.float32)
+    features, of_sources = columns[:-1].reshape(sources, _OF_A_SOURCE, count), state[:-_STATE].reshape(sources, _STATE_OF_A_SOURCE)
+    # counts[s, k, c]: places of a candidate with at least k words the same
+    keys = np.concatenate([(each.matched + number * rows) * count + each.of for number, each in enumerate(seen)])
+    counts = np.bincount(keys, minlength=sources * rows * count).reshape(sources, rows, count)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    totals = counts.sum(axis=2)
+    deepest = np.count_nonzero(counts[:, 1:], axis=1)
+    deep = deepest.max(axis=1)
+    source = np.arange(sources)
+    at_deepest = counts[source[:, None], deepest, np.arange(count)] * (deepest > 0)
+    features[:, 0] = deepest / 4
+    features[:, 1] = (deepest == deep[:, None]) & (deepest > 0)
+    features[:, 2] = np.log1p(at_deepest)
+    features[:, 3] = at_deepest / np.maximum(totals[source[:, None], deepest], 1)
+    for each, own, most in zip(seen, features, deep, strict=True):
+        if each.same_next_line is not None:
+            similar = np.bincount(each.of, weights=each.same_next_line >= 2, minlength=count)
+            own[4] = similar / max(1.0, similar.sum())
+            np.maximum.at(own[5], each.of, each.same_next_line * (each.matched >= most - 1))
+        if len(each.renamed):
+            renamed = np.bincount(each.renamed, minlength=count)
+            own[6] = np.log1p(renamed)
+            own[7] = renamed / len(each.renamed)
+    levels = totals[:, _LEVELS]
+    features[:, 8:] = counts[:, _LEVELS] / np.maximum(levels, 1)[:, :, None]
+    of_sources[:, 0] = deep / 4
+    of_sources[:, 1] = np.log1p(np.count_nonzero(counts[source, deep], axis=1))
+    of_sources[:, 2:] = np.log1p(levels) / 3
     if count <= MAX_CANDIDATES:
-        return Gathered(np.arange(count), features, state)
+        return Gathered(np.arange(count), columns, state)
     # By the words that were the same, then by how much of what was seen there it is.
-    rank = np.max([4 * part[0] + part[3] for part in (features[n * _OF_A_SOURCE :] for n in range(len(seen)))], axis=0)
-    kept = np.argsort(-rank, kind="stable")[:MAX_CANDIDATES]
-    return Gathered(kept, features[:, kept], state)
+    kept = np.argsort(-(4 * features[:, 0] + features[:, 3]).max(axis=0), kind="stable")[:MAX_CANDIDATES]
+    return Gathered(kept, columns[:, kept], state)
 
 
 def evidence_of(found: Gathered, events: Numbers, logprobs: Floats, model: ModelState, written: Written) -> Evidence:
@@ -92,34 +115,3 @@ def evidence_of(found: Gathered, events: Numbers, logprobs: Floats, model: Model
         len(events) / MAX_CANDIDATES,
     )
     return Evidence(events, logprobs, features, state)
-
-
-def _add(seen: Seen, features: Floats, state: Floats) -> None:
-    """Fill in what one index says."""
-    count = features.shape[1]
-    if len(seen.renamed):
-        renamed = np.bincount(seen.renamed, minlength=count)
-        features[6] = np.log1p(renamed)
-        features[7] = renamed / len(seen.renamed)
-    of, matched = seen.of, seen.matched
-    if not len(of):
-        return
-    # counts[k, c]: places of a candidate with at least k words the same
-    counts = np.bincount(matched * count + of, minlength=(MAX_MATCHED + 1) * count).reshape(-1, count)[::-1].cumsum(axis=0)[::-1]
-    totals = counts.sum(axis=1)
-    deepest = np.count_nonzero(counts[1:], axis=0)
-    deep = int(matched.max())
-    at_deepest = counts[deepest, np.arange(count)] * (deepest > 0)
-    features[0] = deepest / 4
-    features[1] = deepest == deep
-    features[2] = np.log1p(at_deepest)
-    features[3] = at_deepest / totals[deepest]
-    if seen.same_next_line is not None:
-        similar = np.bincount(of, weights=seen.same_next_line >= 2, minlength=count)
-        features[4] = similar / max(1.0, similar.sum())
-        np.maximum.at(features[5], of, seen.same_next_line * (matched >= deep - 1))
-    levels = totals[_LEVELS]
-    features[8:] = counts[_LEVELS] / np.maximum(levels, 1)[:, None]
-    state[0] = deep / 4
-    state[1] = np.log1p(np.count_nonzero(counts[deep]))
-    state[2:] = np.log1p(levels) / 3

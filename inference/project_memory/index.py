@@ -49,14 +49,14 @@ class Index:
         ids: all words in order, with a border before each text and behind the last.
         begins: where in `ids` each text begins, and where one more would.
         line_ends: where in `ids` a line or a text ends.
-        open_ended: for each word, whether it ends with an underscore.
+        keys: for each place what its next token depends on (`words_of`): twice the word's id, and 1 where a line ends behind it. A word
+            that ends with an underscore has one id with the word behind it, from `MAX_DISTINCT` on, which is of this index alone.
     """
 
     def __init__(self, words: Words, cuts: Sequence[Cut]) -> None:
         border = np.array([BORDER], dtype=np.int32)
         self.words, self.cuts = words, tuple(cuts)
         self.size = len(words.texts)
-        self.open_ended = np.frombuffer(bytes(words.open_ended[: self.size]), dtype=np.bool_)
         self.ids: Ids = np.concatenate([part for each in cuts for part in (border, each.ids)] + [border])
         self.begins = np.cumsum([1, *(len(each.ids) + 1 for each in cuts)])
         self.line_ends = np.flatnonzero(self.ids < FIRST_WORD)
@@ -64,6 +64,7 @@ class Index:
         key[1:] |= self.ids[:-1].astype(np.int64) << _BITS
         key[2:] |= self.ids[:-2]
         self._order = np.argsort(key).astype(np.int32)
+        self.keys, self._pairs = _keys(self.ids, np.frombuffer(bytes(words.open_ended[: self.size]), dtype=np.bool_))
         counts = np.bincount(self.ids, minlength=self.size)
         self._starts = np.cumsum(np.concatenate(([0], counts)))
         self._counts: list[int] = counts.tolist()
@@ -77,6 +78,14 @@ class Index:
         """All places of some words."""
         parts = [self._order[self._starts[word] : self._starts[word + 1]] for word in words if word < self.size]
         return np.concatenate(parts).astype(np.int64) if parts else NOWHERE.at
+
+    def words_of(self, key: int) -> tuple[int, str]:
+        """The word of a key, and the text of the word behind it where it ends with an underscore."""
+        word = key >> 1
+        if word < MAX_DISTINCT:
+            return word, ""
+        pair = self._pairs[word - MAX_DISTINCT]
+        return pair >> _BITS, self.words.texts[pair & (MAX_DISTINCT - 1)]
 
     def text_of(self, places: Numbers) -> Numbers:
         """The number of the text that each place is in."""
@@ -102,6 +111,11 @@ class Index:
         if high - low > _MAX_LOOKED_AT:
             return NOWHERE
         at = self._order[low:high].astype(np.int64) + 1
+        for back in range(known + 1, min(MAX_MATCHED - own, len(context)) + 1):
+            if len(at) <= 2 * MAX_PLACES:
+                break
+            known = back
+            at = at[self.ids[at - back] == context[-back]]
         here = self.ids[at]
         if own:
             texts = self.words.texts
@@ -149,6 +163,16 @@ class Index:
             left = left[ids[at[left] - back] == context[-back]]
             matched[left] = back + own
         return Places(at, matched)
+
+
+def _keys(ids: Ids, open_ended: NDArray[np.bool_]) -> tuple[Ids, list[int]]:
+    """The keys of all places, and the two words that each id from `MAX_DISTINCT` on stands for."""
+    behind = np.append(ids[1:], BORDER)
+    keys = ids * 2 + ((behind > BORDER) & (behind < FIRST_WORD))
+    joined = np.flatnonzero(open_ended[ids] & (behind >= FIRST_WORD))
+    pairs, which = np.unique(ids[joined].astype(np.int64) << _BITS | behind[joined], return_inverse=True)
+    keys[joined] = (MAX_DISTINCT + which) * 2
+    return keys, pairs.tolist()
 
 
 def _compare(ids: Ids, at: Numbers, context: Sequence[int], begin: int, own: int, left: Sequence[int], matched: Numbers) -> None:

@@ -14,8 +14,6 @@ from .spelling import Spelling
 from .words import BORDER, FIRST_WORD, UNKNOWN
 
 NO_EVENT = -1
-_BITS, _OFFSET_BITS = 21, 8
-_MAX_OFFSET = (1 << _OFFSET_BITS) - 1
 # Words of the next line that are compared.
 _NEXT_WORDS = 4
 _MAX_LINES = 8 * MAX_PLACES
@@ -144,49 +142,46 @@ class Lookup:
         # So much of the next word is written, or this stands before it.
         offset = max(0, size - missing)
         before = ahead[: len(ahead) - len(begun)] if missing > size else ""
-        if offset > _MAX_OFFSET:
-            return np.full(len(at), -1)
-        ids = index.ids
-        here = ids[at].astype(np.int64)
-        key: Numbers | int = offset
+        whole: list[bool] | None = None
         if begun and not ahead:
             wanted = [word for word, text in renamed.items() if text == begun] if renamed else self.ids([begun])
             if wanted and wanted != [UNKNOWN]:
+                here = index.ids[at]
                 complete = here == wanted[0]
                 for word in wanted[1:]:
                     complete |= here == word
                 at = at + complete
-                here = ids[at].astype(np.int64)
-                key = offset * ~complete
-        # What is behind a word matters for its last token where a line ends there, or where the word ends with an underscore.
-        behind = ids[np.minimum(at + 1, len(ids) - 1)]
-        behind = np.where(behind < FIRST_WORD, behind != BORDER, behind * index.open_ended[here])
-        keys = ((here << _BITS | behind) << _OFFSET_BITS) + key
-        events = self._events[before, begun[:1] if renamed else None, bool(ahead)]
+                whole = complete.tolist()
+        keys = index.keys[at].tolist()
+        sign = begun[:1] if renamed else None
+        begun_events, next_events = self._events[before, sign, offset], self._events["", None, 0]
         found = []
-        for key_of_place in keys.tolist():
-            event = events.get(key_of_place)
-            if event is None:
-                event = events[key_of_place] = self._event(key_of_place, before, bool(ahead), renamed)
+        for place, key in enumerate(keys):
+            if whole is None or not whole[place]:
+                event = begun_events.get(key)
+                if event is None:
+                    event = self._event(key, begun_events, before, renamed, offset)
+            else:
+                event = next_events.get(key)
+                if event is None:
+                    event = self._event(key, next_events, "", None, 0)
             found.append(numbers[event])
         return np.array(found)
 
-    def _event(self, key: int, before: str, ahead: bool, renamed: Mapping[int, str] | None) -> int:
-        """The event at a place: what is written next of its word, or before it."""
-        word, behind, offset = key >> (_BITS + _OFFSET_BITS), key >> _OFFSET_BITS & ((1 << _BITS) - 1), key & _MAX_OFFSET
+    def _event(self, key: int, events: dict[int, int], before: str, renamed: Mapping[int, str] | None, offset: int) -> int:
+        """The event at a place: what is written next of its word, or before it. It is remembered in `events`."""
+        word, behind = self._index.words_of(key)
         if word < FIRST_WORD:
             line_end = self._spelling.line_end
             return NO_EVENT if word == BORDER or line_end is None else line_end
-        texts = self._index.words.texts
-        text = texts[word]
-        if offset or ahead:
-            text = before + (renamed[word] if renamed else text)
-        if behind >= FIRST_WORD:
-            text += texts[behind]
-        elif behind and not text[-1].isalnum():
+        text = before + (renamed[word] if renamed else self._index.words.texts[word]) + behind
+        if key & 1 and not text[-1].isalnum():
             text += "\n"
         event = self._spelling.next_event(text, offset)
-        return NO_EVENT if event is None else event
+        found = NO_EVENT if event is None else event
+        if not behind:
+            events[key] = found
+        return found
 
     def _same_next_line(self, at: Numbers) -> Numbers | None:
         begins, ends, same = self._lines

@@ -15,6 +15,8 @@ Row = NDArray[np.float32]
 
 # A candidate that the model finds less likely counts as this likely, in nats, so that what was seen can outweigh it.
 MIN_LOGPROB = -14.0
+# In place of -inf, which times 0 is no number.
+_LOWEST = np.float32(-100.0)
 
 
 def normalised(row: Row, out: Row) -> ModelState:
@@ -25,11 +27,11 @@ def normalised(row: Row, out: Row) -> ModelState:
         return ModelState(top, math.nan)
     np.subtract(row, top, out=out)
     weights = np.exp(out)
-    total = float(weights.sum(dtype=np.float64))
+    total = float(weights.sum())
     logtotal = math.log(total)
     out -= np.float32(logtotal)
-    weights *= np.maximum(out, np.float32(-100.0))
-    return ModelState(-logtotal, max(0.0, -float(weights.sum(dtype=np.float64)) / total))
+    weights *= np.maximum(out, _LOWEST)
+    return ModelState(-logtotal, max(0.0, -float(weights.sum()) / total))
 
 
 def logprobs_of(events: Sequence[int], logprobs: Row, spelling: Spelling) -> Row:

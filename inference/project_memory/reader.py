@@ -21,21 +21,10 @@ from .weights import Gains
 from .words import being_written, columns, line_end, split
 
 # So much of the text before the prompt's end is read, in characters: more than the words that are compared have.
-TAIL = 1_500
+TAIL = 600
 _MAX_PLACES_OF_A_TOKEN = 8
 # A line is named where so much of the text was carried from there.
 _MIN_CARRIED = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """How the memory carried one token: the part of its probability that is not the model's own, and the places where it was seen before.
-
-    places: number of the index, and where in it.
-    """
-
-    part: float
-    places: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +56,8 @@ class Reader:
         self._line: tuple[int, str] | None = None
         self._earlier: tuple[list[int], ...] = ()
         self._step: _Step | None = None
-        self.carried: tuple[Carried, ...] = ()
+        # The tokens of the text behind the cursor, each with what it was taken from.
+        self._taken: tuple[tuple[int, _Step | None], ...] = ()
 
     def copy(self) -> Self:
         """A reader of the same text so far, that goes its own way."""
@@ -84,10 +74,11 @@ class Reader:
     def sources(self) -> tuple[Source, ...]:
         """The lines that carried at least half of the text, most first; none where the model wrote it itself."""
         parts: defaultdict[tuple[str | None, int], float] = defaultdict(float)
-        for token in self.carried:
-            for line in {self._lookups[index].line_of(place) for index, place in token.places}:
-                parts[line] += token.part
-        count = len(self.carried)
+        for token, step in self._taken:
+            part, places = (0.0, set[tuple[int, int]]()) if step is None else _carried(step, int(self._spelling.event_of[token]))
+            for line in {self._lookups[index].line_of(place) for index, place in places}:
+                parts[line] += part
+        count = len(self._taken)
         found = [Source(path, line, part / count) for (path, line), part in parts.items() if part >= _MIN_CARRIED * count]
         return tuple(sorted(found, key=lambda source: (-source.part, source.path or "", source.line)))
 
@@ -100,8 +91,9 @@ class Reader:
 
     def take(self, token: int) -> None:
         """Follow the text with the token that was taken."""
-        self._remember(token)
         piece = self._spelling.bytes_of(token)
+        if not self._held or len(piece) > len(self._held):
+            self._taken += ((token, self._step),)
         if self._held:
             self._held = self._held[len(piece) :] if self._held.startswith(piece) else b""
         data = self._unfinished + piece
@@ -177,26 +169,22 @@ class Reader:
             before = after
         return words[-MAX_MATCHED:]
 
-    def _remember(self, token: int) -> None:
-        """Note how far the memory carried a token, unless it only repeats what stands before the cursor."""
-        step = self._step
-        if len(self._held) and len(self._spelling.bytes_of(token)) <= len(self._held):
-            return
-        event = int(self._spelling.event_of[token])
-        among = [] if step is None else np.flatnonzero(step.evidence.events == event).tolist()
-        if step is None or not among:
-            self.carried += (Carried(0.0),)
-            return
-        own, gain = float(step.evidence.logprobs[among[0]]), float(step.gains[among[0]])
-        part = 1.0 - math.exp(min(0.0, own - max(own, MIN_LOGPROB) - gain))
-        places: list[tuple[int, int]] = []
+
+def _carried(step: _Step, event: int) -> tuple[float, set[tuple[int, int]]]:
+    """The part of an event's probability that is not the model's own, and the places where it was seen: number of the index, and where."""
+    places = set[tuple[int, int]]()
+    among = np.flatnonzero(step.evidence.events == event).tolist()
+    if not among:
+        return 0.0, places
+    own, gain = float(step.evidence.logprobs[among[0]]), float(step.gains[among[0]])
+    part = 1.0 - math.exp(min(0.0, own - max(own, MIN_LOGPROB) - gain))
+    if part > 0:
         for index, seen in enumerate(step.seen):
             here = seen.of == step.numbers[event]
-            if part > 0 and here.any():
-                matched = seen.matched[here]
-                best = seen.at[here][matched == matched.max()]
-                places += [(index, place) for place in np.sort(best)[:_MAX_PLACES_OF_A_TOKEN].tolist()]
-        self.carried += (Carried(part, tuple(places)),)
+            if here.any():
+                best = seen.at[here][seen.matched[here] == seen.matched[here].max()]
+                places |= {(index, place) for place in np.sort(best)[:_MAX_PLACES_OF_A_TOKEN].tolist()}
+    return part, places
 
 
 def _whole_characters(data: bytes) -> int:

@@ -47,7 +47,7 @@ class Words(dict[str, int]):
         super().__init__()
         self.texts = [""] * FIRST_WORD
         self.open_ended = bytearray(FIRST_WORD)
-        self.remembered: WeakKeyDictionary[object, defaultdict[tuple[str, str | None, bool], dict[int, int]]] = WeakKeyDictionary()
+        self.remembered: WeakKeyDictionary[object, defaultdict[tuple[str, str | None, int], dict[int, int]]] = WeakKeyDictionary()
         # By id less than 0, from -1 down: line ends with the blank lines and the indentation behind them.
         self.newlines: list[int] = []
         self.columns: list[int] = []

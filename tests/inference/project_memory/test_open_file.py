@@ -1,6 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.inference.project_memory import open_file
 from assay.inference.project_memory.index import Index
 from assay.inference.project_memory.open_file import OpenFile
 from assay.inference.project_memory.words import FIRST_WORD
@@ -28,8 +30,9 @@ def test_the_word_that_is_being_written_is_no_word_of_the_file() -> None:
     assert texts(index)[1:-1] == ["first", " =", " second", 1, "third", " =", 0, ".fourth", 1]
 
 
-def test_words_of_earlier_versions_are_forgotten() -> None:
+def test_words_of_earlier_versions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_file, "_MIN_WORDS", 200)
     opened = OpenFile()
-    for number in range(12_000):
+    for number in range(300):
         index = opened.index(f"word_{number} = {number}x ", "")
-    assert len(index.words) < 25_000
+    assert len(index.words) < 250
