@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from . import complete, demo, doctor, eval, model, serve
+from . import complete, demo, doctor, eval, model, model_memory, serve
 from .calibrate import drift, fit, report, show
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
@@ -43,7 +43,12 @@ COMMANDS = (
         forget.register,
         path.register,
     ),
-    model.register,
+    group(
+        "model",
+        "describe the model, measure its speed on this machine, or fit a project memory to it",
+        model.register,
+        model_memory.register,
+    ),
     doctor.register,
 )
 

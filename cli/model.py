@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .exit_codes import DONE
-from .options import add_json_option, add_model_option, command_parser, group_parser, model_choice
+from .options import add_json_option, add_model_option, command_parser, model_choice
 from .terminal import Paint, print_json, wants_colour
 
 if TYPE_CHECKING:
@@ -53,9 +53,8 @@ class Speed:
         return (self.prompt_tokens / self.prompt + 16 / self.generated) * 1e3
 
 
-def register(commands: Subparsers) -> None:
-    """Add `assay model`."""
-    actions = group_parser(commands, "model", "describe the model, or measure its speed on this machine")
+def register(actions: Subparsers) -> None:
+    """Add `assay model info` and `assay model check`."""
     info_parser = command_parser(
         actions, "info", "describe the model: architecture, size, context length, prompt layout, GPU layers, fingerprint"
     )
@@ -129,12 +128,24 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
         "context_length": model.context_length,
         "layout": model.layout,
         "can": asdict(model.capabilities),
+        "memory": _memory_weights(model),
     }
     if isinstance(model, LlamaModel):
         facts["offload"] = asdict(model.offload)
     if not model.capabilities.heals:
         facts["note"] = _NOT_HELD
     return facts
+
+
+def _memory_weights(model: Model) -> str:
+    """How much a project memory counts beside the model, in words; empty where none can be mixed in."""
+    from ..suggestion.memory.weights import weights_for
+
+    if not model.capabilities.memory:
+        return ""
+    weights = weights_for(model.fingerprint.id)
+    fitted = "fitted to another model, so counted by half" if weights.is_damped else "fitted to this model"
+    return f"weights {weights.version}, {fitted}"
 
 
 def threads_of(model: Model) -> ThreadsInUse | None:

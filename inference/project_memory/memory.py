@@ -45,6 +45,7 @@ class ProjectMemory:
 
     Parameters
         model: the id of the model whose vocabulary it is.
+        weights: without any, the shipped ones.
 
     Attributes
         spelling: of the vocabulary.

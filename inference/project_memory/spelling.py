@@ -63,6 +63,10 @@ class Spelling:
         """What a token stands for."""
         return self._vocabulary.token_bytes(token)
 
+    def tokens(self, text: str) -> Sequence[int]:
+        """The tokens of a text; they spell it, whatever the tokenizer does at the beginning of one."""
+        return self._written(text.encode("utf-8", "replace"))
+
     def next_event(self, text: str, offset: int) -> int | None:
         """The event of the token that a text is continued with behind so many bytes; None where no token can."""
         events = self._events.get(text)
@@ -82,12 +86,12 @@ class Spelling:
         """The event of each token of a text, by where it begins."""
         events: dict[int, int] = {}
         at = 0
-        for token in self._tokens(text):
+        for token in self._written(text):
             events[at] = int(self.event_of[token])
             at += len(self._vocabulary.token_bytes(token))
         return events
 
-    def _tokens(self, text: bytes) -> Sequence[int]:
+    def _written(self, text: bytes) -> Sequence[int]:
         tokens = self._vocabulary.tokenize(text.decode("utf-8", "replace"))
         if b"".join(map(self._vocabulary.token_bytes, tokens)) == text:
             return tokens

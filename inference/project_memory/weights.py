@@ -56,13 +56,15 @@ class Weights:
 
     Attributes
         gains: by what is asked: the open file alone, or the project with it.
-        model: the id of the model that they were fitted to.
+        model: the id of the model that they are for.
         fitted_on: how: the projects, the number of places and so on.
+        is_damped: whether they were fitted to another model.
     """
 
     gains: Mapping[Scope, Gains]
     model: str
     fitted_on: Mapping[str, Any]
+    is_damped: bool = False
 
     @property
     def version(self) -> str:
@@ -73,15 +75,12 @@ class Weights:
         """The weights as they are used with a model: damped where they were fitted to another."""
         if model == self.model:
             return self
-        return Weights({scope: gains.damped(DAMPED) for scope, gains in self.gains.items()}, model, self.fitted_on)
+        return Weights({scope: gains.damped(DAMPED) for scope, gains in self.gains.items()}, model, self.fitted_on, is_damped=True)
 
-    def write(self, path: Path) -> None:
-        """Write them to a file."""
+    def as_json(self) -> str:
+        """What a file of them has."""
         document = {"schema": SCHEMA, "model": self.model, "fitted_on": dict(self.fitted_on)}
-        document |= {scope: _to_json(gains) for scope, gains in self.gains.items()}
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(document) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        return json.dumps(document | {scope: _to_json(gains) for scope, gains in self.gains.items()}) + "\n"
 
 
 def read_weights(path: Path) -> Weights:
@@ -90,6 +89,8 @@ def read_weights(path: Path) -> Weights:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["schema"] != SCHEMA:
             raise UnreadableWeights(f"{path}: the schema is {document['schema']!r}, this version of Assay reads {SCHEMA!r}")
+        if unknown := sorted(document.keys() - {"schema", "model", "fitted_on", *SOURCES}):
+            raise UnreadableWeights(f"{path}: unknown fields: {', '.join(unknown)}")
         gains = {scope: _from_json(document[scope], feature_counts(sources)) for scope, sources in SOURCES.items()}
         return Weights(gains, str(document["model"]), dict(document["fitted_on"]))
     except UnreadableWeights:

@@ -11,7 +11,7 @@ to three ways:
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,17 +41,22 @@ class Place:
 
 def places_of(project: Project, cache: Path, per_project: int, seed: int, tasks: Sequence[Task] = TASKS) -> list[Place]:
     """The places of one project: at most `per_project` functions, the same for the same seed. Raises ProjectError."""
+    return places_in(project.name, sources(project, cache), per_project, seed, tasks)
+
+
+def places_in(project: str, files: Iterable[SourceFile], per_project: int, seed: int, tasks: Sequence[Task] = TASKS) -> list[Place]:
+    """The places of files of one project, as `places_of`."""
     found: list[tuple[SourceFile, Line]] = []
-    for file in sources(project, cache):
+    for file in files:
         if is_test(file.path):
             continue
         try:
             found += [(file, line) for line in sample_lines(file.text, f"{seed}:{file.path}")]
         except UnreadableSource:
             continue  # a template, or code for another Python
-    rng = random.Random(f"{seed}:{project.name}")
+    rng = random.Random(f"{seed}:{project}")
     drawn = sorted(rng.sample(found, min(per_project, len(found))), key=lambda pair: (pair[0].path, pair[1].start))
-    places = (_place(project.name, file, line, seed, tasks) for file, line in drawn)
+    places = (_place(project, file, line, seed, tasks) for file, line in drawn)
     return [place for place in places if place.gaps]
 
 

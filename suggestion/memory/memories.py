@@ -8,11 +8,11 @@ from typing import cast
 from ...inference.model import Model
 from ...inference.project_memory.memory import Memory, ProjectMemory
 from ...inference.project_memory.project import Project, ProjectTooLarge, project_of
-from ...inference.project_memory.spelling import Vocabulary
-from ...inference.project_memory.weights import shipped_weights
+from ...inference.project_memory.spelling import Spelling, Vocabulary
 from ..window import Window
 from .folder import files_in
 from .scope import Scope
+from .weights import weights_for
 
 # How much of the open file is read. Two thirds of what its memory gains come from beyond what the model is shown.
 REACH = Window(before=256_000, after=256_000, step=1 << 14)
@@ -23,7 +23,13 @@ class Memories:
 
     def __init__(self, model: Model) -> None:
         # A model that can be mixed with a memory is in this process, and so are its tokens.
-        self._made = ProjectMemory(cast(Vocabulary, model), model.fingerprint.id) if model.capabilities.memory else None
+        name = model.fingerprint.id
+        self._made = ProjectMemory(cast(Vocabulary, model), name, weights_for(name)) if model.capabilities.memory else None
+
+    @property
+    def spelling(self) -> Spelling | None:
+        """Of the model's vocabulary; None where the model can't be mixed with a memory."""
+        return None if self._made is None else self._made.spelling
 
     def at(self, before: str, after: str, path: str = "", scope: Scope = "file", project: Project | None = None) -> Memory | None:
         """The memory at a cursor; None where the scope is "off" or the model can't be mixed with one.
@@ -51,7 +57,7 @@ def memory_fingerprint(model: Model, scope: Scope) -> str:
     """The fingerprint of a model's memory of a scope, as `Memory.fingerprint`; empty where there is none."""
     if scope == "off" or not model.capabilities.memory:
         return ""
-    return f"{scope}:{shipped_weights().for_model(model.fingerprint.id).version}"
+    return f"{scope}:{weights_for(model.fingerprint.id).version}"
 
 
 def _newlines(text: str) -> str:

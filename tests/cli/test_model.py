@@ -33,6 +33,7 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     shown = assay("model", "info", "--model", tiny_gguf).stdout
     assert facts["fingerprint"] in shown
     assert "offload" in shown
+    assert facts["memory"].endswith("fitted to another model, so counted by half")
 
 
 def test_the_number_of_threads_is_fixed_or_auto(tiny_gguf: Path) -> None:
@@ -62,3 +63,9 @@ def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
     assert not any("--threads" in row["flags"] for row in facts["tried"])
     short = json.loads(assay("model", "check", "--model", tiny_gguf, "--context", "32", "--json").stdout)
     assert short["prompt_tokens"] == 16
+
+
+def test_model_memory_refuses_too_few_places_and_writes_nothing(tmp_path: Path, tiny_gguf: Path) -> None:
+    ran = assay("model", "memory", tmp_path, "--model", tiny_gguf, "--out", tmp_path / "weights.json")
+    assert (ran.returncode, ran.stdout, list(tmp_path.iterdir())) == (1, "", [])
+    assert "there are 0 places in 0 projects; weights need 300 in 3" in ran.stderr

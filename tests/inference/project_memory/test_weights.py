@@ -27,7 +27,7 @@ def evidence(sources: int) -> Evidence:
 
 def test_weights_written_are_those_read(tmp_path: Path) -> None:
     weights = replace(shipped_weights(), gains={"file": gains(1), "project": gains(2)})
-    weights.write(tmp_path / "weights.json")
+    (tmp_path / "weights.json").write_text(weights.as_json())
     read = read_weights(tmp_path / "weights.json")
     assert (read.version, read.model, read.fitted_on) == (weights.version, weights.model, weights.fitted_on)
     assert read.gains["project"].of(evidence(2)) == pytest.approx(gains(2).of(evidence(2)), rel=1e-3, abs=1e-3)
@@ -48,6 +48,7 @@ def test_weights_of_another_model_count_less_and_have_another_version() -> None:
     ("change", "reason"),
     [
         (lambda document: document | {"schema": "assay/memory-weights/0"}, "the schema is 'assay/memory-weights/0'"),
+        (lambda document: document | {"more": 1}, "unknown fields: more"),
         (lambda document: {key: value for key, value in document.items() if key != "file"}, "KeyError"),
         (lambda document: document | {"file": document["project"]}, "the network has shapes"),
         (lambda document: document | {"file": document["file"] | {"bias": float("nan")}}, "not finite"),

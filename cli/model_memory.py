@@ -1,0 +1,53 @@
+"""`assay model memory`: fits the weights of the project memory's mixture to a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .exit_codes import DONE
+from .options import add_json_option, add_model_option, command_parser, model_choice, positive
+from .terminal import print_json, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from .options import Subparsers
+
+
+def register(actions: Subparsers) -> None:
+    """Add `assay model memory`."""
+    parser = command_parser(
+        actions,
+        "memory",
+        "fit how much a project memory counts beside the model",
+        "The embedded model has such weights. With another model they count by half until they are fitted to it. Lines of Python functions "
+        "are hidden in real projects, and the weights are fitted so that model and memory together make them likely. Without a PROJECT, "
+        "these are projects of others, which pip downloads once as wheels: nothing of them is run.",
+    )
+    parser.add_argument("projects", metavar="PROJECT", nargs="*", type=Path, help="folders of Python code (default: projects of others)")
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, help="where the weights are written (default: your own data folder, which is used from then on)"
+    )
+    parser.add_argument(
+        "--places", metavar="N", type=positive, default=80, help="at most N functions of each project (default: %(default)s)"
+    )
+    add_model_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fit weights, write them, and print what they are worth. Raises UsageError, StudyError, ModelError and OSError."""
+    from ..offline_eval.memory_weights.command import fit_to
+    from ..offline_eval.memory_weights.fit import table
+
+    found, path = fit_to(model_choice(arguments), arguments.projects, arguments.places, arguments.out)
+    if arguments.json:
+        print_json({"file": str(path), "model": found.weights.model, "version": found.weights.version, **found.weights.fitted_on})
+        return DONE
+    print(table(found))
+    say(f"Written to {path}.")
+    if arguments.out is None:
+        say("What is opened from now on uses it with this model. A calibrator that was fitted with other weights doesn't apply any more.")
+    return DONE

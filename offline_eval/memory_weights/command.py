@@ -1,0 +1,47 @@
+"""The work of `assay model memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...calibration.atomic_write import write_atomically
+from ...inference.opening import ModelChoice
+from ...suggestion.memory.weights import own_weights
+from ..errors import UsageError
+from ..line_completion.items import places_in
+from ..progress import Progress, counted, to_stderr
+from .fit import Fitted, check_enough, fitted
+from .projects import code_of, listed_projects
+from .recording import Recorder
+
+_SEED = 0
+
+
+def fit_to(choice: ModelChoice, folders: Sequence[Path], per_project: int, out: Path | None) -> tuple[Fitted, Path]:
+    """Fit weights to a model on places of these folders, or of the listed projects without any, and write them. Returns where, too.
+
+    out: without one, the file of the user's own weights for this model. Raises UsageError, StudyError, ModelError and OSError.
+    """
+    if out is not None and out.is_dir():
+        raise UsageError(f"{out} is a folder: --out names a file")
+    with choice.open() as model:
+        recorder = Recorder(model)
+        drawn = []
+        for each in folders or listed_projects():
+            code = code_of(each)
+            places = places_in(code.project, code.files, per_project, _SEED)
+            to_stderr(f"{code.project}: {counted(len(places), 'function')}")
+            if places:
+                drawn.append((code, places))
+        sizes = [sum(len(place.gaps) for place in places) for _, places in drawn]
+        check_enough(sizes)
+        progress = Progress("places", sum(sizes), None)
+        recorded = [recorder.record(code, places, progress) for code, places in drawn]
+        progress.end()
+        to_stderr(f"fitting to {counted(sum(sizes), 'place')}")
+        found = fitted(recorded, model.fingerprint.id)
+        path = out or own_weights(model.fingerprint.id)
+    with write_atomically(path) as file:
+        file.write(found.weights.as_json().encode())
+    return found, path

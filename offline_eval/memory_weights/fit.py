@@ -1,0 +1,119 @@
+"""Fits weights to what was recorded, and judges them on projects that they were not fitted on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...calibration.metrics.intervals import Interval, student_t
+from ...inference.project_memory.fitting import fit, nats
+from ...inference.project_memory.weights import SOURCES, Gains, Scope, Weights
+from ..errors import StudyError
+from .recording import Recorded
+
+MIN_PROJECTS = 3
+# Fewer have too few tokens to fit some six hundred numbers to.
+MIN_PLACES = 300
+_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Nats per token of text that nothing was fitted on, with intervals over projects.
+
+    alone: by the model alone. mixed: with each scope's memory. less: by how much that is less than by the model alone.
+    """
+
+    alone: Interval
+    mixed: Mapping[Scope, Interval]
+    less: Mapping[Scope, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Weights, and what they are worth on other projects."""
+
+    weights: Weights
+    judged: Judged
+
+
+def check_enough(places: Sequence[int]) -> None:
+    """Raises StudyError where weights can't be fitted on so many places, by project."""
+    if len(places) < MIN_PROJECTS or sum(places) < MIN_PLACES:
+        raise StudyError(
+            f"there are {sum(places)} places in {len(places)} projects; weights need {MIN_PLACES} in {MIN_PROJECTS}. A place is a line, or "
+            "a part of one, in a Python function with a docstring: give more projects, or raise --places"
+        )
+
+
+def fitted(recorded: Sequence[Recorded], model: str) -> Fitted:
+    """Weights fitted to all that was recorded. model: the id of the model that wrote.
+
+    Raises StudyError where nothing was seen before, and where a memory does not help on projects that it was not fitted on.
+    """
+    judged = _judged(recorded)
+    if worse := [scope for scope, less in judged.less.items() if less.value <= 0]:
+        raise StudyError(f"the memory of the scope {' and '.join(worse)} makes text of other projects less likely: nothing is written")
+    fitted_on = {
+        "projects": [each.project for each in recorded],
+        "places": sum(each.places for each in recorded),
+        "tokens": sum(len(each.steps["file"]) for each in recorded),
+        "nats_per_token": asdict(judged),
+    }
+    return Fitted(Weights({scope: _fit(recorded, scope) for scope in SOURCES}, model, fitted_on), judged)
+
+
+def table(found: Fitted) -> str:
+    """What people read."""
+    on: Mapping[str, Any] = found.weights.fitted_on
+    judged = found.judged
+    rows: list[tuple[str, Interval, Interval | None]] = [("the model alone", judged.alone, None)]
+    rows += [(f"with the memory of the {scope}", mixed, judged.less[scope]) for scope, mixed in judged.mixed.items()]
+    lines = [f"{'nats per token, each project judged by weights of others':58s}  {'95 % interval':15s}  less than alone"]
+    for name, value, less in rows:
+        gain = f"{less.value:.3f} ({less.low:.3f} to {less.high:.3f})" if less else ""
+        lines.append(f"{name:50s} {value.value:7.3f}  {f'{value.low:.3f} to {value.high:.3f}':15s}  {gain}".rstrip())
+    return "\n".join([*lines, f"n = {on['tokens']:,} tokens of {on['places']:,} places in {len(on['projects'])} projects"])
+
+
+def _judged(recorded: Sequence[Recorded]) -> Judged:
+    sizes = np.array([len(each.steps["file"]) for each in recorded], dtype=np.float64)
+    alone = np.array([nats(each.steps["file"], None).sum() for each in recorded])
+    mixed = {scope: _held_out_nats(recorded, scope) for scope in SOURCES}
+    return Judged(
+        _per_token(alone, sizes),
+        {scope: _per_token(sums, sizes) for scope, sums in mixed.items()},
+        {scope: _per_token(alone - sums, sizes) for scope, sums in mixed.items()},
+    )
+
+
+def _held_out_nats(recorded: Sequence[Recorded], scope: Scope) -> NDArray[np.float64]:
+    """The nats of each project, by weights that were fitted without it."""
+    folds = min(_FOLDS, len(recorded))
+    found = np.zeros(len(recorded))
+    for fold in range(folds):
+        gains = _fit([each for number, each in enumerate(recorded) if number % folds != fold], scope)
+        for number in range(fold, len(recorded), folds):
+            found[number] = nats(recorded[number].steps[scope], gains).sum()
+    return found
+
+
+def _fit(recorded: Sequence[Recorded], scope: Scope) -> Gains:
+    try:
+        return fit([step for each in recorded for step in each.steps[scope]])
+    except ValueError as error:
+        raise StudyError(f"the memory of the scope {scope}: {error}") from error
+
+
+def _per_token(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> Interval:
+    """A ratio of sums over projects, with its interval by the jackknife over projects."""
+    count = len(sums)
+    value = float(sums.sum() / sizes.sum())
+    without = (sums.sum() - sums) / (sizes.sum() - sizes)
+    half = student_t(count - 1) * math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
+    return Interval(value, value - half, value + half)

@@ -1,0 +1,84 @@
+"""What memories say before each token of hidden text, while a model is made to write it: what weights are fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...inference.completion.prompt import new_tokens
+from ...inference.completion.settings import Settings
+from ...inference.completion.task import kind_of
+from ...inference.model import Model
+from ...inference.project_memory.fitting import Forced, Step
+from ...inference.project_memory.memory import Memory
+from ...inference.project_memory.project import ProjectTooLarge, project_of
+from ...inference.project_memory.spelling import Spelling
+from ...inference.project_memory.weights import SOURCES, Scope
+from ...inference.stopping.stop import NONE
+from ...suggestion.memory.memories import Memories
+from ..errors import StudyError, UsageError
+from ..line_completion.items import Place
+from ..progress import Progress
+from ..suggested import FileWithGap
+from .projects import Code
+
+# What stands behind hidden text is read so far, for the token in which both meet.
+_BEHIND = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was recorded of one project. places: how many gaps were filled; steps: of all of them, by scope."""
+
+    project: str
+    places: int
+    steps: Mapping[Scope, Sequence[Step]]
+
+
+class Recorder:
+    """Makes a model write hidden text. Raises UsageError for one that can't be mixed with a memory."""
+
+    def __init__(self, model: Model) -> None:
+        self._model, self._settings = model, Settings()
+        self._memories = Memories(model)
+        spelling = self._memories.spelling
+        if spelling is None:
+            raise UsageError(f"{model.fingerprint.name} can't be mixed with a project memory: it doesn't run in this process")
+        self._spelling: Spelling = spelling
+
+    def record(self, code: Code, places: Sequence[Place], progress: Progress) -> Recorded:
+        """Fill all gaps of a project's places. Raises StudyError where it is too large, and what `Model.generate` raises."""
+        try:
+            others = project_of((file.path, file.text) for file in code.files)
+        except ProjectTooLarge as error:
+            raise StudyError(f"{code.project} is too large for a project memory ({error}): leave it out") from error
+        steps: dict[Scope, list[Step]] = {scope: [] for scope in SOURCES}
+        count = 0
+        for place in places:
+            for task, gap in place.gaps:
+                hidden = FileWithGap(place.text, gap, task, self._settings)
+                before, after = place.text[: gap.start], place.text[gap.end :]
+                memories = [self._memories.at(before, after, place.path, scope, others) for scope in SOURCES]
+                found = self._forced(hidden, after, [memory for memory in memories if memory is not None])
+                for scope, each in zip(SOURCES, found.steps, strict=True):
+                    steps[scope] += each
+                count += 1
+                progress.step()
+        return Recorded(code.project, count, steps)
+
+    def _forced(self, hidden: FileWithGap, after: str, memories: Sequence[Memory]) -> Forced:
+        """What was recorded while the hidden text was written, up to the first token that has something of what stands behind it."""
+        prompt = hidden.prompt(self._model)
+        tokens = self._tokens(prompt.held + hidden.truth, after)[: new_tokens(self._model, self._settings, kind_of(hidden.task))]
+        forced = Forced(memories, self._spelling, tokens)
+        self._model.generate(replace(prompt, memory=forced), stop=NONE, max_tokens=len(tokens), on_token=lambda *_: forced.is_done)
+        return forced
+
+    def _tokens(self, text: str, after: str) -> list[int]:
+        size, tokens = len(text.encode("utf-8", "replace")), list[int]()
+        for token in self._spelling.tokens(text + (after[:_BEHIND] or "\n")):
+            tokens.append(token)
+            size -= len(self._spelling.bytes_of(token))
+            if size < 0:
+                break
+        return tokens

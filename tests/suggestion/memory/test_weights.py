@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.inference.project_memory.weights import shipped_weights
+from assay.suggestion.memory.weights import own_weights, weights_for
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path))
+
+
+def write(model: str, text: str) -> None:
+    own_weights(model).parent.mkdir(parents=True, exist_ok=True)
+    own_weights(model).write_text(text)
+
+
+def test_a_model_without_weights_of_its_own_has_the_embedded_ones_damped() -> None:
+    assert weights_for("0" * 16).version == shipped_weights().for_model("0" * 16).version
+    assert weights_for(shipped_weights().model).version == shipped_weights().version
+
+
+def test_weights_that_were_fitted_to_a_model_count_whole_for_it_and_for_no_other() -> None:
+    fitted = replace(shipped_weights(), model="1" * 16)
+    write("1" * 16, fitted.as_json())
+    assert weights_for("1" * 16).version == fitted.version
+    assert weights_for("2" * 16).version != fitted.version
+
+
+def test_a_damaged_file_is_left_out_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    write("3" * 16, '{"schema": "assay/memory-weights/1"')
+    with caplog.at_level(logging.WARNING):
+        assert weights_for("3" * 16).version == weights_for("3" * 16).version == shipped_weights().for_model("3" * 16).version
+    (record,) = caplog.records
+    assert f"{'3' * 16}.json" in record.getMessage()
+    assert "fit them again" in record.getMessage()
