@@ -25,7 +25,8 @@ class Memory:
 
     Attributes
         scope: what it holds: the open file, or the project with it.
-        fingerprint: of the weights and the scope. Log-probabilities of different ones can't be compared.
+        fingerprint: of the weights, whatever the scope: a probability is as true of a file alone as of a whole project, as measured in
+            docs/calibration.md.
     """
 
     scope: Scope
@@ -73,7 +74,7 @@ class ProjectMemory:
             lookups.append(Lookup(project.index, self.spelling, next_words, allowed=others, paths=project.paths))
         scope = "file" if project is None else "project"
         gains = self._weights.gains[scope]
-        return Memory(scope, f"{scope}:{self._version}", before[-2 * TAIL :], tuple(lookups), self.spelling, gains)
+        return Memory(scope, self._version, before[-2 * TAIL :], tuple(lookups), self.spelling, gains)
 
 
 def _first_words(after: str) -> Sequence[str]:

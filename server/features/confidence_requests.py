@@ -18,7 +18,6 @@ from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..language_server import AssayServer
 from ..protocol.pygls_protocol import fields_of
-from .suggestions_at import read_along
 
 DIAL = "assay/dial"
 CONFIDENCE = "assay/confidence"
@@ -46,7 +45,7 @@ async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
     """`assay/confidence`: the calibrators in use, their evidence, and what the log says of them."""
     document = _document(ls, params)
     choices = await _choices(ls, document)
-    loaded, prompts = ls.live.process.model, tuple(set(_prompts(ls, document).values()))
+    loaded, prompts = ls.live.process.model, tuple(set(_prompts(ls).values()))
     used = tuple({choice.calibrator.id for choice in choices.values() if choice.calibrator is not None})
     answer, trouble = await _read_log(ls, Question("confidence", ls.settings.event, _model_id(ls), prompts, used))
     return {
@@ -84,7 +83,7 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
         return {task: Choice(None, "no document is open, and calibrators are for languages", ()) for task in TASKS}
     root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
     registry, _ = await ls.calibrators.of(root)
-    prompts, file = _prompts(ls, document), path_of(document.uri)
+    prompts, file = _prompts(ls), path_of(document.uri)
     return {
         task: explain_choice(
             registry,
@@ -95,11 +94,11 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
     }
 
 
-def _prompts(ls: AssayServer, document: Document | None) -> dict[Task, str]:
+def _prompts(ls: AssayServer) -> dict[Task, str]:
     loaded = ls.live.process.model
     if loaded is None:
         return {}
-    settings, memory = ls.live.settings, loaded.memory[ls.live.memory_scope(read_along(ls, "" if document is None else document.uri))]
+    settings, memory = ls.live.settings, "" if ls.settings.memory == "off" else loaded.memory
     return {
         task: settings.fingerprint(loaded.layout, loaded.context_length, kind_of(task), heals=loaded.heals, memory=memory) for task in TASKS
     }

@@ -111,12 +111,6 @@ def with_texts(ls: AssayServer, document: Document, at: Position, request: Gener
     )
 
 
-def read_along(ls: AssayServer, uri: str) -> ReadAlong:
-    """What a memory may read in a document, without the texts."""
-    root, path = below_root(uri, ls.roots)
-    return ReadAlong("file" if ls.settings.memory == "project" and not root else ls.settings.memory, root=root, path=path)
-
-
 def _surroundings(ls: AssayServer, document: Document, line: int, prefix: str, suffix: str) -> Surroundings:
     budget = ls.live.settings
     head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
@@ -128,11 +122,11 @@ def _surroundings(ls: AssayServer, document: Document, line: int, prefix: str, s
 
 def _read_along(ls: AssayServer, document: Document, at: Position, shown_before: int, shown_after: int) -> ReadAlong:
     """What a memory reads there, given how much of the text around the place the request has already."""
-    read = read_along(ls, document.uri)
-    if read.scope == "off":
-        return read
+    if ls.settings.memory == "off":
+        return ReadAlong("off")
     before, after, _ = ls.protocol.notebooks.around(document, at, REACH)
-    return replace(read, before=before[: len(before) - shown_before], after=after[shown_after:])
+    root, path = below_root(document.uri, ls.roots)
+    return ReadAlong(ls.settings.memory, before[: len(before) - shown_before], after[shown_after:], root, path)
 
 
 def _path_in(uri: str) -> str:

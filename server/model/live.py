@@ -13,10 +13,9 @@ from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import StopReason
 from ...inference.opening import EMBEDDED, ModelChoice
-from ...suggestion.memory.scope import Scope
 from ...suggestion.window import Window, window
 from ..requests.cache import Memory
-from ..requests.request import GenerationRequest, GenerationResult, ReadAlong
+from ..requests.request import GenerationRequest, GenerationResult
 from ..requests.scheduler import Scheduler
 from .file_watch import changes
 from .process import LoadedModel, ModelProcess, ModelUnavailable, State
@@ -88,10 +87,6 @@ class LiveModel:
             if found is not None and (kind == place.kind or (found.typed and found.generations)):
                 return found
         return None
-
-    def memory_scope(self, read: ReadAlong) -> Scope:
-        """What a memory has of what may be read: a project not before its index is there."""
-        return "file" if read.scope == "project" and not self.process.projects.is_ready(read.root) else read.scope
 
     async def generate(self, request: GenerationRequest) -> GenerationResult:
         """What the model writes. Raises Superseded, ModelUnavailable, ModelProcessDied, ModelRequestFailed."""

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,7 +16,6 @@ from typing import Any, Literal
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import OnText
-from ...suggestion.memory.scope import Scope
 from ..requests.request import GenerationRequest
 from .ipc import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, model_part, parse
 from .read_projects import ReadProjects
@@ -53,7 +52,7 @@ class ModelRequestFailed(Exception):
 class LoadedModel:
     """What was loaded.
 
-    heals: as in `Capabilities`. memory: the fingerprint of its memory, by scope; empty where it has none. load_ms: milliseconds that
+    heals: as in `Capabilities`. memory: the fingerprint of its memory, empty where it has none. load_ms: milliseconds that
     opening it took, the start of the process not included.
     """
 
@@ -61,7 +60,7 @@ class LoadedModel:
     layout: Layout
     context_length: int
     heals: bool
-    memory: Mapping[Scope, str]
+    memory: str
     load_ms: float
 
 

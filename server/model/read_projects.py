@@ -52,10 +52,6 @@ class ReadProjects:
             self._buffers[root, path] = text
         self._send({"op": "buffer", "root": root, "path": path, "text": text})
 
-    def is_ready(self, root: str) -> bool:
-        """Whether there is an index of a folder."""
-        return bool(self.states.get(root, {}).get("state") == "ready")
-
     def note(self, state: dict[str, Any]) -> None:
         """The process says how far the index of a folder is."""
         if state["root"] in self._roots:

@@ -118,7 +118,7 @@ class _Host:
 
     def _info(self) -> dict[str, Any]:
         from ...suggestion.memory.memories import memory_fingerprint
-        from ...suggestion.memory.scope import SCOPES
+        from ...suggestion.memory.scope import DEFAULT_SCOPE
 
         model = self._loaded()
         return {
@@ -126,7 +126,7 @@ class _Host:
             "layout": model.layout,
             "heals": model.capabilities.heals,
             "context_length": model.context_length,
-            "memory": {scope: memory_fingerprint(model, scope) for scope in SCOPES},
+            "memory": memory_fingerprint(model, DEFAULT_SCOPE),
             "load_ms": self._load_ms,
         }
 

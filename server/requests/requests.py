@@ -295,7 +295,7 @@ class Requests:
 
     def _memory(self, request: GenerationRequest, model: LoadedModel) -> str:
         """The fingerprint of the memory that the model is going to be mixed with."""
-        return model.memory[self._live.memory_scope(request.memory)]
+        return "" if request.memory.scope == "off" else model.memory
 
     def _purpose(self, place: Place, model: LoadedModel, memory: str) -> Purpose:
         settings, heals = self._live.settings, model.heals

@@ -54,10 +54,10 @@ def project_in(root: Path) -> Project | None:
 
 
 def memory_fingerprint(model: Model, scope: Scope) -> str:
-    """The fingerprint of a model's memory of a scope, as `Memory.fingerprint`; empty where there is none."""
+    """The fingerprint of a model's memory, as `Memory.fingerprint`; empty where there is none."""
     if scope == "off" or not model.capabilities.memory:
         return ""
-    return f"{scope}:{weights_for(model.fingerprint.id).version}"
+    return weights_for(model.fingerprint.id).version
 
 
 def _newlines(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 TASKS = ("line", "line_rest", "line_middle")
 
 # Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest: files, and folders with all in them.
-_PLACES = ("offline_eval/line_completion", "analysis/python", "calibration/measures")
+_PLACES = ("offline_eval/line_completion", "analysis/python", "calibration/measures", "inference/project_memory", "suggestion/memory")
 _FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics", "calibration/evidence.py",
          "calibration/guards.py", "calibration/monitoring/dial.py")  # fmt: skip
 
@@ -50,12 +50,12 @@ def _pages(*modules: str) -> tuple[str, ...]:
 
 # As many as take minutes, and as few as show that every step runs.
 FULL = {
-    "per_project": "150", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
+    "per_project": "150", "scopes": "40", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
     # All whose suites serve, and those whose tests take least.
     "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
 }  # fmt: skip
 TRIAL = {
-    "per_project": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
+    "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
     "suites": "cachetools,toolz", "quick_suites": "toolz",
     "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --fixes 2",
 }  # fmt: skip
@@ -125,6 +125,19 @@ STEPS = (
             "training/README.md#exact-match", "README.md#share", "docs/commands.md#share",
         ),
         minutes=0.5, because="three reports of some seconds",
+    ),
+    Step(
+        "exact_match/memory",
+        (
+            *(
+                f"assay eval calibration --out {{self}}/{scope} --memory {scope} --per-project {{scopes}} --workers {{workers}}"
+                for scope in ("project", "file", "off")
+            ),
+            "python -m training.remake.pages.memory {tree} {self}/project {self}/file {self}/off",
+        ),
+        code=(*_PLACES, *_FITS, *_pages("memory", "measures")),
+        makes=("docs/calibration.md#memory",),
+        minutes=9, because="three times 2,900 gaps at 16 a second",
     ),
     Step(
         "exact_match/reflective",

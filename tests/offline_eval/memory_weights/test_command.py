@@ -52,7 +52,7 @@ def test_fitted_weights_are_written_and_used_from_then_on_with_this_model(
     found, path = fit_to(ModelChoice(str(tiny_gguf), {"threads": 1}), folders(tmp_path, 3), 4, None)
     with open_model(tiny_gguf, threads=1) as model:
         assert path == own_weights(model.fingerprint.id)
-        assert memory_fingerprint(model, "file") == f"file:{found.weights.version}"
+        assert memory_fingerprint(model, "file") == found.weights.version
     written = read_weights(path)
     assert (written.version, written.fitted_on["projects"]) == (found.weights.version, ["p0", "p1", "p2"])
     assert found.judged.mixed["file"].value < found.judged.alone.value

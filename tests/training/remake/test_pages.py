@@ -15,7 +15,7 @@ from synthetic_samples import world
 from assay.calibration.calibrator import as_json
 from assay.calibration.fitting.fit import Fit, fit
 from assay.calibration.report.report import report
-from training.remake.pages import exact_match, measures, tests_pass
+from training.remake.pages import exact_match, measures, memory, tests_pass
 from training.remake.pages.pasted import sections
 from training.remake.pages.recording import excerpt
 from training.remake.ship import ship
@@ -92,6 +92,16 @@ def test_a_reflective_measure_stands_beside_the_free_one() -> None:
     ]
     _, *rows = rows_of(measures.reflective({"line": asked}))
     assert [(row[0], row[2], row[-1]) for row in rows] == [("`total_logprob`", "300", "0"), ("`ask_true`", "300", "75")]
+
+
+def test_what_a_memory_brings_is_told_of_each_scope_with_calibrators_of_the_whole_projects() -> None:
+    whole = world(400, projects=6)[0]
+    # Of the file alone half as much is right, and nothing in the measures says so.
+    fewer = [structs.replace(s, labels={**s.labels, "exact_match": s.labels["exact_match"] and i % 2 == 0}) for i, s in enumerate(whole)]
+    _, *rows = rows_of(memory.memory({"line": {"off": fewer, "file": fewer, "project": whole}}))
+    assert [row[:3] for row in rows] == [["`line`", f"`{scope}`", "400"] for scope in ("off", "file", "project")]
+    error = {row[1]: float(row[-1].split()[0]) for row in rows}
+    assert error["`file`"] > 2 * max(error["`off`"], error["`project`"])
 
 
 def test_how_often_what_is_written_is_not_shown(tmp_path: Path) -> None:
