@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -162,14 +162,20 @@ class AssayServer:
 
 
 @asynccontextmanager
-async def assay_server(name: str, model: Path, root: Path, options: dict[str, Any]) -> AsyncIterator[AssayServer]:
-    """`assay serve` in its own process, with its model loaded. Raises UnknownOptions where the server says that it lacks an option."""
+async def assay_server(name: str, model: Path, folders: Sequence[Path], options: dict[str, Any]) -> AsyncIterator[AssayServer]:
+    """`assay serve` in its own process, with its model loaded and the workspace folders read for the project memory.
+
+    Raises UnknownOptions where the server says that it lacks an option.
+    """
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "assay", "serve", "--model", str(model), stdin=pipe, stdout=pipe)
     client = Client(process)
     try:
-        await client.initialize(encodings=["utf-16"], root=root, options=options)
+        await client.initialize(encodings=["utf-16"], folders=folders, options={"memory": "project"} | options)
         status = await client.ready()
+        while any(project["state"] == "reading" for project in status["memory"]):
+            await asyncio.sleep(0.05)
+            status = await client.ready()
         if status["state"] != "ready":
             raise RuntimeError(f"the model is not there: {status['reason']}")
         for notification in client.notifications:

@@ -4,12 +4,13 @@
 
 FOLDER holds source distributions of the projects in offline_eval/line_completion/projects.toml,
 which no model of Assay was trained on; nothing is fetched.
-Of each file the lines of some functions are taken out, and an author (benchmarks/typing_trace.py) writes the first of them again. Each file
-is written with every contender in turn, in another order from file to file:
+Each file stands in the folder of its project, a workspace folder of its own. Of each the lines of some functions are taken out, and an
+author (benchmarks/typing_trace.py) writes the first of them again. Each file is written with every contender in turn, in another order
+from file to file:
 
     Assay           `assay serve`, asked by an editor at every key (benchmarks/assay_lsp.py)
     llama.vim       what llama.vim asks of llama-server (benchmarks/llama_vim.py)
-    without memory  Assay that keeps nothing from request to request
+    without cache   Assay that keeps no answer from request to request
 
 *Key to suggestion* is from a key to the moment when a suggestion that fits the text is on the screen, over the keys for which one came
 before the next event. Who answers few keys, from memory alone, is fast by that: see it beside the share of keys that were answered in a
@@ -45,45 +46,51 @@ from replay import Contender, Played, play  # noqa: E402
 from typing_trace import SPEEDS, Author, NoSources, Segment, SpeedName, segments  # noqa: E402
 
 from assay.inference.opening import EMBEDDED  # noqa: E402
-from assay.offline_eval.line_completion.projects import ProjectError  # noqa: E402
+from assay.offline_eval.line_completion.projects import ProjectError, measured_projects, own_code, path_in_project  # noqa: E402
 
-# initializationOptions of the contender that keeps nothing.
-WITHOUT_MEMORY = {"remember": False}
+# initializationOptions of the contender that keeps no answer.
+WITHOUT_CACHE = {"remember": False}
 # What a contender's first requests cost is that of its start: it writes this many characters before anything is measured.
 WARM_UP = 40
 
 Results = dict[SpeedName, dict[str, list[Played]]]
 
 
-async def contenders(stack: AsyncExitStack, model: Path, threads: int, root: Path) -> list[Contender]:
-    """All contenders, started and ready. One whose options the server does not know is left out with a message."""
+async def contenders(stack: AsyncExitStack, model: Path, threads: int, folders: Sequence[Path]) -> list[Contender]:
+    """All contenders, started and ready, with these workspace folders.
+
+    One whose options the server does not know is left out with a message.
+    """
     options: dict[str, Any] = {"modelOptions": {"threads": threads}}
     address, process = stack.enter_context(llama_server(model, threads))
     prompts = stack.enter_context(own_order(model))
-    found: list[Contender] = [await stack.enter_async_context(assay_server("Assay", model, root, options))]
+    found: list[Contender] = [await stack.enter_async_context(assay_server("Assay", model, folders, options))]
     found.append(LlamaVim("llama.vim", address, process, prompts))
     try:
-        found.append(await stack.enter_async_context(assay_server("without memory", model, root, options | WITHOUT_MEMORY)))
+        found.append(await stack.enter_async_context(assay_server("without cache", model, folders, options | WITHOUT_CACHE)))
     except UnknownOptions as error:
-        print(f"Left out: Assay without its memory. The server says: {error}", file=sys.stderr)
+        print(f"Left out: Assay without its cache. The server says: {error}", file=sys.stderr)
     return found
 
 
-async def compare(found: Sequence[Segment], speeds: Sequence[SpeedName], model: Path, threads: int, seed: int) -> Results:
-    """The result of each segment at each speed with each contender."""
+async def compare(found: Sequence[Segment], sources: Path, speeds: Sequence[SpeedName], model: Path, threads: int, seed: int) -> Results:
+    """The result of each segment at each speed with each contender. sources: folder of the source distributions."""
     results: Results = {}
-    with tempfile.TemporaryDirectory(prefix="assay-live-") as folder:
-        root = Path(folder)
-        async with AsyncExitStack() as stack:
-            programs = await contenders(stack, model, threads, root)
-            for program in programs:
-                short = Author(found[0].truth[:WARM_UP].rstrip(), SPEEDS["fast"], "warm-up")
-                await play(replace(found[0], truth=short.truth), short, program, _file(root, "warm_up", found[0]))
-            for speed in speeds:
+    for speed in speeds:
+        with tempfile.TemporaryDirectory(prefix="assay-live-") as folder:
+            root = Path(folder)
+            for segment in found:
+                _unpack(root / segment.project, segment, sources)
+            async with AsyncExitStack() as stack:
+                # Anew for each speed: what was answered at one is not to be known at the next.
+                programs = await contenders(stack, model, threads, [root / project for project in dict.fromkeys(s.project for s in found)])
+                for program in programs:
+                    short = Author(found[0].truth[:WARM_UP].rstrip(), SPEEDS["fast"], "warm-up")
+                    await play(replace(found[0], truth=short.truth), short, program, _file(root / "warm_up.py", found[0]))
                 played = results.setdefault(speed, {program.name: [] for program in programs})
                 for number, segment in enumerate(found):
                     author = Author(segment.truth, SPEEDS[speed], f"{seed}:{segment.project}:{segment.path}")
-                    file = _file(root, f"{speed}_{number}", segment)
+                    file = _file(root / segment.project / path_in_project(segment.path), segment)
                     for turn in range(len(programs)):
                         program = programs[(turn + number) % len(programs)]
                         began = time.monotonic()
@@ -106,8 +113,16 @@ def report(results: Results, found: Sequence[Segment], model: Path, threads: int
     return "\n".join(lines)
 
 
-def _file(root: Path, name: str, segment: Segment) -> Path:
-    file = root / f"{name}.py"
+def _unpack(folder: Path, segment: Segment, sources: Path) -> None:
+    """The code of a segment's project as an author would have it open: without the segment."""
+    (project,) = (project for project in measured_projects() if project.name == segment.project)
+    for path, text in own_code(project, sources):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    _file(folder / path_in_project(segment.path), segment)
+
+
+def _file(file: Path, segment: Segment) -> Path:
     file.write_text(segment.before + segment.after, encoding="utf-8")
     return file
 
@@ -134,7 +149,7 @@ def main() -> None:
         sys.exit(str(error))
     began, busy, own = time.monotonic(), busy_seconds(), sum(os.times()[:4])
     with own_data_folder():
-        results = asyncio.run(compare(found, arguments.speeds, arguments.model, arguments.threads, arguments.seed))
+        results = asyncio.run(compare(found, arguments.sources, arguments.speeds, arguments.model, arguments.threads, arguments.seed))
     spent = time.monotonic() - began
     others = busy_seconds() - busy - (sum(os.times()[:4]) - own)
     print(report(results, found, arguments.model, arguments.threads))

@@ -79,7 +79,7 @@ def places(rng: random.Random) -> tuple[str, int, Literal["line", "block"]]:
 async def play(style: Style, sessions: int, seed: int, log: Path) -> Editor:
     rng = random.Random(seed)
     async with client_of(Path(EMBEDDED)) as client:
-        await client.initialize(options={"log.path": str(log), "showUncalibrated": True, "showAbove": 0.0})
+        await client.initialize(options={"memory": "project", "log.path": str(log), "showUncalibrated": True, "showAbove": 0.0})
         await client.ready()
         editor, played = Editor(client, style, rng), 0
         while played < sessions:

@@ -100,7 +100,7 @@ async def soak(model: Path, requests: int) -> tuple[list[int], dict[str, list[in
     counts: list[int] = []
     sizes: dict[str, list[int]] = {"server": [], "model": []}
     async with client_of(model) as client:
-        await client.initialize()
+        await client.initialize(options={"memory": "project"}, root=ROOT / "examples")
         child = (await client.ready())["process"]
         texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*.py"))]
         typists = [Typist(client, f"{number}.py", texts[number % len(texts)], pick) for number in range(4)]

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,7 @@ class Client:
         progress: bool = False,
         options: Any = None,
         root: Path | None = None,
+        folders: Sequence[Path] = (),
         configuration: bool = False,
         registers: bool = False,
         tells_settings_to: str = "all",
@@ -112,6 +113,8 @@ class Client:
         if registers:
             capabilities["textDocument"]["completion"] = {"dynamicRegistration": True}
         params = {"processId": os.getpid(), "rootUri": root and root.as_uri(), "capabilities": capabilities, "clientInfo": {"name": name}}
+        if folders:
+            params["workspaceFolders"] = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]
         # Scripted models say what a test expects only where nothing else is mixed in.
         options = NO_MEMORY if options is None else NO_MEMORY | options if isinstance(options, dict) else options
         result: dict[str, Any] = await self.request("initialize", params | {"initializationOptions": options})
