@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ class Index:
     """The words of some texts, and their places sorted by the word and the two before it.
 
     Attributes
+        cuts: the texts, of which the ids are parts of `ids`.
         ids: all words in order, with a border before each text and behind the last.
         begins: where in `ids` each text begins, and where one more would.
         line_ends: where in `ids` a line or a text ends.
@@ -55,10 +56,13 @@ class Index:
 
     def __init__(self, words: Words, cuts: Sequence[Cut]) -> None:
         border = np.array([BORDER], dtype=np.int32)
-        self.words, self.cuts = words, tuple(cuts)
+        self.words = words
         self.size = len(words.texts)
         self.ids: Ids = np.concatenate([part for each in cuts for part in (border, each.ids)] + [border])
         self.begins = np.cumsum([1, *(len(each.ids) + 1 for each in cuts)])
+        # With the part of `ids` in place of its own, which would take as much again.
+        spans = zip(cuts, self.begins.tolist(), self.begins[1:].tolist(), strict=False)
+        self.cuts = tuple(replace(each, ids=self.ids[begin : end - 1]) for each, begin, end in spans)
         self.line_ends = np.flatnonzero(self.ids < FIRST_WORD)
         key = self.ids.astype(np.int64) << (2 * _BITS)
         key[1:] |= self.ids[:-1].astype(np.int64) << _BITS

@@ -34,7 +34,7 @@ class Copies:
 
     def __init__(self, files: Sequence[Shingles]) -> None:
         numbers = np.concatenate([np.empty(0, np.int64), *files])
-        owners = np.repeat(np.arange(len(files)), [len(file) for file in files])
+        owners = np.repeat(np.arange(len(files), dtype=np.int32), [len(file) for file in files])
         order = np.argsort(numbers, kind="stable")
         numbers, owners = numbers[order], owners[order]
         first = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1]))) if len(numbers) else np.empty(0, np.int64)

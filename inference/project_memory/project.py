@@ -85,6 +85,7 @@ class ProjectFiles:
         if len(self._words.texts) > _MAX_STALE * len(used) + _MIN_WORDS:
             self._forget_all_but(used)
             made = Project(self._words, self._files)
+        self._files = {path: replace(file, cut=cut) for (path, file), cut in zip(self._files.items(), made.index.cuts, strict=True)}
         return made
 
     def _forget_all_but(self, used: Ids) -> None:

@@ -52,9 +52,9 @@ class Words(dict[str, int]):
         self.newlines: list[int] = []
         self.columns: list[int] = []
         self._shortest, self._shortest_signs = shortest, min(shortest, 2)
-        # By their first characters: names with the signs before them, and runs of signs. By their sign: names.
-        self._names: dict[str, list[tuple[str, str, int]]] = {}
-        self._signs: dict[str, list[tuple[str, int]]] = {}
+        # Ids by the words' first characters: of names, whatever sign stands before them, and of runs of signs. Ids of names by their sign.
+        self._names: dict[str, list[int]] = {}
+        self._signs: dict[str, list[int]] = {}
         self._behind: dict[str, list[int]] = {}
 
     def __missing__(self, text: str) -> int:
@@ -66,10 +66,10 @@ class Words(dict[str, int]):
         number = len(self.texts)
         if named := _NAME.fullmatch(text):
             sign, name = named[1] or "", named[2]
-            self._names.setdefault(name[: self._shortest], []).append((name, sign, number))
+            self._names.setdefault(name[: self._shortest], []).append(number)
             self._behind.setdefault(sign, []).append(number)
         else:
-            self._signs.setdefault(text[: self._shortest_signs], []).append((text, number))
+            self._signs.setdefault(text[: self._shortest_signs], []).append(number)
         self.open_ended.append(text[-1] == "_")
         self.texts.append(text)
         self[text] = number
@@ -84,17 +84,20 @@ class Words(dict[str, int]):
         if len(begun if named is None else named[1]) < (self._shortest_signs if named is None else self._shortest):
             word = self.get(begun)
             return [] if word is None else [word], {}
+        texts = self.texts
         if named is None:
             behind = self._behind.get(begun, []) if self._shortest == 1 else []
-            return [word for text, word in self._signs.get(begun[: self._shortest_signs], ()) if text.startswith(begun)] + behind, {}
+            return [word for word in self._signs.get(begun[: self._shortest_signs], ()) if texts[word].startswith(begun)] + behind, {}
         sign, name = named
         same, others = list[int](), dict[int, str]()
-        for known, other, word in self._names.get(name[: self._shortest], ()):
-            if known.startswith(name):
-                if other == sign:
+        for word in self._names.get(name[: self._shortest], ()):
+            text = texts[word]
+            signs = int(len(text) > 1 and not text[0].isalnum())
+            if text.startswith(name, signs):
+                if text[:signs] == sign:
                     same.append(word)
                 else:
-                    others[word] = sign + known
+                    others[word] = sign + text[signs:]
         return same, others
 
 

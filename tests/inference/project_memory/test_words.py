@@ -13,6 +13,7 @@ from assay.inference.project_memory.words import (
     cut_of,
     pieces,
     raw_ids,
+    sign_and_name,
     split,
 )
 
@@ -75,6 +76,23 @@ def test_words_are_found_by_their_beginning_and_the_same_name_behind_another_sig
     same, others = words.beginning_with(".load")
     assert [words.texts[word] for word in same] == [".load_all"]
     assert {words.texts[word]: text for word, text in others.items()} == {"(loading": ".loading", " load": ".load"}
+
+
+@given(st.sets(st.text("ab_.( 1é", min_size=1, max_size=4)), st.integers(1, 4), st.sampled_from([1, 3]))
+def test_all_words_of_a_beginning_are_found_and_no_others(texts: set[str], size: int, shortest: int) -> None:
+    words, known = Words(shortest), {text for text in texts if split(text) == [text] and not text.isspace()}
+    for text in known:
+        assert words[text] >= FIRST_WORD
+    for begun in {text[:size] for text in known}:
+        named = sign_and_name(begun)
+        if named is None or len(named[1]) < shortest:
+            continue
+        same, others = words.beginning_with(begun)
+        expected = [(text, found) for text in known if (found := sign_and_name(text)) and found[1].startswith(named[1])]
+        assert {words.texts[word] for word in same} == {text for text, found in expected if found[0] == named[0]}
+        assert {words.texts[word]: text for word, text in others.items()} == {
+            text: named[0] + found[1] for text, found in expected if found[0] != named[0]
+        }
 
 
 def test_where_too_little_is_known_of_a_word_only_that_word_is_found() -> None:
