@@ -19,8 +19,6 @@ from .spelling import Spelling
 from .weights import Gains
 
 HIDDEN = 16
-# Per step: keeps weights of features that say little near 0.
-_DECAY = 0.01
 _MAX_ITERATIONS = 150
 # So that a feature that hardly varies is not blown up.
 _MIN_SCALE = 1e-2
@@ -107,8 +105,12 @@ class _Data:
     truth: NDArray[np.float64]
 
 
-def fit(steps: Sequence[Step], seed: int = 0) -> Gains:
-    """The network that makes the texts that came most likely. Raises ValueError where nothing was seen."""
+def fit(steps: Sequence[Step], strength: float = 0.01, seed: int = 0) -> Gains:
+    """The network that makes the texts that came most likely. Raises ValueError where nothing was seen.
+
+    strength: of the regularisation: half of it times the sum of the squared weights is added to the mean loss of a step, which keeps
+    weights of features that say little near 0.
+    """
     data = _data(steps)
     of_candidates, of_state = _Scaled.of(data.of_candidates), _Scaled.of(data.of_state)
     sizes = (of_candidates.values.shape[1], of_state.values.shape[1])
@@ -116,7 +118,7 @@ def fit(steps: Sequence[Step], seed: int = 0) -> Gains:
     scale = sum(sizes) ** -0.5
     begin = [random.normal(0, scale, (sizes[0], HIDDEN)), random.normal(0, scale, (sizes[1], HIDDEN)), np.zeros(HIDDEN)]
     begin += [random.normal(0, 0.1, HIDDEN), np.zeros(1)]
-    decay = np.concatenate([np.full(part.size, 0.0 if number in (2, 4) else _DECAY) for number, part in enumerate(begin)])
+    decay = np.concatenate([np.full(part.size, 0.0 if number in (2, 4) else strength) for number, part in enumerate(begin)])
     steps_count = len(data.starts)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

@@ -10,7 +10,7 @@ from ...inference.opening import ModelChoice
 from ...suggestion.memory.weights import own_weights
 from ..errors import UsageError
 from ..line_completion.items import places_in
-from ..progress import Progress, counted, to_stderr
+from ..progress import Progress, counted, tell_if_stopped, to_stderr
 from .fit import Fitted, check_enough, fitted
 from .projects import code_of, listed_projects
 from .recording import Recorder
@@ -25,7 +25,7 @@ def fit_to(choice: ModelChoice, folders: Sequence[Path], per_project: int, out: 
     """
     if out is not None and out.is_dir():
         raise UsageError(f"{out} is a folder: --out names a file")
-    with choice.open() as model:
+    with tell_if_stopped(lambda: "Nothing was written."), choice.open() as model:
         recorder = Recorder(model)
         drawn = []
         for each in folders or listed_projects():

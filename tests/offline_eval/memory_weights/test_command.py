@@ -66,3 +66,18 @@ def test_what_cannot_be_fitted_is_said_before_the_model_is_asked(tmp_path: Path,
     with pytest.raises(UsageError, match="is a folder"):
         fit_to(choice, [tmp_path], 4, tmp_path)
     assert not out.exists()
+
+
+def test_what_is_stopped_leaves_nothing_and_says_so(
+    tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit, "MIN_PLACES", 20)
+    monkeypatch.setattr(Recorder, "record", stopped)
+    out = tmp_path / "new" / "weights.json"
+    with pytest.raises(KeyboardInterrupt):
+        fit_to(ModelChoice(str(tiny_gguf), {"threads": 1}), folders(tmp_path, 3), 4, out)
+    assert "Nothing was written." in capsys.readouterr().err
+    assert not out.parent.exists()
