@@ -70,14 +70,15 @@ def gathered(seen: Sequence[Seen], count: int) -> Gathered:
     keys = np.concatenate([(each.matched + number * rows) * count + each.of for number, each in enumerate(seen)])
     counts = np.bincount(keys, minlength=sources * rows * count).reshape(sources, rows, count)[:, ::-1].cumsum(axis=1)[:, ::-1]
     totals = counts.sum(axis=2)
-    deepest = np.count_nonzero(counts[:, 1:], axis=1)
+    # Each place has at least one, so that these are 0 where a candidate has no place.
+    deepest = (counts[:, 1:] > 0).sum(axis=1)
     deep = deepest.max(axis=1)
     source = np.arange(sources)
-    at_deepest = counts[source[:, None], deepest, np.arange(count)] * (deepest > 0)
-    features[:, 0] = deepest / 4
-    features[:, 1] = (deepest == deep[:, None]) & (deepest > 0)
-    features[:, 2] = np.log1p(at_deepest)
-    features[:, 3] = at_deepest / np.maximum(totals[source[:, None], deepest], 1)
+    at_deepest = counts[source[:, None], deepest, np.arange(count)]
+    np.multiply(deepest, 0.25, out=features[:, 0])
+    np.equal(deepest, np.maximum(deep, 1)[:, None], out=features[:, 1])
+    np.log1p(at_deepest, out=features[:, 2])
+    np.divide(at_deepest, np.maximum(totals[source[:, None], deepest], 1), out=features[:, 3])
     for each, own, most in zip(seen, features, deep, strict=True):
         if each.same_next_line is not None:
             similar = np.bincount(each.of, weights=each.same_next_line >= 2, minlength=count)
@@ -88,7 +89,7 @@ def gathered(seen: Sequence[Seen], count: int) -> Gathered:
             own[6] = np.log1p(renamed)
             own[7] = renamed / len(each.renamed)
     levels = totals[:, _LEVELS]
-    features[:, 8:] = counts[:, _LEVELS] / np.maximum(levels, 1)[:, :, None]
+    np.divide(counts[:, _LEVELS], np.maximum(levels, 1)[:, :, None], out=features[:, 8:])
     of_sources[:, 0] = deep / 4
     of_sources[:, 1] = np.log1p(np.count_nonzero(counts[source, deep], axis=1))
     of_sources[:, 2:] = np.log1p(levels) / 3

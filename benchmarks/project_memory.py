@@ -1,0 +1,255 @@
+"""What a project memory costs: its indexes, and each token beside a step of the model, in one run.
+
+    python benchmarks/project_memory.py [--model 120M] [--tokens 2.3] [--places 120]
+
+The code is CPython's library with its tests, then what is installed beside this. The open file's index is made at cursors in files of
+about 40 kB, as of a new file and again for each key of twenty. The project's is made of so many million tokens, in a process of its own,
+and files are changed. Then blocks are completed on one thread at places of the same code, without a memory, with the open file's and with
+the project's in turn; what the memory does before and behind each token is timed within. Seconds are the
+processor's. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import statistics
+import sys
+import sysconfig
+import time
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import random_model
+from machine import described
+
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Source
+from assay.inference.opening import EMBEDDED
+from assay.inference.project_memory.memory import Memory
+from assay.inference.project_memory.mixture import Row
+from assay.inference.project_memory.open_file import OpenFile
+from assay.inference.project_memory.project import Project, ProjectFiles, project_of
+from assay.inference.project_memory.reader import Reader
+from assay.suggestion.complete import complete
+from assay.suggestion.memory.folder import as_code
+from assay.suggestion.memory.memories import Memories
+from assay.suggestion.memory.scope import SCOPES
+
+LIBRARY = Path(sysconfig.get_path("stdlib"))
+MODELS = Path.home() / ".cache" / "assay" / "benchmarks"
+FILES, KEYS, CHANGED = 30, 20, 20
+MAX_INDEX_MS, MAX_PROJECT_S, MAX_MB, MAX_TOKEN_MS = 3.0, 1.0, 13.0, 0.15
+
+Files = list[tuple[str, str]]
+
+
+class Timed:
+    """A memory, or none, with the times of each token of the generations that are made with it.
+
+    Attributes
+        memory_s: what the memory does before a token and behind it.
+        step_s: from one token to the next.
+    """
+
+    def __init__(self, memory: Memory | None) -> None:
+        self.fingerprint, self._memory = "", memory
+        self.memory_s: list[float] = []
+        self.step_s: list[float] = []
+
+    def reader(self, held: str) -> _TimedReader:
+        return _TimedReader(self, self._memory and self._memory.reader(held))
+
+
+class _TimedReader:
+    def __init__(self, timed: Timed, reader: Reader | None) -> None:
+        self._timed, self._reader = timed, reader
+        self._last: float | None = None
+
+    def mix(self, row: Row) -> Row:
+        began = time.perf_counter()
+        if self._last is not None:
+            self._timed.step_s.append(began - self._last)
+        self._last = began
+        mixed = row if self._reader is None else self._reader.mix(row)
+        self._timed.memory_s.append(time.perf_counter() - began)
+        return mixed
+
+    def take(self, token: int) -> None:
+        began = time.perf_counter()
+        if self._reader is not None:
+            self._reader.take(token)
+        self._timed.memory_s[-1] += time.perf_counter() - began
+
+    def sources(self) -> tuple[Source, ...]:
+        return () if self._reader is None else self._reader.sources()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table. values: in the unit of `what`; goal: the highest median."""
+
+    what: str
+    values: Sequence[float]
+    goal: float | None = None
+
+    def __str__(self) -> str:
+        median = statistics.median(self.values)
+        low, _, high = statistics.quantiles(self.values, n=4) if len(self.values) > 1 else (median, median, median)
+        goal = "" if self.goal is None else f"{self.goal:g}: {'met' if median <= self.goal else f'missed by {median / self.goal - 1:.0%}'}"
+        return f"| {self.what} | {median:.3g} ({low:.3g}-{high:.3g}) | {goal} | {len(self.values):,} |"
+
+
+def code() -> Iterator[tuple[str, str]]:
+    """Path and text of real code: CPython's library, then other packages."""
+    packages = Path(sysconfig.get_path("purelib"))
+    library = sorted(path for path in LIBRARY.rglob("*.py") if "site-packages" not in path.parts)
+    for path in (*library, *sorted(packages.rglob("*.py"))):
+        text = as_code(path.read_text(encoding="utf-8", errors="replace"))
+        if text:
+            yield str(path), text
+
+
+def enough(model: LlamaModel, tokens: float) -> tuple[Files, int]:
+    """Files of so many tokens, and how many they have."""
+    found, total = Files(), 0
+    for path, text in code():
+        found.append((path, text))
+        total += len(model.tokenize(text))
+        if total >= tokens:
+            break
+    return found, total
+
+
+def indexed(files: Files) -> tuple[float, float, float]:
+    """Seconds to make a project's index, those of its last part, and the megabytes that it takes."""
+    before = _megabytes()
+    began = time.thread_time()
+    gathered = ProjectFiles()
+    for path, text in files:
+        gathered.add(path, text)
+    added = time.thread_time()
+    project = gathered.project()
+    done = time.thread_time()
+    assert project.paths
+    return done - began, done - added, _megabytes() - before
+
+
+def kept(files: Files) -> float:
+    """The megabytes of a project's objects, without what the process does not give back."""
+    tracemalloc.start()
+    gathered = ProjectFiles()
+    for path, text in files:
+        gathered.add(path, text)
+    project = gathered.project()
+    assert project.paths
+    return tracemalloc.get_traced_memory()[0] / 1e6
+
+
+def _megabytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1]) if Path("/proc/self/statm").exists() else 0
+    return pages * resource.getpagesize() / 1e6
+
+
+def project_lines(files: Files, tokens: int) -> Iterator[Line]:
+    """The cost of the project's index: anew, and for a file that changes."""
+    rounds = []
+    for _ in range(3):
+        with get_context("spawn").Pool(1) as alone:
+            rounds.append(alone.apply(indexed, (files,)))
+    with get_context("spawn").Pool(1) as alone:
+        objects = alone.apply(kept, (files,))
+    of = f"of {tokens / 1e6:.1f}M tokens in {len(files):,} files"
+    yield Line(f"the project's index, {of}, s", [whole for whole, _, _ in rounds], MAX_PROJECT_S)
+    yield Line("of that behind the last file, s", [last for _, last, _ in rounds])
+    yield Line("its objects, MB a million tokens", [objects / tokens * 1e6], MAX_MB)
+    yield Line("by how much the process grows for it, MB a million tokens", [size / tokens * 1e6 for _, _, size in rounds])
+    gathered, chosen = ProjectFiles(), random.Random(0)
+    for path, text in files:
+        gathered.add(path, text)
+    gathered.project()
+    added = []
+    for path, text in _some(chosen, files, CHANGED):
+        began = time.thread_time()
+        gathered.add(path, text + "\nchanged = True\n")
+        added.append(1e3 * (time.thread_time() - began))
+    yield Line("a changed file of 40 kB, ms, before the index is made again", added)
+
+
+def _some(chosen: random.Random, files: Files, count: int) -> Files:
+    """At most so many files of about 40 kB."""
+    fitting = [file for file in files if 35_000 < len(file[1]) < 45_000]
+    return chosen.sample(fitting, min(count, len(fitting)))
+
+
+def file_lines(files: Files) -> Iterator[Line]:
+    """The cost of the open file's index: of a file that is new, and while it is typed in."""
+    chosen, new, typed = random.Random(0), [], []
+    for _, text in _some(chosen, files, FILES):
+        opened, at = OpenFile(), chosen.randrange(len(text) // 4, len(text) * 3 // 4)
+        for key in range(KEYS):
+            began = time.perf_counter()
+            opened.index(text[: at + key], text[at + KEYS :])
+            (typed if key else new).append(1e3 * (time.perf_counter() - began))
+    yield Line("the open file's index, new, of 40 kB, ms", new, MAX_INDEX_MS)
+    yield Line("the open file's index for the next key, of 40 kB, ms", typed, MAX_INDEX_MS)
+
+
+def token_lines(model: LlamaModel, project: Project, files: Files, places: int) -> Iterator[Line]:
+    """The cost of a token, with each memory and without."""
+    chosen, memories = random.Random(0), Memories(model)
+    times = {scope: Timed(None) for scope in SCOPES}
+    at_request: dict[str, list[float]] = {"file": [], "project": []}
+    large = [file for file in files if 10_000 < len(file[1]) < 60_000]
+    for _ in range(places):
+        path, text = chosen.choice(large)
+        start = text.index("\n", chosen.randrange(len(text) // 4, len(text) * 3 // 4)) + 1
+        end = text.find("\n", start)
+        at = chosen.randrange(start, max(start + 1, end))
+        prefix, suffix = text[:at], text[end:]
+        for scope in SCOPES:
+            began = time.perf_counter()
+            memory = memories.at(prefix, suffix, path, scope, project)
+            took = 1e3 * (time.perf_counter() - began)
+            timed = Timed(memory)
+            complete(model, prefix, suffix, kind="block", memory=timed)  # type: ignore[arg-type]
+            times[scope].memory_s += timed.memory_s
+            times[scope].step_s += timed.step_s
+            if memory is not None:
+                at_request[scope].append(took)
+    for scope in ("file", "project"):
+        yield Line(f"the memory of a request, {scope}, ms", at_request[scope])
+    yield Line("a step without a memory, ms", _ms(times["off"].step_s))
+    for scope in ("file", "project"):
+        yield Line(f"a token of the memory, {scope}, ms", _ms(times[scope].memory_s), MAX_TOKEN_MS)
+        yield Line(f"a step with it, {scope}, ms", _ms(times[scope].step_s))
+
+
+def _ms(seconds: Sequence[float]) -> list[float]:
+    return [1e3 * each for each in seconds]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", choices=("embedded", *random_model.SHAPES), default="embedded", help="(default: %(default)s)")
+    parser.add_argument("--tokens", type=float, default=2.3, help="million tokens of the project (default: %(default)s)")
+    parser.add_argument("--places", type=int, default=120, help="(default: %(default)s)")
+    arguments = parser.parse_args()
+    file = EMBEDDED if arguments.model == "embedded" else random_model.make(arguments.model, MODELS)[0]
+    with LlamaModel(file, threads=1) as model:
+        files, tokens = enough(model, arguments.tokens * 1e6)
+        print(described("numpy", "llama-cpp-python"))
+        print(f"{file.name}, 1 thread, median (middle half)\n")
+        print("| | | goal | n |\n|:--|--:|:--|--:|", flush=True)
+        for line in (*file_lines(files), *(project_lines(files, tokens) if arguments.model == "embedded" else ())):
+            print(line, flush=True)
+        for line in token_lines(model, project_of(files), files, arguments.places):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
