@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -86,6 +88,7 @@ class ProjectFiles:
             self._forget_all_but(used)
             made = Project(self._words, self._files)
         self._files = {path: replace(file, cut=cut) for (path, file), cut in zip(self._files.items(), made.index.cuts, strict=True)}
+        _give_memory_back()
         return made
 
     def _forget_all_but(self, used: Ids) -> None:
@@ -98,6 +101,12 @@ class ProjectFiles:
                 new[old] = words[texts[old]]
         self._words = words
         self._files = {path: replace(file, cut=replace(file.cut, ids=new[file.cut.ids])) for path, file in self._files.items()}
+
+
+def _give_memory_back() -> None:
+    """Give what sorting needed back to the system. glibc keeps it, which is as much again as the index has."""
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def project_of(files: Iterable[tuple[str, str]]) -> Project:
