@@ -173,7 +173,7 @@ async def assay_server(name: str, model: Path, folders: Sequence[Path], options:
     try:
         await client.initialize(encodings=["utf-16"], folders=folders, options={"memory": "project"} | options)
         status = await client.ready()
-        while any(project["state"] == "reading" for project in status["memory"]):
+        while len(status["memory"]) < len(folders) or any(project["state"] == "reading" for project in status["memory"]):
             await asyncio.sleep(0.05)
             status = await client.ready()
         if status["state"] != "ready":

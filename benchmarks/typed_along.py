@@ -3,7 +3,7 @@
     python benchmarks/typed_along.py [--per-project N] [--workers N] [--cache DIR] [--calibrators FOLDER]
 
 At each place of `assay eval calibration` four alternatives are drawn, as for an invoked request. Then the first one to six characters of
-the real text are typed (the place decides how many), and the server's memory is asked what is left. Each text that is left is judged by the
+the real text are typed (the place decides how many), and the server's cache is asked what is left. Each text that is left is judged by the
 shipped calibrator that the registry chooses for it: a single one by that for first choices, else by that for one of four. "Whole tokens":
 what was typed ends where a token of the text ends. FOLDER: calibrators (default: the shipped ones). Prints Markdown.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -33,9 +34,12 @@ from assay.inference.completion.task import task_of
 from assay.inference.model import Model
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.line_completion.items import Place, places_of
-from assay.offline_eval.line_completion.projects import default_cache, measured_projects
+from assay.offline_eval.line_completion.projects import default_cache, measured_projects, own_code, path_in_project
+from assay.offline_eval.memory import StudyMemory
+from assay.offline_eval.suggested import FileWithGap
 from assay.server.requests.cache import Memory
 from assay.suggestion.complete import complete_several
+from assay.suggestion.memory.scope import DEFAULT_SCOPE
 
 ROOT = Path(__file__).parents[1]
 DRAWN = 4
@@ -56,12 +60,15 @@ class Left:
     right: bool
 
 
-_worker: tuple[Model, Registry] | None = None
+_worker: tuple[Model, StudyMemory, Registry] | None = None
 
 
-def start(calibrators: Path) -> None:
+def start(cache: Path, calibrators: Path) -> None:
     global _worker
-    _worker = ModelChoice().on_one_thread().open(), read_registry([("shipped", calibrators)])
+    projects = {project.name: project for project in measured_projects()}
+    model = ModelChoice().on_one_thread().open()
+    memory = StudyMemory(model, DEFAULT_SCOPE, lambda name: own_code(projects[name], cache))
+    _worker = model, memory, read_registry([("shipped", calibrators)])
 
 
 def left_in(place: Place) -> list[Left]:
@@ -70,19 +77,25 @@ def left_in(place: Place) -> list[Left]:
     return [one for task, gap in place.gaps for one in left_at(*_worker, place, f"{place.id}:{task}", gap)]
 
 
-def left_at(model: Model, registry: Registry, place: Place, name: str, gap: Gap) -> Iterator[Left]:
+def left_at(model: Model, memory: StudyMemory, registry: Registry, place: Place, name: str, gap: Gap) -> Iterator[Left]:
     before, truth, after = place.text[: gap.start], place.text[gap.start : gap.end], place.text[gap.end :]
     if len(truth) < 3:
         return
     typed = truth[: random.Random(name).randint(1, min(MAX_TYPED, len(truth) - 2))]
     settings = Settings()
-    made = complete_several(model, before, after, settings=settings, count=DRAWN)
-    memory = Memory()
-    memory.keep(URI, before, after, "line", made)
-    found = memory.find(URI, before + typed, after, "line")
+    task = task_of(before, after, "line")
+    seen = memory.at(FileWithGap(place.text, gap, task, settings), place.project, path_in_project(place.path))
+    made = complete_several(model, before, after, settings=settings, memory=seen, count=DRAWN)
+    cache = Memory()
+    cache.keep(URI, before, after, "line", made)
+    found = cache.find(URI, before + typed, after, "line")
     if found is None:
         return
-    prompt, task = settings.fingerprint(model.layout, model.context_length), task_of(before + typed, after, "line")
+    heals, mixed = model.capabilities.heals, made[0].memory
+    prompt, task = (
+        settings.fingerprint(model.layout, model.context_length, heals=heals, memory=mixed),
+        task_of(before + typed, after, "line"),
+    )
     tokens = {token.text for one in made for token in one.tokens}
     for generation, drawn in distinct(found.generations, found.drawn):
         entry = choose(registry, Purpose(model.fingerprint.id, prompt, "exact_match", task, "python"), drawn)
@@ -119,8 +132,10 @@ def main() -> None:
     parser.add_argument("--calibrators", metavar="FOLDER", type=Path, default=SHIPPED)
     arguments = parser.parse_args()
     places = [place for project in measured_projects() for place in places_of(project, arguments.cache, arguments.per_project, seed=0)]
-    with ProcessPoolExecutor(arguments.workers, get_context("spawn"), start, (arguments.calibrators,)) as pool:
+    with ProcessPoolExecutor(arguments.workers, get_context("spawn"), start, (arguments.cache, arguments.calibrators)) as pool:
         found = [one for several in pool.map(left_in, places, chunksize=8) for one in several]
+    if not any(one.probability is not None for one in found):
+        sys.exit(f"{arguments.calibrators}: no calibrator is for this model as it is asked now")
     print("### Typed along\n", cells(*COLUMNS), "|:---|---:|---:|---:|---:|:---:|---:|", sep="\n")
     for whole, tokens in ((True, "whole tokens"), (False, "a part of a token first")):
         of_these = [one for one in found if one.whole == whole]

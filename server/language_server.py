@@ -149,6 +149,8 @@ class AssayServer(LanguageServer):
             self._start_model()
         self._follow_projects()
         self.live.use(_context_settings(self.settings), remember=self.settings.remember)
+        if self.settings.memory != before.memory:
+            self.live.forget()
         if self.settings != before:
             # The reason why nothing was suggested may no longer hold. The next request tells.
             self.status.silent_changed(None)
@@ -188,9 +190,15 @@ class AssayServer(LanguageServer):
         for root in set(before) - set(roots.paths):
             self.calibrators.unfollow(root)
         self._follow_projects()
+        if set(before) - set(roots.paths):
+            self.live.forget()
 
     def _follow_projects(self) -> None:
-        self.projects.follow([str(root) for root in self.roots.paths] if self.settings.memory == "project" else [])
+        """Have the workspace folders read if that is wanted and the model can be mixed with what they have."""
+        model = self.live.process.model
+        is_read = self.settings.memory == "project" and model is not None and bool(model.memory)
+        if self.projects.follow([str(root) for root in self.roots.paths] if is_read else []):
+            self.edited_files.tell_again()
 
     def _start_model(self) -> None:
         self._is_model_started = True
@@ -209,6 +217,8 @@ class AssayServer(LanguageServer):
             self._report_loading()
         elif state == "failed":
             self._show(types.MessageType.Error, f"no suggestions: {process.reason}")
+        elif state == "ready":
+            self._follow_projects()
         if state != "closed":
             self.status.changed()
 
@@ -248,6 +258,7 @@ class AssayServer(LanguageServer):
 
     def _on_lost(self, uri: str) -> None:
         self.hover_anchors.forget(uri)
+        self.edited_files.closed(uri)
         self.outcome_tracker.lost(uri)
 
     def _on_close(self, uri: str) -> None:

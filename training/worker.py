@@ -158,7 +158,6 @@ class Run:
         progress, mean, saved = self.progress, 0.0, time.monotonic()
 
         def draw(thread: int) -> Row:
-            self.wait()
             return self.rows[thread].row()
 
         while not self.stopping and not done():

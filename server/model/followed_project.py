@@ -112,15 +112,17 @@ class FollowedProject:
         try:
             while not self._closed.is_set():
                 began = time.monotonic()
-                self._look(events)
+                try:
+                    self._look(events)
+                except ProjectTooLarge as error:
+                    self._give_up(str(error))
+                except Exception as error:
+                    _log.exception("The project %s can't be followed.", self.root)
+                    self._give_up(type(error).__name__)
                 took = time.monotonic() - began
-                if self._wake.wait(LOOK_S):
+                # Without an index no event is waited for: what was in the way may be gone at the next look.
+                if self._wake.wait(LOOK_S) or self.project is None:
                     self._closed.wait(DEBOUNCE_S + _REST * took)
-        except ProjectTooLarge as error:
-            self._give_up(f"{self.root} is not read, only the open file is: {error}")
-        except Exception as error:
-            _log.exception("The project %s can't be followed.", self.root)
-            self._give_up(f"{self.root} is not read, only the open file is: {type(error).__name__}")
         finally:
             events.close()
 
@@ -157,8 +159,9 @@ class FollowedProject:
         self._tell(ProjectState(str(self.root), "ready", "", len(project.paths), len(project.index.ids), ms))
 
     def _give_up(self, reason: str) -> None:
+        """Have no index until a later look succeeds."""
         self.project, self._files, self._read = None, ProjectFiles(), {}
-        self._tell(ProjectState(str(self.root), "given up", reason))
+        self._tell(ProjectState(str(self.root), "given up", f"{self.root} is not read, only the open file is: {reason}"))
 
 
 class FollowedProjects:

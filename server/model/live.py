@@ -71,7 +71,7 @@ class LiveModel:
         self._remember = remember
         if settings != self.settings:
             self.settings = settings
-            self._forget()
+            self.forget()
 
     async def loaded(self) -> LoadedModel:
         """Wait for the model. Raises ModelUnavailable."""
@@ -132,7 +132,7 @@ class LiveModel:
             self.memory.forget()  # and not the requests: those that wait for the model are asked of this one
         self._on_state(state)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Forget what was written, and what is being written."""
         self.scheduler.clear()
         self.memory.forget()
@@ -149,7 +149,7 @@ class LiveModel:
     async def _take_change(self, file: Path, change: Literal["gone", "changed"]) -> None:
         try:
             if change == "changed":
-                self._forget()
+                self.forget()
                 await self.process.reload(f"{file} has changed and is loaded again")
             else:
                 self._on_note(f"The model {file} is gone. What is loaded of it goes on working; it is loaded again when it is back.")

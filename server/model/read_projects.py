@@ -32,15 +32,16 @@ class ReadProjects:
             send({"op": "buffer", "root": root, "path": path, "text": text})
         self._on_change()
 
-    def follow(self, roots: Sequence[str]) -> None:
-        """Read the files of these folders, and of no others."""
+    def follow(self, roots: Sequence[str]) -> bool:
+        """Read the files of these folders, and of no others. Returns whether others were read before."""
         if tuple(roots) == self._roots:
-            return
+            return False
         self._roots = tuple(roots)
         self.states = {root: state for root, state in self.states.items() if root in self._roots}
         self._buffers = {key: text for key, text in self._buffers.items() if key[0] in self._roots}
         self._send({"op": "follow", "roots": self._roots})
         self._on_change()
+        return True
 
     def use_buffer(self, root: str, path: str, text: str | None) -> None:
         """Read this text in place of a file of a folder, by its path below that; None: the file again."""

@@ -338,11 +338,13 @@ def _seen_before(given: Given) -> tuple[SeenBefore, ...]:
     place, memory = given.request.place, given.request.memory
     # A long file is not read from its beginning.
     first = place.range.start.line - count_line_ends(memory.before + place.prefix)
-    return tuple(
+    seen = [
         SeenBefore(source.path, source.line + (first if source.path is None else 0))
         for source in given.generation.sources
         if source.path is not None or given.has_texts
-    )
+    ]
+    # In a notebook the lines of earlier cells are before the first.
+    return tuple(each for each in seen if each.line >= 1)
 
 
 def _differing(possible: Iterator[Given]) -> Iterator[Given]:

@@ -227,7 +227,7 @@ SETTINGS: tuple[Setting, ...] = (
         DEFAULT_SCOPE,
         "Which of your files are read for what comes next, besides what the model is shown: the open file and the other files of its "
         "workspace folder (`project`), the open file alone (`file`), or none (`off`). What is read stays in memory. Files with secrets, "
-        "and those that git ignores, are not read. Each value has calibrators of its own.",
+        "and those that git ignores, are not read. `off` has calibrators of its own.",
     ),
     Setting(
         "maxMs",

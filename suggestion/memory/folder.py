@@ -10,13 +10,15 @@ from pathlib import Path, PurePosixPath
 from ...inference.project_memory.project import ProjectTooLarge
 from ..languages import is_code
 from ..secrets import is_secret_path
-from .ignored import GITIGNORE, Rules, is_ignored, rules_above, with_rules_of
+from .ignored import Rules, is_ignored, rules_above, with_rules_of
 
 # More is no code that people write, but data or what a tool made.
 MAX_BYTES = 400_000
 _MAX_LINE = 5_000
 # A home folder, or a disk.
 MAX_ENTRIES = 200_000
+# Folders in folders; people's code lies less deep.
+MAX_DEPTH = 100
 # What others wrote, whatever git says.
 _VENDORED = frozenset({"node_modules", "bower_components", "site-packages", "vendor", "_vendor", "vendored", "third_party"})
 # What a build leaves in a project's root.
@@ -91,13 +93,12 @@ class _Walk:
         except OSError:
             return []
         names = {entry.name for entry in entries}
-        if _ENVIRONMENT in names:
+        if _ENVIRONMENT in names or relative.count("/") > MAX_DEPTH:
             return []
         self._entries += len(entries)
         if self._entries > MAX_ENTRIES:
             raise ProjectTooLarge(f"there are more than {MAX_ENTRIES:,} files and folders")
-        if GITIGNORE in names:
-            rules = with_rules_of(rules, folder)
+        rules = with_rules_of(rules, folder, names)
         below: list[tuple[Path, bool]] = []
         is_whole = True
         for entry in entries:

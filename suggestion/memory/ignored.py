@@ -1,32 +1,48 @@
-"""What git ignores in a folder, by its .gitignore files."""
+"""What git ignores in a folder: by its .gitignore files, by what a repository excludes for itself, and by the user's own file."""
 
 from __future__ import annotations
 
+import functools
+import os
+import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-GITIGNORE = ".gitignore"
+GITIGNORE, GIT = ".gitignore", ".git"
+_ASKED_S = 5.0
 
 # The folder that patterns count from, and the patterns; those of an inner folder come later and count more.
 Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
 
 
 def rules_above(root: Path) -> Rules:
-    """The rules that hold in a folder from above it: those of the repository that it is in."""
-    repository = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
-    if repository is None:
-        return ()
-    above = reversed(root.relative_to(repository).parents) if root != repository else ()
-    rules = _with_file((), repository, repository / ".git" / "info" / "exclude")
-    for folder in above:
-        rules = with_rules_of(rules, repository / folder)
+    """The rules that hold in a folder from above it: those of the user, and of the repository that it is in.
+
+    Of a repository that ignores the folder none hold: somebody opened the folder on purpose.
+    """
+    repository = next((folder for folder in (root, *root.parents) if (folder / GIT).exists()), None)
+    users = _with_lines((), repository or root, _lines_of(_users_file()))
+    if repository is None or repository == root:
+        return users
+    rules, inner = _with_excluded(users, repository), root.relative_to(repository)
+    for below in (*reversed(inner.parents), inner):
+        folder = repository / below
+        if folder != repository and is_ignored(folder, rules, is_folder=True):
+            return users
+        if folder != root:
+            rules = _with_lines(rules, folder, _lines_of(folder / GITIGNORE))
     return rules
 
 
-def with_rules_of(rules: Rules, folder: Path) -> Rules:
-    """The rules that hold in a folder, given those of the folder above."""
-    return _with_file(rules, folder, folder / GITIGNORE)
+def with_rules_of(rules: Rules, folder: Path, names: Iterable[str]) -> Rules:
+    """The rules that hold in a folder with these names in it, given those of the folder above."""
+    if GIT in names:
+        rules = _with_excluded(rules, folder)
+    return _with_lines(rules, folder, _lines_of(folder / GITIGNORE)) if GITIGNORE in names else rules
 
 
 def is_ignored(path: Path, rules: Rules, *, is_folder: bool) -> bool:
@@ -38,9 +54,40 @@ def is_ignored(path: Path, rules: Rules, *, is_folder: bool) -> bool:
     return False
 
 
-def _with_file(rules: Rules, base: Path, file: Path) -> Rules:
+@functools.cache
+def _users_file() -> Path:
+    """The file with what the user has every repository ignore."""
+    asked = ["git", "config", "--type=path", "--get", "core.excludesFile"]
+    with suppress(OSError, subprocess.SubprocessError):
+        # Asked in the root folder, where no project's own settings count.
+        said = subprocess.run(asked, cwd="/", capture_output=True, timeout=_ASKED_S, check=True, stdin=subprocess.DEVNULL)
+        if said.stdout.strip():
+            return Path(os.fsdecode(said.stdout.strip()))
+    settings = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(settings) if settings else Path("~/.config").expanduser()) / "git" / "ignore"
+
+
+def _with_excluded(rules: Rules, repository: Path) -> Rules:
+    """With what a repository excludes for itself alone. Of a work tree that is in the repository which it belongs to."""
+    git = repository / GIT
+    if pointer := "".join(_lines_of(git)[:1]):
+        git = repository / pointer.removeprefix("gitdir:").strip()
+    if common := "".join(_lines_of(git / "commondir")[:1]):
+        git /= common
+    return _with_lines(rules, repository, _lines_of(git / "info" / "exclude"))
+
+
+def _with_lines(rules: Rules, base: Path, lines: Iterable[str]) -> Rules:
+    patterns = list[GitIgnoreSpecPattern]()
+    for line in lines:
+        # Like git, go on without a pattern that is none; `re.error` is no ValueError.
+        with suppress(Exception):
+            patterns += GitIgnoreSpec.from_lines([line]).patterns
+    return (*rules, (base, GitIgnoreSpec(patterns))) if patterns else rules
+
+
+def _lines_of(file: Path) -> list[str]:
     try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except OSError:
-        return rules
-    return (*rules, (base, GitIgnoreSpec.from_lines(lines))) if lines else rules
+        return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +13,9 @@ from typing import Any
 import pytest
 
 from assay.inference.opening import EMBEDDED
+from assay.server.model import followed_project
+from assay.server.model.followed_project import FollowedProject, ProjectState
+from assay.suggestion.memory import folder
 
 from .client import Client, client_of
 
@@ -127,6 +131,48 @@ async def test_what_an_editor_has_not_saved_counts_over_the_disk_until_it_is_clo
         await one.until(lambda text: text.startswith("_folder"))
         one.client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         await one.until(lambda text: text.startswith("_index"))
+
+
+async def test_unsaved_text_still_counts_after_the_memory_was_off(tmp_path: Path) -> None:
+    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
+        uri = (tmp_path / "app/db.py").as_uri()
+        one.client.open(uri, store("index"))
+        one.client.change(uri, 2, {"text": store("folder")})
+        await one.until(lambda text: text.startswith("_folder"))
+        for scope in ("off", "project"):
+            one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": OPTIONS | {"memory": scope}}})
+        await one.until(lambda text: text.startswith("_folder"))
+        one.client.change(uri, 3, {"text": store("folder") + "#" * 500_000})  # too long to be read, so the file counts
+        await one.until(lambda text: text.startswith("_index"))
+
+
+@pytest.mark.parametrize("scope", ["file", "off"])
+async def test_what_was_suggested_from_other_files_is_forgotten_when_they_are_no_longer_read(scope: str, tmp_path: Path) -> None:
+    async with asking(tmp_path, {"app/db.py": store("index")}, remember=True) as one:
+        assert (await one.text()).startswith("_index")
+        one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": OPTIONS | {"memory": scope, "remember": True}}})
+        assert "_index" not in await one.text()
+
+
+async def test_a_folder_that_could_not_be_read_is_read_once_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed_project, "LOOK_S", 0.05)
+    monkeypatch.setattr(folder, "MAX_ENTRIES", 2)
+    states: list[ProjectState] = []
+    for name in ("a.py", "b.py", "c.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    idle = threading.Event()
+    idle.set()
+    followed = FollowedProject(tmp_path, states.append, idle)
+    try:
+        while "given up" not in {each.state for each in states}:
+            await asyncio.sleep(0.01)
+        assert "more than 2 files" in states[-1].reason
+        (tmp_path / "c.py").unlink()
+        while followed.project is None:
+            await asyncio.sleep(0.01)
+        assert (states[-1].state, states[-1].files) == ("ready", 2)
+    finally:
+        followed.close()
 
 
 async def test_each_folder_has_a_memory_of_its_own_and_a_file_outside_has_none(tmp_path: Path) -> None:

@@ -39,8 +39,10 @@ def main() -> int:
     """Returns the exit code: 0 where all is done, 1 where something is left."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     given = _arguments()
-    now, steps = present(), {step.name: step for step in STEPS}
     work = given.out.absolute() if given.out else platformdirs.user_cache_path("assay") / "remake"
+    # Neither here nor in the steps count calibrators and weights that somebody fitted for themselves.
+    os.environ["ASSAY_DATA_HOME"] = str(work / "data")
+    now, steps = present(), {step.name: step for step in STEPS}
     tree = _copied(work) if given.out else ROOT
     machine, lacking = _found(given.python)
     place = Workplace(work, tree, now, steps, TRIAL if given.trial else FULL, {**machine, "workers": str(given.workers)})

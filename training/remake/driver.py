@@ -138,7 +138,7 @@ def _do(place: Workplace, step: Step, now: Callable[[], Present], teed: _Teed) -
         return timed
 
     beat()
-    environment = {**os.environ, "ASSAY_DATA_HOME": str(place.work / "data")}
+    environment = dict(os.environ)
     for command in place.commands(step):
         if code := _run(command, environment, teed, beat):
             return f"{command.argv[-1] if len(command.argv) < 3 else ' '.join(command.argv[1:4])} … ended with {code}"

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 TASKS = ("line", "line_rest", "line_middle")
 
 # Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest: files, and folders with all in them.
-_PLACES = ("offline_eval/line_completion", "analysis/python", "calibration/measures", "inference/project_memory", "suggestion/memory")
+_ASKED = ("offline_eval/memory.py", "offline_eval/suggested.py", "analysis/python", "calibration/measures", "inference/project_memory",
+          "suggestion/memory")  # fmt: skip
+_PLACES = ("offline_eval/line_completion", *_ASKED)
+_REMAINDER = ("suggestion/remainder.py", "suggestion/remaining_between.py")
 _FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics", "calibration/evidence.py",
          "calibration/guards.py", "calibration/monitoring/dial.py")  # fmt: skip
 
@@ -161,7 +164,7 @@ STEPS = (
             "'typed-along=Typed along'",
         ),
         needs=("exact_match/fit",),
-        code=("benchmarks/typed_along.py", "server/requests/cache.py"),
+        code=(*_PLACES, "benchmarks/typed_along.py", "server/requests/cache.py", *_REMAINDER),
         makes=("docs/calibration.md#typed-along",),
         minutes=7, because="4,000 gaps of four, at half the rate of one",
     ),
@@ -211,7 +214,7 @@ STEPS = (
             ),
             "python benchmarks/repositories.py pool --out {self}",
         ),
-        code=("offline_eval/repository", "analysis/oracle", "analysis/python", "calibration/measures", "benchmarks/repositories.py"),
+        code=("offline_eval/repository", "analysis/oracle", *_ASKED, "benchmarks/repositories.py"),
         minutes=120, because="3,100 places at two seconds by the median, and the suites' own runs", programs=("python312",),
     ),
     Step(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.inference.project_memory.project import ProjectTooLarge
-from assay.suggestion.memory import folder
+from assay.suggestion.memory import folder, ignored
 from assay.suggestion.memory.folder import as_code, code_in, files_in, is_own_code, listing
 
 
@@ -50,6 +50,52 @@ def test_a_repository_s_rules_hold_in_its_folders(tmp_path: Path) -> None:
     write(tmp_path, ".gitignore", text="made.py\n")
     write(tmp_path, ".git/info/exclude", text="local.py\n")
     assert list(listing(tmp_path / "app").files) == ["a.py"]
+
+
+def test_what_a_repository_excludes_for_itself_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "main/a.py", "main/hush.py", "tree/a.py", "tree/hush.py", "outer/sub/a.py", "outer/sub/hush.py")
+    write(tmp_path, "main/.git/info/exclude", "outer/sub/.git/info/exclude", text="hush.py\n")
+    # As `git worktree add` lays it out.
+    write(tmp_path, "tree/.git", text=f"gitdir: {tmp_path}/main/.git/worktrees/tree\n")
+    write(tmp_path, "main/.git/worktrees/tree/commondir", text="../..\n")
+    assert list(listing(tmp_path / "main").files) == list(listing(tmp_path / "tree").files) == ["a.py"]
+    assert list(listing(tmp_path / "outer").files) == ["sub/a.py"]
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "usual"])
+def test_what_the_user_has_git_ignore_everywhere_is_not_read(named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    write(tmp_path, "root/a.py", "root/app/private_notes.py", "root/.git/HEAD")
+    write(home, "mine" if named else ".config/git/ignore", text="private_*\n")
+    write(home, ".gitconfig", text="[core]\n\texcludesFile = ~/mine\n" if named else "")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    ignored._users_file.cache_clear()
+    try:
+        assert list(listing(tmp_path / "root").files) == ["a.py"]
+    finally:
+        ignored._users_file.cache_clear()
+
+
+def test_lines_that_are_no_patterns_are_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "made.py", "more.py")
+    (tmp_path / ".gitignore").write_text("\ufeffmade.py\n!\nfoo\\\n[z-a].py\nmore.py\n", encoding="utf-8")
+    assert list(listing(tmp_path).files) == ["a.py"]
+
+
+def test_a_folder_that_its_repository_ignores_is_read_when_it_is_opened_itself(tmp_path: Path) -> None:
+    write(tmp_path, ".git/HEAD")
+    write(tmp_path, ".gitignore", text="/sandbox/\n")
+    write(tmp_path, "sandbox/a.py", "sandbox/app/b.py")
+    assert list(listing(tmp_path).files) == []
+    assert list(listing(tmp_path / "sandbox").files) == ["a.py", "app/b.py"]
+    assert list(listing(tmp_path / "sandbox/app").files) == ["b.py"]
+
+
+def test_what_lies_too_deep_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.py", "b/c/d.py", "b/c/d/e.py")
+    monkeypatch.setattr(folder, "MAX_DEPTH", 2)
+    assert sorted(listing(tmp_path).files) == ["a.py", "b/c/d.py"]
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
