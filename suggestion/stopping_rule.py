@@ -6,6 +6,7 @@ import re
 
 from ..inference.completion.task import next_lines, start_of_line
 from ..inference.stopping.dedent import indentation
+from ..inference.stopping.statements import open_brackets, unpaired_closing
 from ..inference.stopping.stop import LINE, Stop
 from .cursor import Cursor
 
@@ -23,7 +24,10 @@ def stop_at(cursor: Cursor) -> Stop:
     """The rule that ends a text of the wanted kind at a cursor."""
     if cursor.kind == "line":
         if _CLOSING_LINE.match(cursor.rest_of_line):
-            return Stop("line", before=start_of_line(cursor.prefix), closed_behind=True)
+            before = start_of_line(cursor.prefix)
+            # Brackets that are open on the line and that nothing behind the cursor closes: with `f(g(` before it and `)` behind it, one.
+            may_close = max(0, open_brackets(before) - len(unpaired_closing(cursor.rest_of_line)))
+            return Stop("line", before=before, may_close=may_close)
         return LINE
     indent = block_indent(cursor.prefix) if cursor.kind == "block" else function_indent(cursor.prefix)
     return Stop("block", indent, start_of_line(cursor.prefix), next_lines(cursor.suffix, 2))

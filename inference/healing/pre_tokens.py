@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 # The last pre-token is looked for in so many characters before the cursor.
 _REACH = 256
-# Characters of a longer pre-token (a line of dashes, deep indentation) that are held back. Each costs at most a step of the model.
-MAX_HELD = 64
+# What is held back of a longer pre-token (a line of dashes, deep indentation). A byte costs at most a step of the model. Bytes of
+# characters outside of ASCII do cost one in most vocabularies, so they count four times: four or five characters of CJK are held back.
+MAX_HELD, _OUTSIDE_ASCII = 64, 4
 
 _JOINED_PUNCTUATION = re.compile(rb"[!-/:-@\[-^`{-~][A-Za-z]{2}")
 _JOINED_DIGITS = re.compile(rb"[ 0-9][0-9]")
@@ -59,13 +60,23 @@ def pieces_of(vocabulary: Iterable[bytes]) -> Pieces:
 
 
 def last_pre_token(prefix: str, pieces: Pieces) -> int:
-    """Where the last pre-token of a text begins, at most `MAX_HELD` characters before its end."""
+    """Where the last pre-token of a text begins, or as much before its end as `MAX_HELD` allows."""
     near = max(0, len(prefix) - _REACH)
     border = _BORDER.search(prefix, near) if near else None
     last = len(prefix)
     for match in pieces.pattern.finditer(prefix, border.end() if border else near):
         last = match.start()
-    return max(last, len(prefix) - MAX_HELD)
+    left = MAX_HELD
+    for start in range(len(prefix), last, -1):
+        left -= sum(map(cost, prefix[start - 1].encode("utf-8", "replace")))
+        if left < 0:
+            return start
+    return last
+
+
+def cost(byte: int) -> int:
+    """What holding back a byte counts for."""
+    return 1 if byte < 0x80 else _OUTSIDE_ASCII
 
 
 def without_last_space(prefix: str) -> tuple[str, str]:

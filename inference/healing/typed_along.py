@@ -8,6 +8,7 @@ with its first 1, 2, 3 … bytes is noted: log p of the token once k bytes of it
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -15,7 +16,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from .pre_tokens import MAX_HELD, Pieces, ends_and_reaches
+from .pre_tokens import MAX_HELD, Pieces, cost, ends_and_reaches
 from .sorted_vocabulary import SortedVocabulary, Tokens
 
 Weights = NDArray[np.float32] | NDArray[np.float64]
@@ -23,11 +24,19 @@ Weights = NDArray[np.float32] | NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The weights of all tokens with the chosen one's first byte, and where these stand in the sorted vocabulary."""
+    """The distribution that a token was taken from, as far as its own bytes say which part of it is asked for.
+
+    Attributes
+        first: where the tokens stand in the sorted vocabulary that begin like the chosen one, by its first two bytes.
+        weights: theirs.
+        total: of all tokens. one_byte: of those that agree with the first byte; only_it: of those that are nothing else.
+    """
 
     first: int
     weights: Weights
     total: float
+    one_byte: float
+    only_it: float
 
 
 class TypedAlong:
@@ -42,8 +51,14 @@ class TypedAlong:
         if not piece:
             self._steps.append(None)
             return
-        first, _, last = self._vocabulary.range_of(piece[:1])
-        self._steps.append(_Step(first, weights_of(self._vocabulary.order[first:last]), total))
+        first, same, last = self._vocabulary.range_of(piece[:1])
+        weights = weights_of(self._vocabulary.order[first:last])
+        one_byte, only_it = float(weights.sum(dtype=np.float64)), float(weights[: same - first].sum(dtype=np.float64))
+        if len(piece) > 1:
+            # Nearly half of a vocabulary begins with a space: only a part of that is kept.
+            begin, _, end = self._vocabulary.range_of(piece[:2])
+            weights, first = weights[begin - first : end - first].copy(), begin
+        self._steps.append(_Step(first, weights, total, one_byte, only_it))
 
     def shares(self, pieces: Sequence[bytes]) -> list[tuple[float, ...]]:
         """For each token log share(1), log share(2), … up to the last cursor at which the token is still held back.
@@ -53,23 +68,31 @@ class TypedAlong:
         written = b"".join(pieces)
         found: list[tuple[float, ...]] = []
         at = 0
-        reaches = _reaches(written, self._pieces)
+        reaches, costs = _reaches(written, self._pieces), [0, *accumulate(map(cost, written))]
         for step, piece in zip(self._steps, pieces, strict=True):
-            found.append(() if step is None else self._shares(step, written[at : min(reaches[at], at + MAX_HELD)]))
+            if step is None:
+                found.append(())
+            else:
+                held = bisect_right(costs, costs[at] + MAX_HELD) - 1
+                found.append(self._shares(step, written[at : min(reaches[at], held)]))
             at += len(piece)
         return found
 
     def _shares(self, step: _Step, written: bytes) -> tuple[float, ...]:
         reached = np.concatenate(([0.0], np.cumsum(step.weights, dtype=np.float64)))
-        shorter = 0.0  # of the tokens that are a beginning of what is typed
-        shares: list[float] = []
-        for size in range(1, len(written) + 1):
+        shorter = step.only_it  # of the tokens that are a beginning of what is typed
+        shares = [_log_share(step.one_byte, step.total)][: len(written)]
+        for size in range(2, len(written) + 1):
             first, same, last = self._vocabulary.range_of(written[:size])
             first, same, last = first - step.first, same - step.first, last - step.first
             agreeing = shorter + float(reached[last] - reached[first])
             shorter += float(reached[same] - reached[first])
-            shares.append(min(0.0, math.log(agreeing / step.total)) if agreeing > 0 else -math.inf)
+            shares.append(_log_share(agreeing, step.total))
         return tuple(shares)
+
+
+def _log_share(agreeing: float, total: float) -> float:
+    return min(0.0, math.log(agreeing / total)) if agreeing > 0 else -math.inf
 
 
 def _reaches(written: bytes, pieces: Pieces) -> list[int]:

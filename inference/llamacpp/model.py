@@ -288,8 +288,8 @@ class LlamaModel:
             for number in range(count)
         ]
         if stopped is None:
-            begun, stopped = begin_several(self._open(), several, stop_check, greedy=temperature == 0)
-            several = several[:begun]
+            count_begun, stopped = begin_several(self._open(), several, stop_check, greedy=temperature == 0)
+            several = several[:count_begun]
         if stopped is None:
             stopped = generate_several(self._open(), several, max_tokens + len(prompt.held_bytes), stop_check)
         done = time.perf_counter()

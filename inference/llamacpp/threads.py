@@ -70,7 +70,7 @@ def running_tasks(source: Path = Path("/proc/loadavg")) -> int | None:
 def _opened(source: Path) -> int | None:
     """The file, opened once for as long as this process lives: opening takes longer than reading."""
     try:
-        return os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(source, os.O_RDONLY)
     except OSError:
         return None
 

@@ -1,8 +1,8 @@
 """Finds files that are mostly the same as another: backups, vendored copies, what a build leaves.
 
 Files are compared by their shingles, windows of three lines that are not blank, white space at their ends aside. A file is a near copy of
-another where more than half of the shingles of the smaller one stand in both. Shingles that many files share, such as those of a licence,
-do not count.
+another where more than half of the shingles of the smaller one stand in both: twenty at least, or half of the larger one's. Shingles that
+many files share, such as those of a licence, do not count.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ _LINES = 3
 _MIN_CHARACTERS = 4
 _MAX_FILES = 16
 _MIN_SHARED = 0.5
+# All of a file that was just begun may stand in others: what the files of its project begin with.
+_MIN_COPIED = 20
 
 
 def shingles_of(text: str) -> Shingles:
@@ -50,4 +52,5 @@ class Copies:
         low, high = np.searchsorted(self._numbers, own, side="left"), np.searchsorted(self._numbers, own, side="right")
         found = np.concatenate([np.empty(0, np.int64), *(self._owners[a:b] for a, b in zip(low, high, strict=True) if b > a)])
         shared = np.bincount(found, minlength=len(self._sizes))
-        return shared > _MIN_SHARED * np.minimum(self._sizes, len(own))
+        is_much = (shared >= _MIN_COPIED) | (shared > _MIN_SHARED * np.maximum(self._sizes, len(own)))
+        return is_much & (shared > _MIN_SHARED * np.minimum(self._sizes, len(own)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from .words import being_written, columns, line_end, split
 # So much of the text before the prompt's end is read, in characters: more than the words that are compared have.
 TAIL = 600
 _MAX_PLACES_OF_A_TOKEN = 8
+# Of lines that are indented by spaces alone.
+_INDENTATION = re.compile(r"^ +(?=\S)", re.MULTILINE)
 # A line is named where so much of the text was carried from there.
 _MIN_CARRIED = 0.5
 
@@ -139,7 +142,7 @@ class Reader:
         if not body and start > self._given:
             if not indentation:
                 return None
-            if len(indentation) % 2:
+            if self._lacks_a_space(indentation):
                 # The last space of an indentation mostly is of the next word's token.
                 ahead = " "
                 indentation += " "
@@ -149,6 +152,14 @@ class Reader:
             self._line = (start, indentation)
         complete, begun = being_written(body)
         return complete, Written(begun, ahead)
+
+    def _lacks_a_space(self, indentation: str) -> bool:
+        """Whether one more space is to come before the first word of a line: where lines before are indented so, or by an even number."""
+        known = {len(spaces) for spaces in _INDENTATION.findall(self._text)}
+        size = len(indentation)
+        if not indentation.strip(" ") and known & {size, size + 1}:
+            return size not in known
+        return indentation.endswith(" ") and size % 2 == 1
 
     def _words_before(self, text: str, start: int, indentation: int) -> list[str | int]:
         """The last words before a line that is indented so far."""

@@ -58,6 +58,7 @@ class Spelling:
         self.line_end: int | None = min(groups[b""], default=None)
         self._events: dict[str, dict[int, int]] = {}
         self._by_bytes: dict[bytes, int] = {}
+        self._longest = 0
 
     def bytes_of(self, token: int) -> bytes:
         """What a token stands for."""
@@ -99,12 +100,13 @@ class Spelling:
         if not self._by_bytes:
             spelled = ((self._vocabulary.token_bytes(token), token) for token in reversed(range(self._vocabulary.vocabulary_size)))
             self._by_bytes = {piece: token for piece, token in spelled if piece}
-        longest = max(map(len, self._by_bytes))
+            self._longest = max(map(len, self._by_bytes))
         found: list[int] = []
         at = 0
         while at < len(text):
             token = next(
-                (t for n in range(min(longest, len(text) - at), 0, -1) if (t := self._by_bytes.get(text[at : at + n])) is not None), None
+                (t for n in range(min(self._longest, len(text) - at), 0, -1) if (t := self._by_bytes.get(text[at : at + n])) is not None),
+                None,
             )
             if token is None:
                 break

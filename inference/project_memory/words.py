@@ -9,8 +9,10 @@ line end. So the tokens of a word do not depend on its neighbours.
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -29,6 +31,8 @@ _TAB = 8
 _WORD = re.compile(r"(?: |[^\w\s])?\w+| ?[^\w\s]+|\s*\n\s*|\s+(?!\S)|\s")
 _LINE_START = re.compile(r"\n\s*")
 _NAME = re.compile(r"([^\w]|_)?(\w+)")
+# Names with the same first characters: of more than `_FEW` those that are wanted are looked up, and more than `_MANY` say nothing.
+_FEW, _MANY = 256, 4_000
 # Text that is cut at once, in characters: less than a millisecond, in which no other thread runs.
 _PIECE = 4_000
 
@@ -56,6 +60,8 @@ class Words(dict[str, int]):
         self._names: dict[str, list[int]] = {}
         self._signs: dict[str, list[int]] = {}
         self._behind: dict[str, list[int]] = {}
+        # Of first characters that many names have: how many these were, the names in order, and their ids.
+        self._sorted: dict[str, tuple[int, list[str], list[int]]] = {}
 
     def __missing__(self, text: str) -> int:
         if "\n" in text:
@@ -64,14 +70,15 @@ class Words(dict[str, int]):
             self[text] = number = -len(self.columns)
             return number
         number = len(self.texts)
+        # First, for `beginning_with` may be asked by another thread.
+        self.open_ended.append(text[-1] == "_")
+        self.texts.append(text)
         if named := _NAME.fullmatch(text):
             sign, name = named[1] or "", named[2]
             self._names.setdefault(name[: self._shortest], []).append(number)
             self._behind.setdefault(sign, []).append(number)
         else:
             self._signs.setdefault(text[: self._shortest_signs], []).append(number)
-        self.open_ended.append(text[-1] == "_")
-        self.texts.append(text)
         self[text] = number
         return number
 
@@ -90,15 +97,33 @@ class Words(dict[str, int]):
             return [word for word in self._signs.get(begun[: self._shortest_signs], ()) if texts[word].startswith(begun)] + behind, {}
         sign, name = named
         same, others = list[int](), dict[int, str]()
-        for word in self._names.get(name[: self._shortest], ()):
+        for word in self._names_like(name):
             text = texts[word]
-            signs = int(len(text) > 1 and not text[0].isalnum())
+            signs = len(text) - len(_without_sign(text))
             if text.startswith(name, signs):
                 if text[:signs] == sign:
                     same.append(word)
                 else:
                     others[word] = sign + text[signs:]
         return same, others
+
+    def _names_like(self, name: str) -> Sequence[int]:
+        """Words of which the names may begin so; none where these are too many to say anything."""
+        start = name[: self._shortest]
+        words = self._names.get(start, [])
+        if len(words) <= _FEW:
+            return words
+        count, names, sorted_words = self._sorted.get(start, (0, [], []))
+        if count != len(words):
+            count, named = len(words), sorted((_without_sign(self.texts[word]), word) for word in words[:])
+            names, sorted_words = [name for name, _ in named], [word for _, word in named]
+            self._sorted[start] = count, names, sorted_words
+        first, last = bisect_left(names, name), bisect_left(names, name + chr(sys.maxunicode))
+        return sorted_words[first:last] if last - first <= _MANY else ()
+
+
+def _without_sign(text: str) -> str:
+    return text[1:] if len(text) > 1 and not text[0].isalnum() else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A text inside brackets ends before the bracket that would close them: that one stands behind the cursor already."""
+"""A text inside brackets ends before a bracket that would close what a bracket behind the cursor closes already."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .text_so_far import Written
 
 
 def at_closing_bracket(written: Written) -> StopPoint | None:
-    """Stop before the first bracket that the text closes without opening it, where one stands behind the cursor."""
-    if not written.stop.closed_behind:
+    """Stop before the bracket that closes one too many."""
+    before, may_close = written.stop.before, written.stop.may_close
+    if may_close is None:
         return None
-    before = written.stop.before
     # Brackets in a string do not count, also in one that begins before the cursor.
     closing = unpaired_closing(code_only(before + written.text)[len(before) :])
-    return StopPoint(closing[0], "bracket", closing[0] + 1) if closing else None
+    return StopPoint(closing[may_close], "bracket", closing[may_close] + 1) if len(closing) > may_close else None

@@ -19,14 +19,14 @@ class Stop:
         indent: the block's own indentation.
         before: the text before the cursor on its line.
         behind: the next lines behind the cursor that are not blank; two are enough.
-        closed_behind: whether the bracket that closes those around the cursor stands right behind it.
+        may_close: where a bracket stands right behind the cursor, how many that are open on its line the text closes; else None: any.
     """
 
     kind: Literal["line", "block", "none"]
     indent: int = 0
     before: str = ""
     behind: tuple[str, ...] = ()
-    closed_behind: bool = False
+    may_close: int | None = None
 
 
 LINE = Stop("line")

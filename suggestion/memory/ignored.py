@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 GITIGNORE, GIT = ".gitignore", ".git"
 _ASKED_S = 5.0
@@ -78,7 +78,7 @@ def _with_excluded(rules: Rules, repository: Path) -> Rules:
 
 
 def _with_lines(rules: Rules, base: Path, lines: Iterable[str]) -> Rules:
-    patterns = list[GitIgnoreSpecPattern]()
+    patterns: list[Any] = []  # of classes that changed from version to version
     for line in lines:
         # Like git, go on without a pattern that is none; `re.error` is no ValueError.
         with suppress(Exception):

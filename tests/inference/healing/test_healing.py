@@ -19,6 +19,7 @@ from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt, Token
 from assay.inference.opening import EMBEDDED, open_model
+from assay.inference.stopping.continuation import Continuation
 from assay.inference.stopping.stop import LINE, NONE
 from assay.suggestion.complete import complete
 from assay.suggestion.remainder import remainder
@@ -31,25 +32,11 @@ def hf(tmp_path_factory: pytest.TempPathFactory) -> HFModel:
     return HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu")
 
 
-def written(model: LlamaModel | HFModel, prompt: Prompt, **sampling: float) -> bytes:
-    """All that the model generates, with what it writes again."""
-    ids: list[int] = []
-
-    def note(token: Token, _text: str) -> bool:
-        ids.append(token.id)
-        return False
-
-    generation = model.generate(prompt, stop=NONE, max_tokens=4, on_token=note, **sampling)  # type: ignore[arg-type]
-    shown = b"".join(token.text for token in generation.tokens)
-    assert b"".join(model.token_bytes(token) for token in ids).endswith(shown)
-    return shown
-
-
 @pytest.mark.parametrize("backend", ["tiny", "hf"])
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(prefix=texts, suffix=texts, seed=st.integers(0, 9))
 def test_what_the_prompt_leaves_out_is_what_stands_before_the_cursor(
-    request: pytest.FixtureRequest, backend: str, prefix: str, suffix: str, seed: int
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, backend: str, prefix: str, suffix: str, seed: int
 ) -> None:
     model = request.getfixturevalue(backend)
     prompt = prompt_at(model, prefix, suffix)
@@ -58,13 +45,15 @@ def test_what_the_prompt_leaves_out_is_what_stands_before_the_cursor(
     whole, without = model.fim(read, "").tokens, model.fim(read.removesuffix(prompt.held), "").tokens
     assert len(without) <= len(whole)
     assert model.prompt_text(prompt).count(read.removesuffix(prompt.held)) >= 1
-    # The first token of the text is one behind what stands there: the model was held to that.
-    generation = model.generate(prompt, stop=NONE, max_tokens=3, temperature=1.0, seed=seed)
+    # All that was written begins with what stands there, and the text is what is behind that.
+    sampled: list[Token] = []
+    add = Continuation.add
+    with monkeypatch.context() as patched:
+        patched.setattr(Continuation, "add", lambda self, token, ends: (sampled.append(token), add(self, token, ends))[1])
+        generation = model.generate(prompt, stop=NONE, max_tokens=3, temperature=1.0, seed=seed)
     assert generation.tokens
-    first = generation.tokens[0]
-    if piece := model.token_bytes(first.id):
-        assert piece.endswith(first.text)
-        assert prompt.held.encode().endswith(piece.removesuffix(first.text))
+    pieces = b"".join(token.text for token in sampled)
+    assert pieces == prompt.held_bytes + b"".join(token.text for token in generation.tokens)
 
 
 def test_the_first_probability_is_given_what_stands_there(tiny: LlamaModel) -> None:

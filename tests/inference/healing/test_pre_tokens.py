@@ -63,6 +63,8 @@ def test_of_a_long_prefix_the_same_is_held_back_as_of_its_end() -> None:
         ('f"{na', "na"),
         ("名前 = 漢字", " 漢字"),
         ("-" * 100, "-" * MAX_HELD),
+        ("# 漢字仮名交じり文", "名交じり文"),
+        ("# " + "😀" * 64, "😀" * 4),
     ],
 )
 def test_what_is_held_back_at_a_cursor(prefix: str, held: str) -> None:

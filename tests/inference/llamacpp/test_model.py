@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -214,6 +215,10 @@ def test_the_timings_tell_what_was_in_the_cache(tiny: LlamaModel) -> None:
     assert again.reused_tokens == len(prompt.tokens) - 1
     assert fresh.prompt_ms > 0
     assert fresh.generate_ms > 0
+    began = time.perf_counter()
+    several = tiny.alternatives(prompt, 3, stop=NONE, max_tokens=2)
+    spent = (time.perf_counter() - began) * 1e3
+    assert all(0 < each.timings.prompt_ms + each.timings.generate_ms <= spent for each in several)
 
 
 def test_a_prompt_is_laid_out_with_the_models_own_control_tokens(tiny: LlamaModel) -> None:

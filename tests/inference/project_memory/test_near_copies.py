@@ -33,3 +33,10 @@ def test_what_many_files_share_makes_no_copies() -> None:
 def test_an_empty_project_and_an_empty_file_have_no_copies() -> None:
     assert Copies([]).of(shingles_of(code(1))).tolist() == []
     assert Copies([shingles_of(code(1))]).of(shingles_of("")).tolist() == [False]
+
+
+def test_a_file_that_was_just_begun_is_no_copy_of_those_that_begin_like_it() -> None:
+    header = code(0, 12)
+    copies = Copies([shingles_of(header + code(seed, 60)) for seed in range(1, 11)])
+    assert not copies.of(shingles_of(header)).any()
+    assert Copies([shingles_of(header)]).of(shingles_of(header)).all()

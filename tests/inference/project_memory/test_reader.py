@@ -186,6 +186,17 @@ def test_a_generated_line_is_followed_at_any_indentation(embedded: LlamaModel, r
     assert mixed > alone + 20
 
 
+@pytest.mark.parametrize("indentation", ["\t", "   ", "     "])
+def test_a_word_follows_odd_indentation_without_a_space(embedded: LlamaModel, memory: ProjectMemory, indentation: str) -> None:
+    before = f"func a() {{\n{indentation}zarquon := 1\n}}\n\nfunc b() {{"
+    reader = memory.at(before, "", "app.go").reader("")
+    for token in embedded.tokenize("\n" + indentation):
+        reader.take(token)
+    logprobs = reader.mix(np.zeros(8200, np.float32))
+    behind, with_space = (embedded.tokenize(text)[0] for text in ("zarquon", " zarquon"))
+    assert logprobs[behind] > logprobs[with_space] + 1
+
+
 def test_half_a_character_and_half_a_surrogate_are_followed(embedded: LlamaModel, remembers: ProjectMemory) -> None:
     reader = remembers.at(FILE + '\nmore = ["', "\ud800\n", "app.py").reader("")
     for token in embedded.tokenize("漢字\ud800größer"):

@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.inference.project_memory import words as module
 from assay.inference.project_memory.words import (
     DEEPER,
     FIRST_WORD,
@@ -93,6 +95,20 @@ def test_all_words_of_a_beginning_are_found_and_no_others(texts: set[str], size:
         assert {words.texts[word]: text for word, text in others.items()} == {
             text: named[0] + found[1] for text, found in expected if found[0] != named[0]
         }
+
+
+def test_of_many_names_with_one_beginning_the_same_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = Words(3)
+    for number in range(40):
+        cut(f"test_{number} .test_{number}", words)
+    begun = ("test_1", "test_23", "test_9x", "test_")
+    all_of_them = [words.beginning_with(each) for each in begun]
+    monkeypatch.setattr(module, "_FEW", 5)
+    assert [(sorted(same), others) for same, others in map(words.beginning_with, begun)] == all_of_them
+    cut("test_100", words)
+    assert words.texts[words.beginning_with("test_100")[0][0]] == "test_100"
+    monkeypatch.setattr(module, "_MANY", 20)
+    assert words.beginning_with("test_") == ([], {})
 
 
 def test_where_too_little_is_known_of_a_word_only_that_word_is_found() -> None:

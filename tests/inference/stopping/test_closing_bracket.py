@@ -17,7 +17,7 @@ from assay.inference.stopping.stop import LINE, Stop, StopPoint
     ],
 )
 def test_a_text_ends_before_the_bracket_that_stands_behind_the_cursor(before: str, text: str, left: str) -> None:
-    stop = Stop("line", before=before, closed_behind=True)
+    stop = Stop("line", before=before, may_close=0)
     assert find_stop(text, stop) == StopPoint(len(left), "bracket", len(left) + 1)
     assert all(find_stop(text[:size], stop) is None for size in range(len(left) + 1))
 
@@ -27,4 +27,10 @@ def test_a_text_in_front_of_no_bracket_may_close_one() -> None:
 
 
 def test_a_text_that_closes_only_what_it_opens_goes_on() -> None:
-    assert find_stop("f(a)[0]", Stop("line", before="print(", closed_behind=True)) is None
+    assert find_stop("f(a)[0]", Stop("line", before="print(", may_close=0)) is None
+
+
+@pytest.mark.parametrize(("text", "left"), [("500], encoding)", "500], encoding"), ("a)", None), ("f(a)])", "f(a)]"), ("]", None)])
+def test_a_text_may_close_what_is_open_on_its_line_and_not_closed_behind(text: str, left: str | None) -> None:
+    found = find_stop(text, Stop("line", before="nts(buf[345:", may_close=1))
+    assert found == (None if left is None else StopPoint(len(left), "bracket", len(left) + 1))

@@ -13,7 +13,7 @@ from assay.inference.project_memory.weights import read_weights
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.line_completion.items import places_in
 from assay.offline_eval.memory_weights import fit
-from assay.offline_eval.memory_weights.command import fit_to
+from assay.offline_eval.memory_weights.fit_to import fit_to
 from assay.offline_eval.memory_weights.projects import code_of
 from assay.offline_eval.memory_weights.recording import Recorder
 from assay.offline_eval.progress import Progress
