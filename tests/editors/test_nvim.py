@@ -121,7 +121,7 @@ def test_lines_of_a_suggestion_stand_below_the_cursor(nvim: Neovim) -> None:
 
 def test_room_is_made_for_lines_at_the_end_of_the_window(nvim: Neovim) -> None:
     nvim.set("kind", "block")
-    ghost = suggest(nvim, "        ", text="x = 1\n" * 60 + CODE)
+    ghost = suggest(nvim, "        for ", text="x = 1\n" * 60 + CODE)
     assert ghost.count("\n") >= 1
     for line in ghost.split("\n")[1:]:
         nvim.seen(line)
@@ -203,15 +203,15 @@ def test_a_word_at_a_time_comes_to_the_whole(nvim: Neovim) -> None:
 
 def test_a_line_at_a_time_comes_to_the_whole(nvim: Neovim) -> None:
     nvim.set("kind", "block")
-    ghost = suggest(nvim, "        ").split("\n")
+    ghost = suggest(nvim, "        for ").split("\n")
     before = len(nvim.lines())
     nvim.keys("M-C-Right")
     nvim.settle()
-    assert nvim.lines()[before - 1 :] == ["        " + ghost[0]]
+    assert nvim.lines()[before - 1 :] == ["        for " + ghost[0]]
     nvim.until(lambda: nvim.ghost() == "\n" + "\n".join(ghost[1:]), "the other lines")
     nvim.keys("M-C-Right")
     nvim.settle()
-    assert nvim.lines()[before - 1 :] == ["        " + ghost[0], ghost[1]]
+    assert nvim.lines()[before - 1 :] == ["        for " + ghost[0], ghost[1]]
 
 
 def test_accepting_in_a_closed_fold_s_place_leaves_the_cursor_s_line_open(nvim: Neovim) -> None:
