@@ -202,7 +202,7 @@ async def test_a_new_process_reads_the_same_folders(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_one_calibrator_is_asked_for_whether_the_project_is_read_or_the_file_alone(tmp_path: Path) -> None:
-    reasons = []
+    calibrators = []
     for scope in ("project", "file", "off"):
         async with asking(tmp_path / "empty", {"app/db.py": store("index")}, memory=scope) as one:
             if scope == "project":
@@ -210,9 +210,10 @@ async def test_one_calibrator_is_asked_for_whether_the_project_is_read_or_the_fi
                 one.client.open(outside, CALL)
                 inside, one.uri = await one.item(), outside
                 assert inside is not None
-                reasons.append(inside["command"]["arguments"][0]["confidence"]["reason"])
+                calibrators.append(inside["command"]["arguments"][0]["confidence"]["calibrator"])
             item = await one.item()
             assert item is not None
-            reasons.append(item["command"]["arguments"][0]["confidence"]["reason"])
-    project, outside_of_it, file, off = reasons
-    assert project == outside_of_it == file != off
+            calibrators.append(item["command"]["arguments"][0]["confidence"]["calibrator"])
+    project, outside_of_it, file, off = calibrators
+    assert project == outside_of_it == file is not None
+    assert off is None

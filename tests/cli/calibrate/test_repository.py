@@ -233,7 +233,10 @@ def test_the_plan_is_one_document_for_programs(project: Path, capsys: pytest.Cap
 
 @pytest.mark.slow
 def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shipped = load(Path(calibrator.__file__).parent / "shipped" / "exact_match-line.json")
+    folder = Path(calibrator.__file__).parent / "shipped"
+    shipped = load(folder / "exact_match-line.json")
+    # What is shipped is withdrawn where the prompt has changed, until it is measured anew.
+    other = "the shipped one" if (folder / "tests_pass-line.json").exists() else "no number"
     path = project / ".assay" / "calibrators" / f"repo-exact_match-line-{shipped.fitted_on.model[:8]}.json"
     path.parent.mkdir(parents=True)
     save(shipped, path)
@@ -242,7 +245,7 @@ def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path
     said = capsys.readouterr()
     assert f"{path} stays as it was" in said.err
     assert str(path) not in said.out.splitlines()
-    assert said.err.splitlines()[-1].endswith(": its own calibrator for exact_match of line; the shipped one for tests_pass of line")
+    assert said.err.splitlines()[-1].endswith(f": its own calibrator for exact_match of line; {other} for tests_pass of line")
     assert path.read_bytes() == before
 
 
