@@ -100,7 +100,7 @@ def test_a_word_is_finished(embedded: LlamaModel) -> None:
 
 def test_typing_along_leaves_what_a_new_request_gives(embedded: LlamaModel) -> None:
     compared = 0
-    for prefix, suffix in places(12):
+    for prefix, suffix in places(6):
         made = complete(embedded, prefix, suffix)
         for size in range(1, min(len(made.text), 16)):
             typed = made.text[:size]
