@@ -32,7 +32,7 @@ _WORD = re.compile(r"(?: |[^\w\s])?\w+| ?[^\w\s]+|\s*\n\s*|\s+(?!\S)|\s")
 _LINE_START = re.compile(r"\n\s*")
 _NAME = re.compile(r"([^\w]|_)?(\w+)")
 # Names with the same first characters: of more than `_FEW` those that are wanted are looked up, and more than `_MANY` say nothing.
-_FEW, _MANY = 256, 4_000
+_FEW, _MANY = 64, 4_000
 # Text that is cut at once, in characters: less than a millisecond, in which no other thread runs.
 _PIECE = 4_000
 
@@ -99,7 +99,7 @@ class Words(dict[str, int]):
         same, others = list[int](), dict[int, str]()
         for word in self._names_like(name):
             text = texts[word]
-            signs = len(text) - len(_without_sign(text))
+            signs = int(len(text) > 1 and not text[0].isalnum())
             if text.startswith(name, signs):
                 if text[:signs] == sign:
                     same.append(word)
