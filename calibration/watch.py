@@ -21,19 +21,16 @@ from watchdog.events import (
     FileModifiedEvent,
     FileMovedEvent,
     FileSystemEvent,
-    FileSystemEventHandler,
 )
-from watchdog.observers import Observer
-from watchdog.observers.api import BaseObserver, ObservedWatch
 
 from .calibrator import CalibratorError
+from .file_events import FileEvents
 from .registry import Entry, Origin, Registry, files_of, read_entry, registry_of
 
 LOOK_S = 0.5
 # One change makes several events, and a program that writes a file in place needs a moment.
 DEBOUNCE_S = 0.1
 
-# Not opening and closing: reading a file would cause the next look.
 _CHANGES: list[type[FileSystemEvent]] = [
     FileCreatedEvent,
     FileModifiedEvent,
@@ -42,8 +39,6 @@ _CHANGES: list[type[FileSystemEvent]] = [
     DirMovedEvent,
     DirDeletedEvent,
 ]
-
-_NO_EVENTS = "no file events from %s, so changes are only looked for: %s"
 
 _log = logging.getLogger(__name__)
 
@@ -71,10 +66,10 @@ class RegistryWatch:
         self._thread.join()
 
     def _follow(self) -> None:
-        events = _Events(self._wake)
+        events = FileEvents(self._wake, _CHANGES)
         try:
             while not self._closed.is_set():
-                events.follow([folder for _, folder in self._places])
+                events.follow([(folder, False) for _, folder in self._places if folder.is_dir()])
                 self._look()
                 if self._wake.wait(LOOK_S):
                     self._closed.wait(DEBOUNCE_S)
@@ -143,43 +138,3 @@ def _unreadable(version: tuple[int, ...], error: CalibratorError, before: Seen |
 def _registry(files: Mapping[Path, Seen]) -> Registry:
     seen = files.values()
     return registry_of((file.entry for file in seen if file.entry), (file.error for file in seen if file.error))
-
-
-class _Events(FileSystemEventHandler):
-    """The file events of folders, where the system gives any. Each sets `wake`."""
-
-    def __init__(self, wake: threading.Event) -> None:
-        self._wake = wake
-        self._watches: dict[Path, ObservedWatch | None] = {}
-        self._observer: BaseObserver | None = None
-        try:
-            observer = Observer()
-            observer.start()
-            self._observer = observer
-        except (OSError, RuntimeError) as error:
-            _log.info(_NO_EVENTS, "anywhere", error)
-
-    def on_any_event(self, _event: FileSystemEvent) -> None:
-        """Called by watchdog, in its own thread."""
-        self._wake.set()
-
-    def follow(self, folders: Iterable[Path]) -> None:
-        """Subscribe to the folders that exist now."""
-        if self._observer is None:
-            return
-        there = {folder for folder in folders if folder.is_dir()}
-        for folder in self._watches.keys() - there:
-            if watch := self._watches.pop(folder):
-                self._observer.unschedule(watch)
-        for folder in there - self._watches.keys():
-            self._watches[folder] = None
-            try:
-                self._watches[folder] = self._observer.schedule(self, str(folder), event_filter=_CHANGES)
-            except (OSError, RuntimeError) as error:
-                _log.info(_NO_EVENTS, folder, error)
-
-    def close(self) -> None:
-        """End watchdog's threads."""
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join()

@@ -23,11 +23,9 @@ from watchdog.events import (
     FileModifiedEvent,
     FileMovedEvent,
     FileSystemEvent,
-    FileSystemEventHandler,
 )
-from watchdog.observers import Observer
-from watchdog.observers.api import BaseObserver, ObservedWatch
 
+from ...calibration.file_events import FileEvents
 from ...inference.project_memory.project import Project, ProjectFiles, ProjectTooLarge
 from ...suggestion.languages import is_code
 from ...suggestion.memory.folder import Version, as_code, code_in, listing
@@ -108,7 +106,7 @@ class FollowedProject:
 
     def _follow(self) -> None:
         self._tell(ProjectState(str(self.root), "reading"))
-        events = _Events(self._wake)
+        events = FileEvents(self._wake, _CHANGES, _concerns_code)
         try:
             while not self._closed.is_set():
                 began = time.monotonic()
@@ -126,12 +124,13 @@ class FollowedProject:
         finally:
             events.close()
 
-    def _look(self, events: _Events) -> None:
+    def _look(self, events: FileEvents) -> None:
         """Take what has changed, and make the index anew if anything has."""
         began = time.perf_counter()
         self._wake.clear()
         found = listing(self.root)
-        events.follow(found.watched)
+        # Of more folders none: they are looked at every `LOOK_S`.
+        events.follow(found.watched if len(found.watched) <= _MAX_WATCHES else ())
         buffers = dict(self._buffers)
         now: dict[str, Version | int] = {path: buffers[path][0] if path in buffers else version for path, version in found.files.items()}
         gone = self._read.keys() - now.keys()
@@ -192,39 +191,6 @@ class FollowedProjects:
         return None if project is None else project.project
 
 
-class _Events(FileSystemEventHandler):
-    """The file events of folders, where the system gives any. Each that may concern code sets `wake`."""
-
-    def __init__(self, wake: threading.Event) -> None:
-        self._wake = wake
-        self._watches: dict[tuple[Path, bool], ObservedWatch | None] = {}
-        self._observer: BaseObserver | None = None
-
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        """Called by watchdog, in its own thread."""
-        paths = [str(path) for path in (event.src_path, event.dest_path) if path]
-        if event.is_directory or any(is_code(path) or path.endswith(GITIGNORE) for path in paths):
-            self._wake.set()
-
-    def follow(self, folders: list[tuple[Path, bool]]) -> None:
-        """Subscribe to these folders, each with whether everything below is meant, and to no others."""
-        wanted = set(folders) if len(folders) <= _MAX_WATCHES else set()
-        try:
-            if self._observer is None:
-                observer = Observer()
-                observer.start()
-                self._observer = observer
-            for gone in self._watches.keys() - wanted:
-                if watch := self._watches.pop(gone):
-                    self._observer.unschedule(watch)
-            for folder, recursive in wanted - self._watches.keys():
-                self._watches[folder, recursive] = None
-                self._watches[folder, recursive] = self._observer.schedule(self, str(folder), recursive=recursive, event_filter=_CHANGES)
-        except (OSError, RuntimeError) as error:
-            _log.info("no file events, so changes are only looked for every %g s: %s", LOOK_S, error)
-
-    def close(self) -> None:
-        """End watchdog's threads."""
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join()
+def _concerns_code(event: FileSystemEvent) -> bool:
+    paths = [str(path) for path in (event.src_path, event.dest_path) if path]
+    return event.is_directory or any(is_code(path) or path.endswith(GITIGNORE) for path in paths)

@@ -13,7 +13,7 @@ import pytest
 from synthetic_samples import world
 from watchdog.utils import BaseThread
 
-from assay.calibration import watch
+from assay.calibration import file_events, watch
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Origin
@@ -183,7 +183,7 @@ def test_without_file_events_changes_are_still_found(
     def out_of_instances() -> None:
         raise OSError(errno.EMFILE, "inotify instance limit reached")
 
-    monkeypatch.setattr(watch, "Observer", out_of_instances)
+    monkeypatch.setattr(file_events, "Observer", out_of_instances)
     with caplog.at_level(logging.INFO):
         watching = RegistryWatch(places)
         try:
