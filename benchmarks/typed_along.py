@@ -37,7 +37,7 @@ from assay.offline_eval.line_completion.items import Place, places_of
 from assay.offline_eval.line_completion.projects import default_cache, measured_projects, own_code, path_in_project
 from assay.offline_eval.memory import StudyMemory
 from assay.offline_eval.suggested import FileWithGap
-from assay.server.requests.cache import Memory
+from assay.server.requests.cache import GenerationCache
 from assay.suggestion.complete import complete_several
 from assay.suggestion.memory.scope import DEFAULT_SCOPE
 
@@ -86,7 +86,7 @@ def left_at(model: Model, memory: StudyMemory, registry: Registry, place: Place,
     task = task_of(before, after, "line")
     seen = memory.at(FileWithGap(place.text, gap, task, settings), place.project, path_in_project(place.path))
     made = complete_several(model, before, after, settings=settings, memory=seen, count=DRAWN)
-    cache = Memory()
+    cache = GenerationCache()
     cache.keep(URI, before, after, "line", made)
     found = cache.find(URI, before + typed, after, "line")
     if found is None:

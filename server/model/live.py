@@ -14,7 +14,7 @@ from ...inference.completion.task import Kind
 from ...inference.model import StopReason
 from ...inference.opening import EMBEDDED, ModelChoice
 from ...suggestion.window import Window, window
-from ..requests.cache import Memory
+from ..requests.cache import GenerationCache
 from ..requests.request import GenerationRequest, GenerationResult
 from ..requests.scheduler import Scheduler
 from .file_watch import changes
@@ -46,7 +46,7 @@ class LiveModel:
         on_busy: as `Scheduler`; projects: whose files are read; remember: whether answers come from what was written before."""
         self.process = ModelProcess(choice, on_state=self._note_state, projects=projects)
         self.settings = settings
-        self.memory = Memory()
+        self.cache = GenerationCache()
         self.scheduler = Scheduler(self._generate, on_busy)
         self._file = Path(choice.where or EMBEDDED) if choice.backend.is_local else None
         self._on_state = on_state
@@ -83,7 +83,7 @@ class LiveModel:
             return None
         place = request.place
         for kind in (place.kind, *(kind for kind in _KINDS if kind != place.kind)):
-            found = self.memory.find(request.uri, place.prefix, place.suffix, kind)
+            found = self.cache.find(request.uri, place.prefix, place.suffix, kind)
             if found is not None and (kind == place.kind or (found.typed and found.generations)):
                 return found
         return None
@@ -123,19 +123,19 @@ class LiveModel:
         result = GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))
         if result.was_cut_off:
             return result
-        return replace(result, generations=self.memory.keep(request.uri, place.prefix, place.suffix, place.kind, generations))
+        return replace(result, generations=self.cache.keep(request.uri, place.prefix, place.suffix, place.kind, generations))
 
     def _note_state(self, state: State) -> None:
         """A process that is started again may load another model: its file was replaced, or its server serves another one."""
         if (loaded := self.process.model) is not None and loaded.fingerprint.id != self._model_id:
             self._model_id = loaded.fingerprint.id
-            self.memory.forget()  # and not the requests: those that wait for the model are asked of this one
+            self.cache.forget()  # and not the requests: those that wait for the model are asked of this one
         self._on_state(state)
 
     def forget(self) -> None:
         """Forget what was written, and what is being written."""
         self.scheduler.clear()
-        self.memory.forget()
+        self.cache.forget()
 
     async def _follow(self, file: Path) -> None:
         while True:

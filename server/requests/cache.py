@@ -45,7 +45,7 @@ class _Entry:
     size: int
 
 
-class Memory:
+class GenerationCache:
     """The generations of the last places for which there was a model's answer, at most `limit` of them and 16 MB.
 
     A place is known by the text near the cursor, not by its position: edits elsewhere in the document leave it known. What is found makes

@@ -14,7 +14,7 @@ from assay.calibration.measures.registry import measures_of
 from assay.inference.completion.task import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.server.requests import cache as module
-from assay.server.requests.cache import Memory
+from assay.server.requests.cache import GenerationCache
 from assay.server.requests.request import GenerationResult
 from assay.suggestion.remainder import remainder
 from assay.suggestion.remaining_between import MAX_GAINED
@@ -30,10 +30,12 @@ def generation(text: str, stopped_by: StopReason = StopReason.LINE) -> Generatio
     return Generation(text, (*tokens, Token(0, b"\n", -0.125, -3.0, 0.5)), stopped_by, Timings(3.0, 4.0, 10, 0))
 
 
-def remembering(*texts: str, prefix: str = ABOVE, suffix: str = BELOW, kind: Kind = "line", end: StopReason = StopReason.LINE) -> Memory:
-    memory = Memory()
-    memory.keep(URI, prefix, suffix, kind, tuple(generation(text, end) for text in texts))
-    return memory
+def remembering(
+    *texts: str, prefix: str = ABOVE, suffix: str = BELOW, kind: Kind = "line", end: StopReason = StopReason.LINE
+) -> GenerationCache:
+    cache = GenerationCache()
+    cache.keep(URI, prefix, suffix, kind, tuple(generation(text, end) for text in texts))
+    return cache
 
 
 def remembered(generations: tuple[Generation, ...], typed: str = "", *, drawn: int = 1) -> GenerationResult:
@@ -46,41 +48,41 @@ def texts(found: GenerationResult | None) -> list[str] | None:
 
 def test_the_same_place_is_answered_with_the_same_generations() -> None:
     made = (generation("value = 1"), generation("other"))
-    memory = Memory()
-    memory.keep(URI, ABOVE, BELOW, "line", made)
-    assert memory.find(URI, ABOVE, BELOW, "line") == remembered(made, drawn=2)
+    cache = GenerationCache()
+    cache.keep(URI, ABOVE, BELOW, "line", made)
+    assert cache.find(URI, ABOVE, BELOW, "line") == remembered(made, drawn=2)
 
 
 def test_typing_along_taking_it_back_and_accepting_a_word_are_answered_with_the_rest() -> None:
-    memory = remembering("value = other(1)")
+    cache = remembering("value = other(1)")
     made = generation("value = other(1)")
     for typed in ["v", "va", "v", "", "value", "value =", "value = other(1", "value = ot", "v"]:
-        assert memory.find(URI, ABOVE + typed, BELOW, "line") == remembered((left,) if (left := remainder(made, typed)) else (), typed)
-    assert memory.find(URI, ABOVE + "w", BELOW, "line") is None
-    assert memory.find(URI, ABOVE + "value ==", BELOW, "line") is None
-    assert memory.find(URI, ABOVE[:-1], BELOW, "line") is None
+        assert cache.find(URI, ABOVE + typed, BELOW, "line") == remembered((left,) if (left := remainder(made, typed)) else (), typed)
+    assert cache.find(URI, ABOVE + "w", BELOW, "line") is None
+    assert cache.find(URI, ABOVE + "value ==", BELOW, "line") is None
+    assert cache.find(URI, ABOVE[:-1], BELOW, "line") is None
 
 
 def test_of_several_those_that_agree_with_what_was_typed_are_left_in_their_order() -> None:
-    memory = remembering("value = 2", "vector = 3", "other", "value = 1")
-    found = memory.find(URI, ABOVE + "val", BELOW, "line")
+    cache = remembering("value = 2", "vector = 3", "other", "value = 1")
+    found = cache.find(URI, ABOVE + "val", BELOW, "line")
     assert texts(found) == ["ue = 2", "ue = 1"]
-    assert texts(memory.find(URI, ABOVE + "o", BELOW, "line")) == ["ther"]
+    assert texts(cache.find(URI, ABOVE + "o", BELOW, "line")) == ["ther"]
 
 
 def test_all_that_were_drawn_are_there_until_something_is_typed_those_with_one_text_and_without_a_text_too() -> None:
-    memory = remembering("value = 2", "", "value = 2", "other")
-    found = memory.find(URI, ABOVE, BELOW, "line")
+    cache = remembering("value = 2", "", "value = 2", "other")
+    found = cache.find(URI, ABOVE, BELOW, "line")
     assert texts(found) == ["value = 2", "", "value = 2", "other"]
-    found = memory.find(URI, ABOVE + "v", BELOW, "line")
+    found = cache.find(URI, ABOVE + "v", BELOW, "line")
     assert texts(found) == ["alue = 2", "alue = 2"]
     assert found is not None
     assert found.drawn == 4
 
 
 def test_agreement_is_that_among_what_is_left_by_its_remaining_tokens_and_one_alone_has_none() -> None:
-    memory = remembering("value = 2", "vector", "value = 10", "other")
-    found = memory.find(URI, ABOVE + "val", BELOW, "line")
+    cache = remembering("value = 2", "vector", "value = 10", "other")
+    found = cache.find(URI, ABOVE + "val", BELOW, "line")
     assert found is not None
     left = distinct(found.generations, found.drawn)
     totals = [measures_of(one)["total_logprob"] for one, _ in left]
@@ -88,15 +90,15 @@ def test_agreement_is_that_among_what_is_left_by_its_remaining_tokens_and_one_al
     assert totals[0] > totals[1]
     assert [(drawn.rank, drawn.count) for _, drawn in left] == [(1, 4), (2, 4)]
     assert [drawn.agreement for _, drawn in left] == pytest.approx([total - whole for total in totals])
-    alone = memory.find(URI, ABOVE + "ve", BELOW, "line")
+    alone = cache.find(URI, ABOVE + "ve", BELOW, "line")
     assert alone is not None
     assert [drawn for _, drawn in distinct(alone.generations, alone.drawn)] == [SINGLE_DRAW]
 
 
 def test_a_place_where_the_model_wrote_nothing_is_known_until_something_is_typed() -> None:
-    for memory, drawn in ((remembering(), 0), (remembering("", "  "), 2), (remembering("", "value"), 2)):
-        assert memory.find(URI, ABOVE, BELOW, "line") == remembered((), drawn=drawn)
-        assert memory.find(URI, ABOVE + "x", BELOW, "line") is None
+    for cache, drawn in ((remembering(), 0), (remembering("", "  "), 2), (remembering("", "value"), 2)):
+        assert cache.find(URI, ABOVE, BELOW, "line") == remembered((), drawn=drawn)
+        assert cache.find(URI, ABOVE + "x", BELOW, "line") is None
 
 
 @pytest.mark.parametrize("end", StopReason)
@@ -107,57 +109,57 @@ def test_behind_a_text_that_the_model_ended_there_is_nothing_and_behind_another_
 
 
 def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
-    memory = remembering("value")
+    cache = remembering("value")
     shifted = "import os\n" + ABOVE
-    found = memory.find(URI, shifted + "va", BELOW, "line")
+    found = cache.find(URI, shifted + "va", BELOW, "line")
     assert texts(found) == ["lue"]
     for prefix, suffix in [(shifted, BELOW), (ABOVE[500:], BELOW), (ABOVE, BELOW + "x"), (ABOVE, BELOW[:-9])]:
-        assert memory.find(URI, prefix, suffix, "line") == remembered((generation("value"),))
+        assert cache.find(URI, prefix, suffix, "line") == remembered((generation("value"),))
     near = ABOVE[: -module.MAX_BEFORE] + "x" + ABOVE[-module.MAX_BEFORE + 1 :]
     assert near != ABOVE
-    assert memory.find(URI, near, BELOW, "line") is None
+    assert cache.find(URI, near, BELOW, "line") is None
     below = BELOW[: module.MAX_AFTER - 1] + "x" + BELOW[module.MAX_AFTER :]
-    assert memory.find(URI, ABOVE, below, "line") is None
+    assert cache.find(URI, ABOVE, below, "line") is None
 
 
 def test_a_short_document_is_known_as_a_whole() -> None:
-    memory = remembering("value", prefix="a = 1\n", suffix="\n")
-    assert texts(memory.find(URI, "a = 1\nval", "\n", "line")) == ["ue"]
+    cache = remembering("value", prefix="a = 1\n", suffix="\n")
+    assert texts(cache.find(URI, "a = 1\nval", "\n", "line")) == ["ue"]
     for prefix, suffix in [("b\na = 1\n", "\n"), (" a = 1\n", "\n"), ("= 1\n", "\n"), ("a = 1\n", "\nb"), ("a = 1\n", "")]:
-        assert memory.find(URI, prefix, suffix, "line") is None
+        assert cache.find(URI, prefix, suffix, "line") is None
     empty = remembering("value", prefix="", suffix="")
     assert texts(empty.find(URI, "", "", "line")) == ["value"]
     assert texts(empty.find(URI, "val", "", "line")) == ["ue"]
 
 
 def test_documents_and_kinds_have_nothing_to_do_with_each_other() -> None:
-    memory = remembering("value")
-    assert memory.find("file:///b.py", ABOVE, BELOW, "line") is None
-    assert memory.find(URI, ABOVE, BELOW, "block") is None
+    cache = remembering("value")
+    assert cache.find("file:///b.py", ABOVE, BELOW, "line") is None
+    assert cache.find(URI, ABOVE, BELOW, "block") is None
 
 
 def test_the_newest_wins() -> None:
-    memory = remembering("value = 1")
-    memory.keep(URI, ABOVE + "val", BELOW, "line", (generation("ue = 2"),))
-    assert texts(memory.find(URI, ABOVE + "va", BELOW, "line")) == ["lue = 1"]
-    assert texts(memory.find(URI, ABOVE + "val", BELOW, "line")) == ["ue = 2"]
-    assert texts(memory.find(URI, ABOVE + "value", BELOW, "line")) == [" = 2"]
-    memory.keep(URI, ABOVE, BELOW, "line", (generation("value = 3"),))
-    assert texts(memory.find(URI, ABOVE + "value", BELOW, "line")) == [" = 3"]
-    memory.keep(URI, ABOVE + "value", BELOW, "line", ())
-    assert texts(memory.find(URI, ABOVE + "value", BELOW, "line")) == []
+    cache = remembering("value = 1")
+    cache.keep(URI, ABOVE + "val", BELOW, "line", (generation("ue = 2"),))
+    assert texts(cache.find(URI, ABOVE + "va", BELOW, "line")) == ["lue = 1"]
+    assert texts(cache.find(URI, ABOVE + "val", BELOW, "line")) == ["ue = 2"]
+    assert texts(cache.find(URI, ABOVE + "value", BELOW, "line")) == [" = 2"]
+    cache.keep(URI, ABOVE, BELOW, "line", (generation("value = 3"),))
+    assert texts(cache.find(URI, ABOVE + "value", BELOW, "line")) == [" = 3"]
+    cache.keep(URI, ABOVE + "value", BELOW, "line", ())
+    assert texts(cache.find(URI, ABOVE + "value", BELOW, "line")) == []
 
 
 @pytest.mark.parametrize("end", [StopReason.TOKENS, StopReason.TIME])
 def test_what_a_budget_ended_gives_way_to_what_begins_so_and_goes_on(end: StopReason) -> None:
-    memory = remembering("if a:\n    b\n    c", kind="block")
-    memory.keep(URI, ABOVE + "i", BELOW, "block", (generation("f a:\n    b\n    c\n    d", end),))
-    memory.keep(URI, ABOVE + "if", BELOW, "block", (generation(" a:\n    b", end),))
-    assert texts(memory.find(URI, ABOVE + "if", BELOW, "block")) == [" a:\n    b\n    c\n    d"]
-    memory.keep(URI, ABOVE + "if", BELOW, "block", (generation(" a:\n    c", end),))
-    assert texts(memory.find(URI, ABOVE + "if", BELOW, "block")) == [" a:\n    c"]
-    memory.keep(URI, ABOVE + "if", BELOW, "block", (generation(" a:\n    b", StopReason.BLOCK),))
-    assert texts(memory.find(URI, ABOVE + "if", BELOW, "block")) == [" a:\n    b"]
+    cache = remembering("if a:\n    b\n    c", kind="block")
+    cache.keep(URI, ABOVE + "i", BELOW, "block", (generation("f a:\n    b\n    c\n    d", end),))
+    cache.keep(URI, ABOVE + "if", BELOW, "block", (generation(" a:\n    b", end),))
+    assert texts(cache.find(URI, ABOVE + "if", BELOW, "block")) == [" a:\n    b\n    c\n    d"]
+    cache.keep(URI, ABOVE + "if", BELOW, "block", (generation(" a:\n    c", end),))
+    assert texts(cache.find(URI, ABOVE + "if", BELOW, "block")) == [" a:\n    c"]
+    cache.keep(URI, ABOVE + "if", BELOW, "block", (generation(" a:\n    b", StopReason.BLOCK),))
+    assert texts(cache.find(URI, ABOVE + "if", BELOW, "block")) == [" a:\n    b"]
 
 
 @pytest.mark.parametrize(
@@ -175,32 +177,32 @@ def test_what_a_budget_ended_gives_way_to_what_begins_so_and_goes_on(end: StopRe
     ],
 )
 def test_brackets_that_the_editor_closed_are_not_suggested_twice(text: str, typed: str, closed: str, shown: str | None) -> None:
-    memory = remembering(text, kind="block")
-    found = memory.find(URI, ABOVE + typed, closed + BELOW, "block")
+    cache = remembering(text, kind="block")
+    found = cache.find(URI, ABOVE + typed, closed + BELOW, "block")
     assert texts(found) == (None if shown is None else [shown])
     assert shown is None or typed + shown + closed == text
 
 
 def test_a_bracket_that_was_opened_by_typing_is_closed_by_the_rest_before_another() -> None:
-    memory = remembering("inner(x)", prefix=ABOVE + "outer(", suffix=")" + BELOW)
-    assert texts(memory.find(URI, ABOVE + "outer(inner(", ")" + BELOW, "line")) == ["x)"]
-    assert texts(memory.find(URI, ABOVE + "outer(inner(", "))" + BELOW, "line")) == ["x"]
+    cache = remembering("inner(x)", prefix=ABOVE + "outer(", suffix=")" + BELOW)
+    assert texts(cache.find(URI, ABOVE + "outer(inner(", ")" + BELOW, "line")) == ["x)"]
+    assert texts(cache.find(URI, ABOVE + "outer(inner(", "))" + BELOW, "line")) == ["x"]
 
 
 @pytest.mark.parametrize("below", ["", BELOW])
 def test_so_much_behind_the_cursor_is_no_bracket_that_the_editor_closed(below: str) -> None:
     for size, shown in [(MAX_GAINED, ["x"]), (MAX_GAINED + 1, None)]:
-        memory = remembering("f(x" + ")" * size, suffix=below)
-        assert texts(memory.find(URI, ABOVE + "f(", ")" * size + below, "line")) == shown
+        cache = remembering("f(x" + ")" * size, suffix=below)
+        assert texts(cache.find(URI, ABOVE + "f(", ")" * size + below, "line")) == shown
 
 
 def test_a_windows_document_is_answered_up_to_the_last_character() -> None:
     text = "{\n    a: 1,\n    b: 2\n}"
     above, below = ABOVE.replace("\n", "\r\n"), BELOW.replace("\n", "\r\n")
-    memory = remembering(text, prefix=above, suffix=below, kind="block")
-    assert texts(memory.find(URI, above + "{\r\n    a: 1,\r\n    b: 2\r\n", below, "block")) == ["}"]
-    assert texts(memory.find(URI, above + text.replace("\n", "\r\n"), below, "block")) == []
-    assert texts(memory.find(URI, above + "{\r\n    ", "\r\n}" + below, "block")) == ["a: 1,\n    b: 2"]
+    cache = remembering(text, prefix=above, suffix=below, kind="block")
+    assert texts(cache.find(URI, above + "{\r\n    a: 1,\r\n    b: 2\r\n", below, "block")) == ["}"]
+    assert texts(cache.find(URI, above + text.replace("\n", "\r\n"), below, "block")) == []
+    assert texts(cache.find(URI, above + "{\r\n    ", "\r\n}" + below, "block")) == ["a: 1,\n    b: 2"]
 
 
 def test_measures_of_what_is_left_are_those_of_its_tokens() -> None:
@@ -213,76 +215,76 @@ def test_measures_of_what_is_left_are_those_of_its_tokens() -> None:
 
 
 def test_places_are_forgotten_when_they_were_not_asked_for_longest() -> None:
-    memory = Memory(limit=3)
+    cache = GenerationCache(limit=3)
     for name in "abc":
-        memory.keep(URI, ABOVE + name, BELOW, "line", (generation("value"),))
-    assert memory.find(URI, ABOVE + "a", BELOW, "line") is not None
-    memory.keep(URI, ABOVE + "d", BELOW, "line", (generation("value"),))
-    assert [memory.find(URI, ABOVE + name, BELOW, "line") is not None for name in "abcd"] == [True, False, True, True]
-    memory.keep(URI, ABOVE + "c", BELOW, "line", ())
-    assert [memory.find(URI, ABOVE + name, BELOW, "line") is not None for name in "abcd"] == [True, False, True, True]
+        cache.keep(URI, ABOVE + name, BELOW, "line", (generation("value"),))
+    assert cache.find(URI, ABOVE + "a", BELOW, "line") is not None
+    cache.keep(URI, ABOVE + "d", BELOW, "line", (generation("value"),))
+    assert [cache.find(URI, ABOVE + name, BELOW, "line") is not None for name in "abcd"] == [True, False, True, True]
+    cache.keep(URI, ABOVE + "c", BELOW, "line", ())
+    assert [cache.find(URI, ABOVE + name, BELOW, "line") is not None for name in "abcd"] == [True, False, True, True]
 
 
 def test_few_large_generations_take_the_room_of_many_small_ones() -> None:
-    memory = Memory()
+    cache = GenerationCache()
     large = Generation("x", (Token(1, b"x", -1.0, -2.0, 0.5),) * 10_000, StopReason.LINE, Timings(1, 1, 1, 0))
     for number in range(100):
-        memory.keep(URI, f"{number}\n", "", "line", (large,))
-    known = [memory.find(URI, f"{number}\n", "", "line") is not None for number in range(100)]
+        cache.keep(URI, f"{number}\n", "", "line", (large,))
+    known = [cache.find(URI, f"{number}\n", "", "line") is not None for number in range(100)]
     assert known == sorted(known)
     assert 2 <= sum(known) <= 10
 
 
 def test_asking_often_at_one_place_leaves_the_others_known() -> None:
-    memory = remembering("value")
+    cache = remembering("value")
     large = Generation("x", (Token(1, b"x", -1.0, -2.0, 0.5),) * 10_000, StopReason.LINE, Timings(1, 1, 1, 0))
     for _ in range(20):
-        memory.keep(URI, "a = 1\n", "", "line", (large,))
-    assert texts(memory.find(URI, ABOVE, BELOW, "line")) == ["value"]
+        cache.keep(URI, "a = 1\n", "", "line", (large,))
+    assert texts(cache.find(URI, ABOVE, BELOW, "line")) == ["value"]
 
 
 def test_forgetting_leaves_nothing() -> None:
-    memory = remembering("value")
-    memory.keep("file:///b.py", ABOVE, BELOW, "line", (generation("value"),))
-    memory.forget()
+    cache = remembering("value")
+    cache.keep("file:///b.py", ABOVE, BELOW, "line", (generation("value"),))
+    cache.forget()
     for uri in (URI, "file:///b.py"):
-        assert memory.find(uri, ABOVE + "v", BELOW, "line") is None
-    memory.keep(URI, ABOVE, BELOW, "line", (generation("value"),))
-    assert memory.find(URI, ABOVE + "v", BELOW, "line") is not None
+        assert cache.find(uri, ABOVE + "v", BELOW, "line") is None
+    cache.keep(URI, ABOVE, BELOW, "line", (generation("value"),))
+    assert cache.find(URI, ABOVE + "v", BELOW, "line") is not None
 
 
 @given(st.lists(st.sampled_from(["value", "va", "other", ""]), min_size=2, max_size=5))
 def test_what_stands_on_the_screen_stays_the_first_of_those_that_are_made_later(drawn: list[str]) -> None:
-    memory = remembering("value")
-    memory.keep(URI, ABOVE, BELOW, "line", tuple(map(generation, drawn)))
-    found = memory.find(URI, ABOVE, BELOW, "line")
+    cache = remembering("value")
+    cache.keep(URI, ABOVE, BELOW, "line", tuple(map(generation, drawn)))
+    found = cache.find(URI, ABOVE, BELOW, "line")
     assert texts(found)[0] == "value"
     assert len(texts(found)) == len(drawn)
     assert set(texts(found)) - {"value"} <= set(drawn)
     if "value" in drawn:
         assert sorted(texts(found)) == sorted(drawn)
-    memory.keep(URI, ABOVE, "(" + BELOW, "line", (generation("else"),))
-    memory.keep(URI, ABOVE, "(" + BELOW, "line", (generation("new"),))
-    assert texts(memory.find(URI, ABOVE, "(" + BELOW, "line")) == ["new"]
+    cache.keep(URI, ABOVE, "(" + BELOW, "line", (generation("else"),))
+    cache.keep(URI, ABOVE, "(" + BELOW, "line", (generation("new"),))
+    assert texts(cache.find(URI, ABOVE, "(" + BELOW, "line")) == ["new"]
 
 
 def test_who_was_given_something_else_at_every_keystroke_is_still_answered_by_the_first() -> None:
     line = "".join(random.Random(3).choices("abcdefgh =", k=150))
-    memory = remembering(line + "end")
+    cache = remembering(line + "end")
     for size in range(1, len(line)):
-        memory.keep(URI, ABOVE + line[:size], BELOW, "line", (generation("\u4e00"),))
-    assert texts(memory.find(URI, ABOVE + line, BELOW, "line")) == ["end"]
+        cache.keep(URI, ABOVE + line[:size], BELOW, "line", (generation("\u4e00"),))
+    assert texts(cache.find(URI, ABOVE + line, BELOW, "line")) == ["end"]
 
 
 def test_a_text_that_repeats_itself_is_searched_from_the_newest_to_an_end() -> None:
-    memory = Memory()
+    cache = GenerationCache()
     dashes = "-" * 5000
     made = Generation("-" * 900, (Token(1, b"-" * 900, -1.0, -2.0, 0.5),), StopReason.TOKENS, Timings(1, 1, 1, 0))
     for number in range(500):
-        memory.keep(URI, dashes, str(number), "block", (made,))
-    assert memory.find(URI, dashes, "x", "block") is None
-    assert texts(memory.find(URI, dashes, "490", "block")) == ["-" * 900]
-    assert memory.find(URI, dashes, "9", "block") is None
+        cache.keep(URI, dashes, str(number), "block", (made,))
+    assert cache.find(URI, dashes, "x", "block") is None
+    assert texts(cache.find(URI, dashes, "490", "block")) == ["-" * 900]
+    assert cache.find(URI, dashes, "9", "block") is None
 
 
 MOVES = st.lists(
@@ -301,7 +303,7 @@ class Typist:
     newline: str
     before: str
     behind: str
-    memory: Memory = field(default_factory=Memory)
+    cache: GenerationCache = field(default_factory=GenerationCache)
     asked: list[tuple[str, str, Generation]] = field(default_factory=list)
 
     def lines(self, text: str) -> str:
@@ -309,7 +311,7 @@ class Typist:
 
     def ask(self, text: str) -> None:
         made = generation(text)
-        self.memory.keep(URI, self.before, self.behind, "block", (made,))
+        self.cache.keep(URI, self.before, self.behind, "block", (made,))
         place = (self.before[-module.MAX_BEFORE :], self.behind[: module.MAX_AFTER])
         self.asked = [(*place, made), *[entry for entry in self.asked if entry[:2] != place]]
 
@@ -337,7 +339,7 @@ class Typist:
         return self.before[: len(self.before) - len(self.lines(text[:typed]))]
 
     def move(self, move: str, number: int) -> None:
-        shown = texts(self.memory.find(URI, self.before, self.behind, "block"))
+        shown = texts(self.cache.find(URI, self.before, self.behind, "block"))
         match move:
             case "along" if shown:
                 size = 1 + number % 4
@@ -373,5 +375,5 @@ def test_what_is_found_while_typing_is_what_plain_strings_say(
     typist.ask(text)
     for move, number in moves:
         typist.move(move, number)
-        found, known = texts(typist.memory.find(URI, typist.before, typist.behind, "block")), typist.known()
+        found, known = texts(typist.cache.find(URI, typist.before, typist.behind, "block")), typist.known()
         assert found is None if known is None else found in known

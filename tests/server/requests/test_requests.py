@@ -22,7 +22,7 @@ from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
 from assay.server.features.inline_completion import inline_item
 from assay.server.model.live import LiveModel
-from assay.server.requests.cache import Memory
+from assay.server.requests.cache import GenerationCache
 from assay.server.requests.counts import RequestCounts
 from assay.server.requests.hidden import identity_of
 from assay.server.requests.request import GenerationRequest, GenerationResult
@@ -101,7 +101,7 @@ def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_
 ) -> None:
     text = "\n    g(x, [1])\n    return f(x" + (closed or ")")
     made = Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.BLOCK, Timings(1.0, 1.0, 10, 0))
-    memory, prefix, suffix = Memory(), ends.join(f"line {number}" for number in range(100)), f"{ends}last"
+    memory, prefix, suffix = GenerationCache(), ends.join(f"line {number}" for number in range(100)), f"{ends}last"
     memory.keep("u", prefix, suffix, "block", (made,))
     identities = {}
     for count in range(len(text) - 4):
@@ -129,7 +129,7 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
         assert requests.accepted(suggestion.id) is not None
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
-        assert live.memory.find("u", "def f(x):", "", "function") is not None
+        assert live.cache.find("u", "def f(x):", "", "function") is not None
 
 
 async def test_in_a_pause_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answe
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         await live.loaded()
         said_already, other = made_of("return y"), made_of("z = g(y)")
-        live.memory.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
+        live.cache.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
         assert await texts(requests, GenerationRequest("u", place, invoked=False)) == []
         assert await texts(requests, GenerationRequest("u", place, invoked=True, count=DEFAULTS.alternatives)) == ["z = g(y)"]
     assert [each["outcome"] for each in ended(log, tmp_path / "log")] == ["empty", "produced"]
@@ -160,7 +160,7 @@ async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answe
 async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path, tmp_path: Path) -> None:
     async with requests_to(answering_gguf, log_file=tmp_path / "log") as (requests, live, log, _):
         await live.loaded()
-        live.memory.keep(ASK.uri, ASK.place.prefix, "", "line", (made_of(" "),))
+        live.cache.keep(ASK.uri, ASK.place.prefix, "", "line", (made_of(" "),))
         assert await texts(requests, ASK) == []
     assert [(each["outcome"], each["source"]) for each in ended(log, tmp_path / "log")] == [("empty", "memory")]
 
