@@ -40,7 +40,8 @@ def reports(made: Fit, tmp_path_factory: pytest.TempPathFactory) -> dict[str, di
 
 
 def test_the_result_has_a_row_for_each_task_with_the_evidence_of_its_calibrator(made: Fit, reports: dict[str, dict[str, Any]]) -> None:
-    text = exact_match.result(reports)
+    text = exact_match.result(reports, 150)
+    assert "of at most 150 functions of each project" in text
     head, *rows = rows_of(text)
     evidence = made.calibrator.evidence
     assert [row[0] for row in rows] == ["`line`", "`line_rest`"]

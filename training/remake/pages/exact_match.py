@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ REFUTED = 0.05
 Reports = dict[str, dict[str, Any]]
 
 
-def result(reports: Reports) -> str:
-    """What the calibrators are worth, their pictures and reports."""
+def result(reports: Reports, per_project: int) -> str:
+    """What the calibrators are worth, their pictures and reports. per_project: functions of each project at most."""
     rows = []
     for task, report in reports.items():
         made, e = report["calibrator"], report["after"]["evidence"]
@@ -41,7 +42,8 @@ def result(reports: Reports) -> str:
                "ECE (perfect forecaster)", "smooth ECE (floor)", "status")  # fmt: skip
     pictures = [f"![Reliability of {task}](calibration/{task}/reliability-exact_match.svg)" for task in reports]
     links = listed([f"[{task}](calibration/{task}/report.md)" for task in reports])
-    return "\n".join([table(columns, "llrrrccccccc" + "l", rows), "", *pictures, "", wrapped(f"The whole reports: {links}.")])
+    said = wrapped(f"These are of at most {per_project} functions of each project. The whole reports: {links}.")
+    return "\n".join([table(columns, "llrrrccccccc" + "l", rows), "", *pictures, "", said])
 
 
 def before_and_after(reports: Reports) -> str:
@@ -183,7 +185,7 @@ def main() -> None:
         for name in ("reliability-exact_match.svg", "ranking-exact_match.svg", "report.md"):
             shutil.copyfile(folder / task / name, to / name)
     contents = {
-        "result": result(reports),
+        "result": result(reports, int(tomllib.loads((run / "run.toml").read_text())["per_project"])),
         "before-and-after": before_and_after(reports),
         "hidden": hidden(run),
         "dial": dial(reports),
