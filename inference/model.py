@@ -55,6 +55,10 @@ class Source:
 class MemoryReader(Protocol):
     """Follows one generation, and mixes what a memory says into its distributions."""
 
+    def look_ahead(self) -> None:
+        """Look up now what `mix` needs of the text so far. Another thread may do it, while no other method is called."""
+        ...
+
     def mix(self, row: NDArray[np.float32]) -> NDArray[np.float32]:
         """The log-probabilities of the next token, from the model's logits; -inf stays."""
         ...

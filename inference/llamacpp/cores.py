@@ -13,28 +13,29 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _FAST = 0.75
 
 
+def usable_cpus() -> set[int]:
+    """The numbers of the CPUs that this process may use; each thread of a core is one."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
 def physical_cores(quota: Path = _QUOTA, devices: Path = _DEVICES) -> int:
     """The cores that this process may use. Hyper-threads of a core count once, and a container's share of CPU time is a bound.
 
     quota: the file of that share (Linux, cgroup v2): microseconds of CPU time, or "max", and microseconds of the period.
     devices: the folder in which Linux describes the processors.
     """
-    return _cores(_usable(), quota, devices)
+    return _cores(usable_cpus(), quota, devices)
 
 
 def fast_cores(quota: Path = _QUOTA, devices: Path = _DEVICES) -> int:
     """Those of `physical_cores` that are not slower than others: performance cores, where the system tells; else all."""
-    usable = _usable()
+    usable = usable_cpus()
     speeds = {cpu: _speed(cpu, devices) for cpu in usable}
     fastest = max(speeds.values())
     fast = {cpu for cpu, speed in speeds.items() if speed >= _FAST * fastest}
     with suppress(OSError):  # Intel's processors of two kinds list the performance cores
         fast = _listed((devices / "cpu_core/cpus").read_text()) & usable or fast
     return _cores(fast, quota, devices)
-
-
-def _usable() -> set[int]:
-    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
 
 
 def _cores(cpus: set[int], quota: Path, devices: Path) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +18,7 @@ from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
 from .cache import Cache
 from .distribution import Distribution
+from .session import Session
 from .vocabulary import Vocabulary
 
 Choose = Callable[[Distribution], int]
@@ -45,6 +49,16 @@ class Generating:
         held = self._continuation.held
         row = only(logits, self._vocabulary.healing.agreeing(held)) if held else logits
         return self._read(row if self._memory is None else self._memory.mix(row))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether its prompt has a memory."""
+        return self._memory is not None
+
+    def look_ahead(self) -> None:
+        """Look up what the memory says behind the text so far, which `distribution` needs next."""
+        if self._memory is not None:
+            self._memory.look_ahead()
 
     def take_from(self, other: Generating) -> None:
         """Take the next token from the last distribution of another generation, which has the same text so far."""
@@ -91,6 +105,30 @@ def only(logits: NDArray[np.float32], tokens: NDArray[np.intp]) -> NDArray[np.fl
     return kept
 
 
+@contextmanager
+def looking_ahead(session: Session, several: Iterable[Generating]) -> Iterator[None]:
+    """Look up what memories say behind these texts while the model computes, on a core that it leaves. It is done when the block is."""
+    remembering = [each for each in several if each.remembers] if session.leaves_a_core else []
+    if not remembering:
+        yield
+        return
+
+    def look_ahead() -> None:
+        for each in remembering:
+            each.look_ahead()
+
+    looked = _lookups().submit(look_ahead)
+    try:
+        yield
+    finally:
+        looked.result()
+
+
+@functools.cache
+def _lookups() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "project-memory")
+
+
 def generate_one(cache: Cache, generating: Generating, stop_check: StopCheck) -> StopReason:
     """Continue the live sequence until the generation or `stop_check` ends it. Returns why it ended.
 
@@ -100,7 +138,8 @@ def generate_one(cache: Cache, generating: Generating, stop_check: StopCheck) ->
         stopped = generating.take(generating.distribution(cache.row())) or stop_check()
         if stopped is not None:
             return stopped
-        cache.extend(generating.sampled[-1:])
+        with looking_ahead(cache.session, [generating]):
+            cache.extend(generating.sampled[-1:])
 
 
 def begin_several(cache: Cache, several: Sequence[Generating], stop_check: StopCheck, *, greedy: bool) -> tuple[int, StopReason | None]:
@@ -120,7 +159,8 @@ def begin_several(cache: Cache, several: Sequence[Generating], stop_check: StopC
         _take_first(several, row, [row.top] * len(several))
         if stopped := stop_check():
             return len(several), stopped
-        cache.extend([row.top])
+        with looking_ahead(cache.session, several[:1]):
+            cache.extend([row.top])
         row = several[0].distribution(cache.row())
     first = row.most_probable(len(several))
     _take_first(several[: len(first)], row, first)
@@ -168,7 +208,8 @@ def generate_several(cache: Cache, several: Sequence[Generating], max_tokens: in
                 continue
             forks = list(running)
             last = [running[fork].sampled[begun:] for fork in forks]
-            session.decode_each(forks, [length + len(sampled) - 1 for sampled in last], [sampled[-1] for sampled in last])
+            with looking_ahead(session, running.values()):
+                session.decode_each(forks, [length + len(sampled) - 1 for sampled in last], [sampled[-1] for sampled in last])
             for index, fork in enumerate(forks):
                 each = running[fork]
                 if each.take(each.distribution(session.row(index))) is None:

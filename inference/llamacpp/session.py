@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
 from ..model import KVType
-from .cores import fast_cores, physical_cores
+from .cores import fast_cores, physical_cores, usable_cpus
 from .threads import ThreadController, ThreadsInUse
 
 Interrupted = Callable[[], bool]
@@ -246,6 +246,11 @@ class Session:
     def threads(self) -> ThreadsInUse:
         """How many threads decode at the moment."""
         return self._controller.in_use() if self._controller else ThreadsInUse(self._threads, self._threads, self._threads, None)
+
+    @property
+    def leaves_a_core(self) -> bool:
+        """Whether this process may use more CPUs than decode at the moment."""
+        return self._threads < len(usable_cpus())
 
     def decode(self, sequence: int, start: int, tokens: Sequence[int], rows_from: int, interrupted: Interrupted | None = None) -> bool:
         """Decode at most `chunk` tokens of one sequence from position `start`. False where `interrupted` ended it.

@@ -61,6 +61,10 @@ class _ForcedReader:
         self._forced, self._readers = forced, readers
         self._at = 0
 
+    def look_ahead(self) -> None:
+        for reader in self._readers:
+            reader.look_ahead()
+
     def mix(self, row: Row) -> Row:
         forced = self._forced
         token = forced._tokens[self._at]

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from ..model import Source
-from .evidence import Evidence, evidence_of, gathered
+from .evidence import Evidence, Gathered, evidence_of, gathered
 from .index import MAX_MATCHED
 from .lookup import Lookup, Numbered, Seen, Written
 from .mixture import MIN_LOGPROB, Row, logprobs_of, mix, normalised
@@ -40,6 +40,17 @@ class _Step:
     gains: Row
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was seen behind the text so far, before the model says anything. events: the candidates, of what was gathered."""
+
+    seen: tuple[Seen, ...]
+    numbers: Numbered
+    events: Sequence[int]
+    gathered: Gathered
+    written: Written
+
+
 class Reader:
     """Reads a memory along one text. Alternatives of one prompt each have a copy.
 
@@ -58,6 +69,9 @@ class Reader:
         # The line that is written, by where it begins and how it is indented, and for each index the last words before it.
         self._line: tuple[int, str] | None = None
         self._earlier: tuple[list[int], ...] = ()
+        # Of the text so far, where that is looked up already.
+        self._found: _Found | None = None
+        self._is_looked_up = False
         self._step: _Step | None = None
         # The tokens of the text behind the cursor, each with what it was taken from.
         self._taken: tuple[tuple[int, _Step | None], ...] = ()
@@ -65,6 +79,10 @@ class Reader:
     def copy(self) -> Self:
         """A reader of the same text so far, that goes its own way."""
         return copy.copy(self)
+
+    def look_ahead(self) -> None:
+        """Look up now what `mix` needs of the text so far. Another thread may do it, while no other method is called."""
+        self._found, self._is_looked_up = self._look(), True
 
     def mix(self, row: Row, out: Row | None = None) -> Row:
         """The log-probabilities of the next token, normalised, from a row of logits or log-probabilities; -inf stays -inf."""
@@ -99,6 +117,7 @@ class Reader:
             self._taken += ((token, self._step),)
         if self._held:
             self._held = self._held[len(piece) :] if self._held.startswith(piece) else b""
+        self._is_looked_up = False
         data = self._unfinished + piece
         whole = _whole_characters(data)
         self._text += data[:whole].decode("utf-8", "replace")
@@ -108,10 +127,19 @@ class Reader:
         state = normalised(row, logprobs)
         if math.isnan(state.entropy):
             return None
-        found = self._written()
-        if found is None:
+        if not self._is_looked_up:
+            self.look_ahead()
+        if (found := self._found) is None:
             return None
-        complete, written = found
+        events, written = found.events, found.written
+        evidence = evidence_of(found.gathered, np.array(events), logprobs_of(events, logprobs, self._spelling), state, written)
+        return _Step(found.seen, found.numbers, evidence, self._gains.of(evidence)) if len(evidence.events) else None
+
+    def _look(self) -> _Found | None:
+        place = self._written()
+        if place is None:
+            return None
+        complete, written = place
         numbers = Numbered()
         seen = []
         for lookup, earlier in zip(self._lookups, self._earlier, strict=True):
@@ -121,10 +149,7 @@ class Reader:
         if not events:
             return None
         together = gathered(seen, len(events))
-        kept = together.kept.tolist()
-        events = [events[number] for number in kept]
-        evidence = evidence_of(together, np.array(events), logprobs_of(events, logprobs, self._spelling), state, written)
-        return _Step(tuple(seen), numbers, evidence, self._gains.of(evidence)) if len(evidence.events) else None
+        return _Found(tuple(seen), numbers, [events[number] for number in together.kept.tolist()], together, written)
 
     def _written(self) -> tuple[list[str], Written] | None:
         """The complete words of the line, and the next; None in the middle of a character, and where the indentation is not known yet."""

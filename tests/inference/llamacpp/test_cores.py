@@ -43,7 +43,7 @@ def machine(folder: Path, files: dict[str, str]) -> tuple[Path, Path]:
     ],
 )
 def test_performance_cores_are_told_from_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], fast: int) -> None:
-    monkeypatch.setattr(cores, "_usable", lambda: set(range(8)))
+    monkeypatch.setattr(cores, "usable_cpus", lambda: set(range(8)))
     assert fast_cores(*machine(tmp_path, files)) == fast
 
 

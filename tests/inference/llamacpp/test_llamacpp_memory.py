@@ -1,14 +1,22 @@
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from assay.inference.errors import DecodeFailed
+from assay.inference.llamacpp import session
 from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.model import Prompt
+from assay.inference.model import Prompt, StopReason
 from assay.inference.opening import EMBEDDED
 from assay.inference.project_memory.memory import ProjectMemory
+from assay.inference.project_memory.reader import Reader
+from assay.inference.stopping.continuation import Continuation
 from assay.inference.stopping.stop import LINE
 
+MAIN = threading.main_thread().name
 FILE = "def collect(archive):\n    for quux in archive.unusual_members():\n        yield quux.weird_name\n\n\n"
 BEFORE = FILE + "def print_all(archive):\n    for quux in archive.un"
 
@@ -58,3 +66,49 @@ def test_drawn_alternatives_are_those_drawn_one_by_one(model: LlamaModel, rememb
     several = model.alternatives(remembering, 3, stop=LINE, max_tokens=12, temperature=0.7, seed=5)
     alone = [model.generate(remembering, stop=LINE, max_tokens=12, temperature=0.7, seed=5 + number) for number in range(3)]
     assert [each.text for each in several] == [each.text for each in alone]
+
+
+def test_what_is_looked_up_beside_the_model_changes_nothing(
+    model: LlamaModel, remembering: Prompt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    look_ahead = Reader.look_ahead
+
+    def noted(reader: Reader) -> None:
+        looked.append(threading.current_thread().name)
+        look_ahead(reader)
+
+    monkeypatch.setattr(Reader, "look_ahead", noted)
+    made = []
+    for cpus in ({0}, {0, 1}):
+        monkeypatch.setattr(session, "usable_cpus", lambda cpus=cpus: cpus)
+        one, several = (model.generate(remembering, stop=LINE, max_tokens=24), model.alternatives(remembering, 3, stop=LINE, max_tokens=24))
+        made.append([each.tokens for each in (one, *several)])
+        own, others = [name for name in looked if name == MAIN], [name for name in looked if name != MAIN]
+        assert (len(own), len(others)) == ((len(looked), 0) if len(cpus) == 1 else (2, len(looked) - 2))
+        looked.clear()
+    assert made[0] == made[1]
+
+
+def test_no_lookup_outlives_a_decode_that_fails(model: LlamaModel, remembering: Prompt, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[bool] = []
+    look_ahead = Reader.look_ahead
+
+    def slow(reader: Reader) -> None:
+        time.sleep(0.05)
+        look_ahead(reader)
+        ended.append(True)
+
+    def fails(*_: object) -> bool:
+        raise DecodeFailed(model.path, "no")
+
+    def fails_behind_the_prompt(continuation: Continuation, *arguments: Any) -> StopReason | None:
+        monkeypatch.setattr(session.Session, "decode", fails)
+        return None
+
+    monkeypatch.setattr(session, "usable_cpus", lambda: {0, 1})
+    monkeypatch.setattr(Reader, "look_ahead", slow)
+    monkeypatch.setattr(Continuation, "add", fails_behind_the_prompt)
+    with pytest.raises(DecodeFailed):
+        model.generate(remembering, stop=LINE, max_tokens=24)
+    assert ended
