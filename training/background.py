@@ -61,7 +61,7 @@ def process(state: dict[str, Any]) -> str:
 
 
 def start(folder: Path, options: Sequence[str]) -> str:
-    """Start the process. options: worker.py's. Returns what to tell."""
+    """Start the process, which other commands then find. options: worker.py's. Returns what to tell. Exits where it ends at once."""
     folder.mkdir(parents=True, exist_ok=True)
     if (state := state_of(folder)) is not None:
         return f"it runs already{process(state)}"
@@ -72,6 +72,10 @@ def start(folder: Path, options: Sequence[str]) -> str:
         begun = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
+    while not state_of(folder):
+        if begun.poll() is not None:
+            sys.exit(f"the run has ended at once; {folder / 'log.txt'} says why")
+        time.sleep(0.1)
     return f"started (process {begun.pid}); it loads for a minute. What it says: {folder / 'log.txt'}"
 
 

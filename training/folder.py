@@ -33,15 +33,21 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def only_one(folder: Path) -> Iterator[bool]:
-    """Whether this is the folder's only process; it stays so until the end."""
+def only_one(folder: Path, patience: float = 0.0) -> Iterator[bool]:
+    """Whether this is the folder's only process; it stays so until the end. patience: for so many seconds it is tried again."""
+    until = time.monotonic() + patience
     with (folder / "lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() < until:
+                    time.sleep(0.05)
+                    continue
+                yield False
+            else:
+                yield True
+            return
 
 
 def paused_until(folder: Path) -> float:

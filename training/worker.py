@@ -78,8 +78,8 @@ class Run:
         self.stopping = False
         self.telling = threading.Lock()
         self.state: dict[str, Any] = {"pid": os.getpid(), "paused": False, "doing": "loads the corpus"}
-        self.tell()
         weights, shape, tokenizer = read(start)
+        self.tell()
         self.start, self.shape, self.tokenizer = start, shape, tokenizer
         self.model = Llama(shape)
         self.model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
@@ -246,7 +246,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     add_options(parser)
     args = parser.parse_args()
-    with only_one(args.folder) as alone:
+    # A command that asks whether a run goes on takes the lock for a moment.
+    with only_one(args.folder, patience=2.0) as alone:
         if not alone:
             sys.exit(f"another process trains in {args.folder}")
         yield_to_others(args.nice)

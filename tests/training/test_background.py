@@ -18,7 +18,7 @@ import torch
 
 from assay.inference.llamacpp.model import LlamaModel
 from training import schedule
-from training.background import main, ship, state_of, status
+from training.background import main, ship, start, state_of, status
 from training.data import load
 from training.export import write_gguf
 from training.folder import paused_until, seen, wanted, write_text
@@ -150,6 +150,8 @@ def test_a_run_is_started_once_paused_killed_resumed_and_stopped_and_yields_to_a
     assert command("status").startswith("no run has begun")
     assert command(*start).startswith("started")
     try:
+        assert command("pause", "--minutes", "5") == "paused for 5 minutes"
+        assert command("resume") == "goes on"
         until(lambda: tokens() > 0)
         assert command(*start).startswith("it runs already (process ")
         state = state_of(tmp_path)
@@ -180,6 +182,15 @@ def test_a_run_is_started_once_paused_killed_resumed_and_stopped_and_yields_to_a
     until(lambda: tokens() > saved)
     assert command("stop") == "stopped"
     assert tokens_saved(tmp_path) > saved
+
+
+@pytest.mark.slow
+def test_a_run_that_can_not_begin_says_so_at_once(tmp_path: Path, given: dict[str, Path]) -> None:
+    no_model = tmp_path / "model.gguf"
+    no_model.write_bytes(b"no model")
+    with pytest.raises(SystemExit, match="ended at once"):
+        start(tmp_path, ["--start", str(no_model), "--corpus", str(given["corpus"]), "--validation", str(given["validation"])])
+    assert "model.gguf" in (tmp_path / "log.txt").read_text()
 
 
 def tokens_saved(folder: Path) -> int:
