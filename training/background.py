@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schedule
-from .folder import add_options, only_one, paused_until, seen, wanted, write_text
+from .folder import add_options, exported, only_one, paused_until, seen, wanted, write_text
 from .paths import CACHE
 
 ROOT = Path(__file__).parent.parent
@@ -103,7 +103,7 @@ def status(folder: Path) -> str:
     if (checkpoint := folder / "checkpoint.pt").exists():
         newest = max(path.stat().st_mtime for path in (checkpoint, *folder.glob("decay-*.pt")))
         lines.append(f"saved {(now - newest) / 60:.1f} minutes ago")
-    if files := sorted(folder.glob("export-*M.gguf")):
+    if files := exported(folder):
         lines.append("made: " + ", ".join(path.name for path in files))
     if more := wanted(folder):
         lines.append("to be made: " + ", ".join(f"export-{m}M.gguf" for m in more))

@@ -66,6 +66,11 @@ def wanted(folder: Path) -> list[int]:
     return [m for m in asked if not (folder / f"export-{m}M.gguf").exists()]
 
 
+def exported(folder: Path) -> list[Path]:
+    """The files that are made, by how many tokens they have seen."""
+    return sorted(folder.glob("export-*M.gguf"), key=lambda path: int(path.stem.removeprefix("export-").removesuffix("M")))
+
+
 def seen(folder: Path) -> int:
     """The tokens that a run had seen when it last saved, its branches left out."""
     path = folder / "checkpoint.json"

@@ -23,6 +23,7 @@ import platformdirs
 
 from assay.offline_eval.progress import duration
 
+from ..folder import exported
 from ..paths import CACHE
 from .driver import Owed, RemakeError, owed, remake, wanted
 from .evidence import PAGES, REPORTS, SHIPPED, not_measured, stale, withdraw
@@ -134,7 +135,7 @@ def _runs(python: str) -> bool:
 def _exported() -> Path | None:
     """The run that the embedded model was exported from, where the background training has left its file: export-<M>M."""
     shipped = EMBEDDED.read_bytes()
-    found = (path for path in sorted((CACHE / "background").glob("export-*M.gguf")) if path.read_bytes() == shipped)
+    found = (path for path in exported(CACHE / "background") if path.read_bytes() == shipped)
     return next((path.with_suffix("") for path in found), None)
 
 
