@@ -15,6 +15,7 @@ from ..inference.model import Model
 from ..inference.opening import ModelChoice
 from ..suggestion.memory.memories import memory_fingerprint
 from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ..suggestion.memory.weights import own_weights
 from .errors import StudyError, UsageError
 from .run import SCHEMA
 
@@ -28,7 +29,8 @@ class StudyModel:
     """A model as the driver found it; travels to the workers.
 
     id, name: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
-    generations, by reflective measure. memory: what is read beside it. version: the driver's Assay.
+    generations, by reflective measure. memory: what is read beside it. weights: the fingerprint of that memory. version: the driver's
+    Assay.
     """
 
     choice: ModelChoice
@@ -38,6 +40,7 @@ class StudyModel:
     prompts: Mapping[Task, str]
     questions: Mapping[str, Question]
     memory: Scope = DEFAULT_SCOPE
+    weights: str = ""
     version: str = __version__
 
     def question(self, study: str) -> dict[str, str | int | Sequence[str]]:
@@ -55,6 +58,12 @@ class StudyModel:
             raise Changed(
                 f"{self.choice.where or 'the embedded model'} is the model {model.fingerprint.id} for the worker, and was {self.id} "
                 "when the run began: have the same one in its place, everywhere"
+            )
+        if memory_fingerprint(model, self.memory) != self.weights:
+            model.close()
+            raise Changed(
+                "the weights of the project memory are others for the worker than when the run began: have the same file in each data "
+                f"folder ({own_weights(self.id)}, `assay model memory` makes it), or none in any"
             )
         return model
 
@@ -75,9 +84,8 @@ def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = F
         prompts = {
             task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=mixed) for task in tasks
         }
-        found = StudyModel(
-            choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions_for(model) if reflective else {}, memory
-        )
+        questions = questions_for(model) if reflective else {}
+        found = StudyModel(choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions, memory, mixed)
     if reflective and not found.questions:
         raise UsageError(f"{choice.where} takes texts instead of tokens, so it can't be asked about what it wrote: leave --reflective out")
     return found

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.model import opened_on_one_thread
+from assay.inference.project_memory.weights import SHIPPED
+from assay.offline_eval.model import Changed, model_of, opened_on_one_thread
+from assay.suggestion.memory.weights import own_weights
 
 
 def test_a_workers_transformers_model_is_run_by_one_thread(tmp_path: Path) -> None:
@@ -29,3 +33,17 @@ def test_a_workers_gguf_is_opened_without_torch(tiny_gguf: Path) -> None:
         f"with opened_on_one_thread(ModelChoice({str(tiny_gguf)!r})): print('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+def test_a_worker_with_other_weights_of_the_project_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = model_of(ModelChoice(), ("line",))
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "other machine"))
+    asked.open_in_worker().close()
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "another"))
+    weights = json.loads(SHIPPED.read_text())
+    weights["file"]["bias"] += 1
+    own_weights(asked.id).parent.mkdir(parents=True)
+    own_weights(asked.id).write_text(json.dumps(weights))
+    with pytest.raises(Changed, match="weights of the project memory are others for the worker"):
+        asked.open_in_worker()
+    replace(asked, memory="off", weights="").open_in_worker().close()
