@@ -32,6 +32,8 @@ from ...suggestion.memory.folder import Version, as_code, code_in, listing
 from ...suggestion.memory.ignored import GITIGNORE
 
 LOOK_S = 30.0
+# A folder without an index is read from its start, for nothing while it is as it was: the wait doubles, up to this.
+_MAX_LOOK_S = 3600.0
 # One change makes several events, and a program that writes a file in place needs a moment.
 DEBOUNCE_S = 0.2
 # After a look that took long, the next waits so many times as long.
@@ -106,7 +108,7 @@ class FollowedProject:
 
     def _follow(self) -> None:
         self._tell(ProjectState(str(self.root), "reading"))
-        events = FileEvents(self._wake, _CHANGES, _concerns_code)
+        events, wait = FileEvents(self._wake, _CHANGES, _concerns_code), LOOK_S
         try:
             while not self._closed.is_set():
                 began = time.monotonic()
@@ -116,10 +118,15 @@ class FollowedProject:
                     self._give_up(str(error))
                 except Exception as error:
                     _log.exception("The project %s can't be followed.", self.root)
-                    self._give_up(type(error).__name__)
+                    self._give_up(_reason(error))
                 took = time.monotonic() - began
-                # Without an index no event is waited for: what was in the way may be gone at the next look.
-                if self._wake.wait(LOOK_S) or self.project is None:
+                if self.project is None:
+                    events.follow(())
+                    self._closed.wait(max(wait, _REST * took))
+                    wait = min(2 * wait, _MAX_LOOK_S)
+                    continue
+                wait = LOOK_S
+                if self._wake.wait(LOOK_S):
                     self._closed.wait(DEBOUNCE_S + _REST * took)
         finally:
             events.close()
@@ -189,6 +196,13 @@ class FollowedProjects:
         """The index of a folder; None where there is none, or not yet."""
         project = self._projects.get(root)
         return None if project is None else project.project
+
+
+def _reason(error: Exception) -> str:
+    """Why a folder can't be read, for people."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror + (f" ({error.filename})" if error.filename else "")
+    return f"an error of Assay's own ({type(error).__name__}), which the log has"
 
 
 def _concerns_code(event: FileSystemEvent) -> bool:
