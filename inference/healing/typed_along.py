@@ -79,14 +79,13 @@ class TypedAlong:
         return found
 
     def _shares(self, step: _Step, written: bytes) -> tuple[float, ...]:
-        reached = np.concatenate(([0.0], np.cumsum(step.weights, dtype=np.float64)))
         shorter = step.only_it  # of the tokens that are a beginning of what is typed
         shares = [_log_share(step.one_byte, step.total)][: len(written)]
         for size in range(2, len(written) + 1):
             first, same, last = self._vocabulary.range_of(written[:size])
             first, same, last = first - step.first, same - step.first, last - step.first
-            agreeing = shorter + float(reached[last] - reached[first])
-            shorter += float(reached[same] - reached[first])
+            agreeing = shorter + float(step.weights[first:last].sum(dtype=np.float64))
+            shorter += float(step.weights[first:same].sum(dtype=np.float64))
             shares.append(_log_share(agreeing, step.total))
         return tuple(shares)
 
