@@ -69,10 +69,10 @@ class ProjectMemory:
         while len(self._open) > _MAX_OPEN_FILES:
             del self._open[next(iter(self._open))]
         lookups = [Lookup(opened.index(before, after), self.spelling, next_words, first_lines=(0, before.count("\n")))]
-        if project is not None:
-            others = project.others(path, before + after)
+        scope = "file"
+        if project is not None and (others := project.others(path, before + after)).any():
             lookups.append(Lookup(project.index, self.spelling, next_words, allowed=others, paths=project.paths))
-        scope = "file" if project is None else "project"
+            scope = "project"
         gains = self._weights.gains[scope]
         return Memory(scope, self._version, before[-2 * TAIL :], tuple(lookups), self.spelling, gains)
 

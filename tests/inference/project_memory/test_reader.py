@@ -218,3 +218,11 @@ def test_a_fingerprint_tells_weights_apart_and_not_scopes(embedded: LlamaModel, 
 
 def test_without_a_project_the_memory_is_the_files(memory: ProjectMemory) -> None:
     assert memory.at(FILE, "").scope == "file"
+
+
+def test_a_project_without_other_files_counts_as_the_open_file_alone(memory: ProjectMemory) -> None:
+    for files in ([], [("app.py", FILE)], [("copy.py", FILE)]):
+        memory.project = project_of(files)
+        assert memory.at(FILE, "", "app.py").scope == "file"
+    memory.project = project_of([("app.py", FILE), ("registry.py", OTHER)])
+    assert memory.at(FILE, "", "app.py").scope == "project"
