@@ -112,6 +112,7 @@ def status(folder: Path) -> str:
 
 def pause(folder: Path, minutes: float) -> str:
     """Pause a run and wait until it is idle."""
+    folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "paused", str(time.time() + 60 * minutes))
     begun = time.monotonic()
     while (state := state_of(folder)) is not None and not state.get("paused"):

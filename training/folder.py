@@ -18,6 +18,7 @@ import argparse
 import contextlib
 import fcntl
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,13 @@ def write_text(path: Path, text: str) -> None:
     """Write a file, whole or not at all."""
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def copy_whole(source: Path, path: Path) -> None:
+    """Copy a file, whole or not at all."""
+    temporary = path.with_name(path.name + ".tmp")
+    shutil.copy(source, temporary)
     temporary.replace(path)
 
 

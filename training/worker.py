@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import json
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -23,7 +22,7 @@ from safetensors.torch import save_file
 from . import schedule
 from .data import WORKER_SEEDS, Row, Rows, load
 from .export import write_gguf
-from .folder import add_options, only_one, paused_until, wanted, write_text
+from .folder import add_options, copy_whole, only_one, paused_until, wanted, write_text
 from .model import Llama
 from .shipped import read
 from .steps import Steps
@@ -156,6 +155,7 @@ class Run:
     def advance(self, checkpoint: Path, curve: Path, rate: Callable[[Progress], float], done: Callable[[], bool]) -> None:
         """Train until it is done, and save. Raises Stopped once it has saved where the run is to end."""
         progress, mean, saved = self.progress, 0.0, time.monotonic()
+        begun_at = progress.step
 
         def draw(thread: int) -> Row:
             return self.rows[thread].row()
@@ -183,10 +183,12 @@ class Run:
             if time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                 self.save(checkpoint)
                 saved = time.monotonic()
-        self.save(checkpoint)
+        if progress.step > begun_at:
+            self.save(checkpoint)
         if self.stopping:
             raise Stopped
-        self.record(curve, mean)
+        if progress.step > begun_at:
+            self.record(curve, mean)
 
     def record(self, curve: Path, mean: float) -> None:
         """Append a line to a loss curve (nats per token)."""
@@ -214,8 +216,7 @@ class Run:
         """Make a file to ship in a branch of its own, off the main run as it stands. Raises Stopped."""
         checkpoint, curve = self.folder / f"decay-{millions}M.pt", self.folder / f"decay-{millions}M.jsonl"
         if not checkpoint.exists():
-            shutil.copy(self.folder / "checkpoint.pt", checkpoint.with_suffix(".tmp"))
-            checkpoint.with_suffix(".tmp").replace(checkpoint)
+            copy_whole(self.folder / "checkpoint.pt", checkpoint)
         begun, end = self.progress.tokens, millions * schedule.MILLION
         self.tell(doing=f"makes export-{millions}M.gguf")
         self.resume(checkpoint)
@@ -226,8 +227,8 @@ class Run:
 
     def go(self) -> None:
         """Train until somebody ends it. Raises Stopped."""
-        if not (self.folder / "export-0M.gguf").exists():
-            shutil.copy(self.start, self.folder / "export-0M.gguf")
+        if not (first := self.folder / "export-0M.gguf").exists():
+            copy_whole(self.start, first)
         main = self.folder / "checkpoint.pt"
 
         def next_file() -> int | None:

@@ -21,10 +21,13 @@ from pathlib import Path
 
 import platformdirs
 
+from assay.calibration.calibrator import CalibratorError
+from assay.inference.errors import ModelError
 from assay.offline_eval.progress import duration
 
 from ..folder import exported
 from ..paths import CACHE
+from .blocks import BlockError
 from .driver import Owed, RemakeError, owed, remake, wanted
 from .evidence import PAGES, REPORTS, SHIPPED, not_measured, stale, withdraw
 from .present import present
@@ -43,11 +46,12 @@ def main() -> int:
     work = given.out.absolute() if given.out else platformdirs.user_cache_path("assay") / "remake"
     # Neither here nor in the steps count calibrators and weights that somebody fitted for themselves.
     os.environ["ASSAY_DATA_HOME"] = str(work / "data")
-    now, steps = present(), {step.name: step for step in STEPS}
+    steps = {step.name: step for step in STEPS}
     tree = _copied(work) if given.out else ROOT
     machine, lacking = _found(given.python)
-    place = Workplace(work, tree, now, steps, TRIAL if given.trial else FULL, {**machine, "workers": str(given.workers)})
     try:
+        now = present()
+        place = Workplace(work, tree, now, steps, TRIAL if given.trial else FULL, {**machine, "workers": str(given.workers)})
         chosen = wanted(steps, given.only)
         if given.dry_run:
             return _tell(place, owed(place, chosen, lacking))
@@ -55,7 +59,7 @@ def main() -> int:
             print(f"withdrawn: {one.what} (of {one.of})", file=sys.stderr)
         os.nice(max(0, NICE - os.nice(0)))
         failed = [] if given.withdraw else remake(place, chosen, lacking, present)
-    except RemakeError as error:
+    except (RemakeError, BlockError, CalibratorError, ModelError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -115,7 +119,7 @@ def _found(python: Path | None) -> tuple[dict[str, str], dict[str, str]]:
     """What the steps' commands name that is found on this machine; and what is not, by name of a program."""
     named = str(python.absolute()) if python else next((name for name in _PYTHONS if _runs(name)), "")
     exported = _exported()
-    f16 = exported.with_name(f"{exported.name}.f16.gguf") if exported else None
+    f16 = exported / "f16.gguf" if exported else None
     there = {
         "python312": bool(named),
         "corpus": (CACHE / "corpus.jsonl").is_file(),
