@@ -204,7 +204,7 @@ SETTINGS: tuple[Setting, ...] = (
         whole(1, 8),
         4,
         "How many different suggestions you get when you ask for them. The second and later ones have a probability only if a calibrator "
-        "was fitted with the same number of alternatives. The calibrators that come with Assay were fitted with 4.",
+        "was fitted with the same number of alternatives: Assay's own for several suggestions were fitted with 4.",
     ),
     _budget("prefixTokens", 1, "How much of the file before the cursor the model sees."),
     _budget("suffixTokens", 0, "How much of the file after the cursor the model sees."),
@@ -227,7 +227,7 @@ SETTINGS: tuple[Setting, ...] = (
         DEFAULT_SCOPE,
         "Which of your files are read for what comes next, besides what the model is shown: the open file and the other files of its "
         "workspace folder (`project`), the open file alone (`file`), or none (`off`). What is read stays in memory. Files with secrets, "
-        "and those that git ignores, are not read. `off` has calibrators of its own.",
+        "and those that git ignores, are not read. With `off`, suggestions show no probability until a calibrator is fitted with it.",
     ),
     Setting(
         "maxMs",
