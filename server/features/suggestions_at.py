@@ -126,7 +126,8 @@ def _read_along(ls: AssayServer, document: Document, at: Position, shown_before:
         return ReadAlong("off")
     before, after, _ = ls.protocol.notebooks.around(document, at, REACH)
     root, path = below_root(document.uri, ls.roots)
-    return ReadAlong(ls.settings.memory, before[: len(before) - shown_before], after[shown_after:], root, path)
+    rest = before[: max(0, len(before) - shown_before)]
+    return ReadAlong(ls.settings.memory, rest, after[shown_after:], root, path, document.line_count)
 
 
 def _path_in(uri: str) -> str:

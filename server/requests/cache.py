@@ -25,8 +25,8 @@ MAX_TYPED = 1_300
 TAIL, MAX_LOOKED_AT = 64, 200
 # All that is remembered, in bytes: 512 lines of 64 tokens, or the last 370 blocks of 160.
 MAX_SIZE = 16_000_000
-# One token with its numbers: 222 bytes on 64-bit CPython 3.11.
-_TOKEN_SIZE = 256
+# One token with its numbers, and each of its shares for who types along: 222 and 32 bytes on 64-bit CPython 3.11.
+_TOKEN_SIZE, _SHARE_SIZE = 256, 32
 
 # Ends that say nothing of how a text goes on.
 _CUT_SHORT = (StopReason.TOKENS, StopReason.TIME)
@@ -43,6 +43,11 @@ class _Entry:
     number: int
     text_hash: int
     size: int
+
+
+def _size(generation: Generation) -> int:
+    shares = sum(len(token.shares) for token in generation.tokens)
+    return sys.getsizeof(generation.text) + _TOKEN_SIZE * len(generation.tokens) + _SHARE_SIZE * shares
 
 
 class GenerationCache:
@@ -73,7 +78,7 @@ class GenerationCache:
             if older.text_hash == text_hash and 0 < len(older.generations) < len(generations):
                 generations = _behind_first(older.generations[0], generations)
             self._drop(place)
-        size = sum(map(sys.getsizeof, place[2:])) + sum(sys.getsizeof(g.text) + _TOKEN_SIZE * len(g.tokens) for g in generations)
+        size = sum(map(sys.getsizeof, place[2:])) + sum(map(_size, generations))
         self._kept += 1
         entry = _Entry(place, generations, self._kept, text_hash, size)
         self._entries[place] = entry

@@ -15,9 +15,10 @@ from .request import GenerationRequest
 
 # Suggestions that an editor may still accept or ask about.
 _MAX_GIVEN = 200
-# Of the latest of them the texts around are kept, too, up to 30 KB each: what is accepted or explained beyond what is known of it is one
-# of these, for an older one is no longer on the screen.
-_MAX_WITH_TEXTS = 32
+# Of the latest of them the texts around are kept, too: what is accepted or explained beyond what is known of it is one of these, for an
+# older one is no longer on the screen. Those of one request have the same texts; with a project memory these are up to half a million
+# characters in a large file.
+_MAX_WITH_TEXTS = 16
 
 
 @dataclass(frozen=True, slots=True)

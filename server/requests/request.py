@@ -20,7 +20,7 @@ class ReadAlong:
     """What a project memory reads at a place, besides the place's own texts.
 
     scope: what may be read. before, after: the text of the file in front of the prefix and behind the suffix. root: the workspace folder
-    that the file is in, empty for none; path: the file's, below that.
+    that the file is in, empty for none; path: the file's, below that. lines: how many the document has, of a notebook the cell.
     """
 
     scope: Scope = "off"
@@ -28,6 +28,7 @@ class ReadAlong:
     after: str = ""
     root: str = ""
     path: str = ""
+    lines: int = 0
 
 
 class Priority(IntEnum):

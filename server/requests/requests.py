@@ -15,6 +15,7 @@ from itertools import islice
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
+from ...suggestion.memory.memories import in_reach
 from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range, count_line_ends
 from ...suggestion.suggest import prompt_mismatch, purpose_at, suggestion_of
@@ -157,7 +158,9 @@ class Requests:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
         settings, request, place = self._settings(), given.request, given.request.place
-        if settings.speculate and given.has_texts and self._paused_until() is None:
+        # What was read for it is no longer what is to be read, once the setting has changed.
+        as_before = request.memory.scope == settings.memory
+        if settings.speculate and given.has_texts and as_before and self._paused_until() is None:
             prefix = place.prefix + given.suggestion.text
             kind = kind_at(prefix, place.suffix, place.language, cut=request.cut) if settings.kind == "auto" else settings.kind
             behind = replace(request, place=replace(place, prefix=prefix, kind=kind), settings=self._live.settings, count=1)
@@ -337,14 +340,14 @@ def _seen_before(given: Given) -> tuple[SeenBefore, ...]:
     """The lines of the user's files that the text of a suggestion was in when it was made; of its own file as long as that is known."""
     place, memory = given.request.place, given.request.memory
     # A long file is not read from its beginning.
-    first = place.range.start.line - count_line_ends(memory.before + place.prefix)
+    first = place.range.start.line - count_line_ends(in_reach(memory.before + place.prefix))
     seen = [
         SeenBefore(source.path, source.line + (first if source.path is None else 0))
         for source in given.generation.sources
         if source.path is not None or given.has_texts
     ]
-    # In a notebook the lines of earlier cells are before the first.
-    return tuple(each for each in seen if each.line >= 1)
+    # In a notebook the lines of other cells are before the first, or behind the last.
+    return tuple(each for each in seen if each.file or 1 <= each.line <= memory.lines)
 
 
 def _differing(possible: Iterator[Given]) -> Iterator[Given]:

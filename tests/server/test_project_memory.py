@@ -175,6 +175,35 @@ async def test_a_folder_that_could_not_be_read_is_read_once_it_can_be(tmp_path: 
         followed.close()
 
 
+async def test_a_folder_that_can_not_be_read_is_tried_more_and_more_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed_project, "LOOK_S", 0.05)
+    monkeypatch.setattr(folder, "MAX_ENTRIES", 1)
+    states: list[ProjectState] = []
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    idle = threading.Event()
+    idle.set()
+    followed = FollowedProject(tmp_path, states.append, idle)
+    try:
+        for number in range(40):
+            followed.use_buffer("a.py", f"x = {number}\n")
+            await asyncio.sleep(0.04)
+        # At 0, .05, .15, .35, .75 and 1.55 seconds.
+        assert 1 <= [each.state for each in states].count("given up") <= 6
+    finally:
+        followed.close()
+
+
+async def test_in_a_long_file_with_a_long_prompt_the_line_that_is_named_is_the_one_that_was_seen(tmp_path: Path) -> None:
+    async with asking(tmp_path, {}, **{"context.prefixTokens": 16_384}) as one:
+        uri, text = (tmp_path / "long.py").as_uri(), "# filler\n" * 40_000 + store("index") + "\n\n" + "# something else\n" * 3_000
+        one.client.open(uri, text + CALL)
+        item, *_ = await one.client.complete(uri, text.count("\n") + 1, len(CALL.split("\n")[1]), invoked=True)
+        assert item["insertText"].startswith("_index")
+        told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
+        assert told["seen_before"][0] == {"file": None, "line": 40_006}
+
+
 async def test_each_folder_has_a_memory_of_its_own_and_a_file_outside_has_none(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     (tmp_path / "two/main.py").write_text(store("folder"))

@@ -25,7 +25,7 @@ from assay.server.model.live import LiveModel
 from assay.server.requests.cache import GenerationCache
 from assay.server.requests.counts import RequestCounts
 from assay.server.requests.hidden import identity_of
-from assay.server.requests.request import GenerationRequest, GenerationResult
+from assay.server.requests.request import GenerationRequest, GenerationResult, ReadAlong
 from assay.server.requests.requests import Requests
 from assay.server.settings.settings import DEFAULTS, LiveSettings
 from assay.server.tracking.event_writer import EventWriter, LogTarget
@@ -121,7 +121,7 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
     model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
     async with requests_to(model) as (requests, live, _, _):
         (suggestion,) = await requests.suggestions(
-            GenerationRequest("u", Place("def f", "", AT, language="python"), invoked=False), lambda: True
+            GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory)), lambda: True
         )
         assert (suggestion.kind, suggestion.text) == ("line", "(x):")
         while live.scheduler.busy:
@@ -130,6 +130,19 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
         assert live.cache.find("u", "def f(x):", "", "function") is not None
+
+
+async def test_once_other_files_are_to_be_read_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
+    chosen = [DEFAULTS]
+    async with requests_to(model, lambda: chosen[0]) as (requests, live, _, _):
+        ask = GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory))
+        (suggestion,) = await requests.suggestions(ask, lambda: True)
+        while live.scheduler.busy:
+            await asyncio.sleep(0.01)
+        chosen[0] = replace(DEFAULTS, memory="off")
+        assert requests.accepted(suggestion.id) is not None
+        assert not live.scheduler.busy
 
 
 async def test_in_a_pause_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
