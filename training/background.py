@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes.util
+import importlib.util
 import json
 import os
 import signal
@@ -31,16 +33,21 @@ from .paths import CACHE
 
 ROOT = Path(__file__).parent.parent
 FOLDER = CACHE / "background"
-# Freed memory is kept: given back and taken anew, its pages cost more time than the arithmetic. One arena, since a thread's own is small.
-ENVIRONMENT = {
-    "MALLOC_MMAP_THRESHOLD_": str(8 << 30),
-    "MALLOC_TRIM_THRESHOLD_": str(16 << 30),
-    "MALLOC_ARENA_MAX": "1",
-    "THP_MEM_ALLOC_ENABLE": "1",
-    "OMP_NUM_THREADS": "1",
-    "TORCHINDUCTOR_COMPILE_THREADS": "1",
-}
+ENVIRONMENT = {"THP_MEM_ALLOC_ENABLE": "1", "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+# Freed memory is kept: given back and taken anew, its pages cost more time than the arithmetic.
+GLIBC = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
+JEMALLOC = {"MALLOC_CONF": "thp:always,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0"}
 MAX_WAIT = 300.0  # seconds until a run has paused or ended: beside busy programs a step takes long
+
+
+def allocator() -> dict[str, str]:
+    """The environment for the allocator. With jemalloc, of the system or of Ray, threads do not wait for each other."""
+    found = ctypes.util.find_library("jemalloc")
+    ray = importlib.util.find_spec("ray")
+    for folder in (ray.submodule_search_locations or ()) if ray and not found else ():
+        if (own := Path(folder) / "core" / "libjemalloc.so").is_file():
+            found = str(own)
+    return {**JEMALLOC, "LD_PRELOAD": found} if found else GLIBC
 
 
 def state_of(folder: Path) -> dict[str, Any] | None:
@@ -65,7 +72,7 @@ def start(folder: Path, options: Sequence[str]) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     if (state := state_of(folder)) is not None:
         return f"it runs already{process(state)}"
-    environment = {**os.environ, **ENVIRONMENT, "TORCHINDUCTOR_CACHE_DIR": str(folder / "compiled")}
+    environment = {**os.environ, **ENVIRONMENT, **allocator(), "TORCHINDUCTOR_CACHE_DIR": str(folder / "compiled")}
     (folder / "status.json").unlink(missing_ok=True)
     with (folder / "log.txt").open("ab") as log:
         command = [sys.executable, "-u", "-m", "training.worker", str(folder), *options]
