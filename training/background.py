@@ -36,7 +36,7 @@ FOLDER = CACHE / "background"
 ENVIRONMENT = {"THP_MEM_ALLOC_ENABLE": "1", "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
 # Freed memory is kept: given back and taken anew, its pages cost more time than the arithmetic.
 GLIBC = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
-JEMALLOC = {"MALLOC_CONF": "thp:always,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0"}
+JEMALLOC = {"MALLOC_CONF": "thp:always,narenas:2,dirty_decay_ms:10000,muzzy_decay_ms:10000,oversize_threshold:0"}
 MAX_WAIT = 300.0  # seconds until a run has paused or ended: beside busy programs a step takes long
 
 
