@@ -19,6 +19,8 @@ import numpy as np
 
 from assay.calibration.metrics.intervals import rate_interval
 from assay.calibration.samples import Sample, read_samples
+from assay.inference.errors import ModelError
+from assay.offline_eval.line_completion.projects import ProjectError
 from assay.suggestion.memory.weights import own_weights
 
 from .corpus import held_out_files
@@ -42,8 +44,8 @@ def bits_per_byte(file: Path) -> tuple[str, Figure]:
 
 
 def assay(*arguments: str) -> None:
-    """Run a command of Assay's. Raises CalledProcessError."""
-    subprocess.run([sys.executable, "-m", "assay", *arguments], check=True)
+    """Run a command of Assay's; what it prints goes to stderr. Raises CalledProcessError."""
+    subprocess.run([sys.executable, "-m", "assay", *arguments], check=True, stdout=sys.stderr)
 
 
 def rows_of(name: str, bits: Figure, samples: Mapping[str, Sequence[Sequence[Sample]]]) -> list[tuple[str, ...]]:
@@ -90,6 +92,8 @@ def main() -> None:
         rows = [row for file in files for row in measured(file, args.out, args.per_project, args.workers)]
     except subprocess.CalledProcessError as error:
         sys.exit(f"{' '.join(error.cmd[1:])} ended with code {error.returncode}")
+    except (ModelError, ProjectError) as error:
+        sys.exit(str(error))
     print(table(("file", "bits per byte", "memory", *map(code, TASKS)), "lclccc", rows))
 
 

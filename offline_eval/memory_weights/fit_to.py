@@ -30,6 +30,9 @@ def fit_to(choice: ModelChoice, folders: Sequence[Path], per_project: int, out: 
         drawn = []
         for each in folders or listed_projects():
             code = code_of(each)
+            if len(code.files) < 2:
+                to_stderr(f"{code.project}: {counted(len(code.files), 'file')}, so there are no others to remember; it is left out")
+                continue
             places = places_in(code.project, code.files, per_project, _SEED)
             to_stderr(f"{code.project}: {counted(len(places), 'function')}")
             if places:
@@ -37,8 +40,11 @@ def fit_to(choice: ModelChoice, folders: Sequence[Path], per_project: int, out: 
         sizes = [sum(len(place.gaps) for place in places) for _, places in drawn]
         check_enough(sizes)
         progress = Progress("places", sum(sizes), None)
-        recorded = [recorder.record(code, places, progress) for code, places in drawn]
+        found_in = [recorder.record(code, places, progress) for code, places in drawn]
         progress.end()
+        recorded = [each for each in found_in if each.places]
+        sizes = [each.places for each in recorded]
+        check_enough(sizes)
         to_stderr(f"fitting to {counted(sum(sizes), 'place')}")
         found = fitted(recorded, model.fingerprint.id)
         path = out or own_weights(model.fingerprint.id)

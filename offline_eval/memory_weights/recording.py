@@ -28,7 +28,7 @@ _BEHIND = 80
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was recorded of one project. places: how many gaps were filled; steps: of all of them, by scope."""
+    """What was recorded of one project. places: how many gaps were filled; steps: of all of them, by scope, as many of each."""
 
     project: str
     places: int
@@ -47,7 +47,10 @@ class Recorder:
         self._spelling: Spelling = spelling
 
     def record(self, code: Code, places: Sequence[Place], progress: Progress) -> Recorded:
-        """Fill all gaps of a project's places. Raises StudyError where it is too large, and what `Model.generate` raises."""
+        """Fill the gaps of a project's places, but those in a file that is all that its project has.
+
+        Raises StudyError where the project is too large, and what `Model.generate` raises.
+        """
         try:
             others = project_of((file.path, file.text) for file in code.files)
         except ProjectTooLarge as error:
@@ -58,12 +61,14 @@ class Recorder:
             for task, gap in place.gaps:
                 hidden = FileWithGap(place.text, gap, task, self._settings)
                 before, after = place.text[: gap.start], place.text[gap.end :]
-                memories = [self._memories.at(before, after, place.path, scope, others) for scope in SOURCES]
-                found = self._forced(hidden, after, [memory for memory in memories if memory is not None])
-                for scope, each in zip(SOURCES, found.steps, strict=True):
+                asked = [self._memories.at(before, after, place.path, scope, others) for scope in SOURCES]
+                memories = {memory.scope: memory for memory in asked if memory is not None}
+                progress.step()
+                if memories.keys() < SOURCES.keys():
+                    continue
+                for scope, each in zip(memories, self._forced(hidden, after, list(memories.values())).steps, strict=True):
                     steps[scope] += each
                 count += 1
-                progress.step()
         return Recorded(code.project, count, steps)
 
     def _forced(self, hidden: FileWithGap, after: str, memories: Sequence[Memory]) -> Forced:

@@ -118,16 +118,16 @@ def _copied(work: Path) -> Path:
 def _found(python: Path | None) -> tuple[dict[str, str], dict[str, str]]:
     """What the steps' commands name that is found on this machine; and what is not, by name of a program."""
     named = str(python.absolute()) if python else next((name for name in _PYTHONS if _runs(name)), "")
-    exported = _exported()
-    f16 = exported / "f16.gguf" if exported else None
+    run = _exported()
+    f16 = run / "f16.gguf" if run else None
     there = {
         "python312": bool(named),
         "corpus": (CACHE / "corpus.jsonl").is_file(),
-        "exported": exported is not None and exported.is_dir(),
+        "exported": run is not None and run.is_dir(),
         "node": bool(shutil.which("npm")),
         "chromium": any(map(shutil.which, (os.environ.get("ASSAY_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"))),
     }
-    machine = {"python312": named, "exported": str(exported), "f16": f"--against {f16}" if f16 and f16.is_file() else ""}
+    machine = {"python312": named, "exported": str(run), "f16": f"--against {f16}" if f16 and f16.is_file() else ""}
     return machine, {program: PROGRAMS[program] for program, is_there in there.items() if not is_there}
 
 

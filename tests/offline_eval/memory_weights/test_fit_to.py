@@ -25,8 +25,10 @@ from assay.suggestion.memory.weights import own_weights
 def folders(root: Path, count: int) -> list[Path]:
     found = [root / f"p{number}" for number in range(count)]
     for number, folder in enumerate(found):
-        folder.mkdir()
-        (folder / "area.py").write_text("".join(FUNCTION.format(n=n) for n in range(number, number + 6)))
+        folder.mkdir(parents=True)
+        for half in (0, 3):
+            functions = "".join(FUNCTION.format(n=n) for n in range(number + half, number + half + 3))
+            (folder / f"area_{half}.py").write_text(functions)
     return found
 
 
@@ -65,6 +67,10 @@ def test_what_cannot_be_fitted_is_said_before_the_model_is_asked(tmp_path: Path,
         fit_to(choice, folders(tmp_path, 2), 4, out)
     with pytest.raises(UsageError, match="is a folder"):
         fit_to(choice, [tmp_path], 4, tmp_path)
+    for folder in (many := folders(tmp_path / "more", 3)):
+        (folder / "area_3.py").unlink()
+    with pytest.raises(StudyError, match="0 places in 0 projects"):
+        fit_to(choice, many, 4, out)
     assert not out.exists()
 
 
