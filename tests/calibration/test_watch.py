@@ -196,6 +196,7 @@ def test_without_file_events_changes_are_still_found(
     assert "changes are only looked for" in caplog.text
 
 
+@pytest.mark.slow
 def test_file_events_make_it_quick_in_a_folder_that_came_back_too(
     watched: RegistryWatch, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

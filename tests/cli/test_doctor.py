@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from house.running import assay
 from synthetic_samples import world
 
@@ -39,6 +40,7 @@ def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     assert "calibrate fit" in (checks["calibrator"]["mend"] or "")
 
 
+@pytest.mark.slow
 def test_the_log_of_events_is_named_with_its_size_and_what_is_wrong_with_it(tiny_gguf: Path, tmp_path: Path) -> None:
     log = tmp_path / "events.sqlite3"
 
@@ -53,6 +55,7 @@ def test_the_log_of_events_is_named_with_its_size_and_what_is_wrong_with_it(tiny
     assert found() == ("note", f"can't be used: {log}: it is not a log of Assay, and is left alone")
 
 
+@pytest.mark.slow
 def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_be_none(tiny_gguf: Path, tmp_path: Path) -> None:
     with open_model(tiny_gguf) as model:
         model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
@@ -73,6 +76,7 @@ def test_a_model_that_can_not_be_read_is_missing_and_the_exit_code_says_so(tmp_p
     assert str(tmp_path / "no.gguf") in (checks["model"]["detail"] or "")
 
 
+@pytest.mark.slow
 def test_a_missing_embedded_model_is_never_mended_from_a_registry_that_may_hold_another_assay(tmp_path: Path) -> None:
     package = tmp_path / "assay"
     for room in ("inference", "calibration", "cli"):

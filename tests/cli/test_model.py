@@ -10,6 +10,7 @@ from house.running import assay
 from ..inference.completion_server import Speech, serving
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_ends_with_1_and_a_wrong_address_with_2() -> None:
     for address, code, said in (("http://127.0.0.1:9", 1, "can't be reached"), ("http://", 2, "http://HOST:PORT")):
         ran = assay("model", "info", "--model", address)

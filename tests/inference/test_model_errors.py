@@ -106,6 +106,7 @@ def test_a_cache_larger_than_the_memory(tmp_path: Path) -> None:
         assert model.context_length == 4096
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits a process's address space as Linux does")
 def test_memory_that_the_system_refuses(tmp_path: Path) -> None:
     path = write_tiny_gguf(tmp_path / "model.gguf", TinyModel(context_length=2**24))

@@ -94,6 +94,7 @@ async def test_other_files_are_not_read_where_the_setting_says_so(scope: str, tm
         assert (await one.client.request("assay/status"))["memory"] == []
 
 
+@pytest.mark.slow
 async def test_off_reads_nothing_of_the_open_file_either(tmp_path: Path) -> None:
     text = store("index") + "\n\n" + "# something else\n" * 3_000
     for scope in ("off", "file"):
@@ -133,6 +134,7 @@ async def test_what_an_editor_has_not_saved_counts_over_the_disk_until_it_is_clo
         await one.until(lambda text: text.startswith("_index"))
 
 
+@pytest.mark.slow
 async def test_unsaved_text_still_counts_after_the_memory_was_off(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         uri = (tmp_path / "app/db.py").as_uri()
@@ -194,6 +196,7 @@ async def test_a_folder_that_can_not_be_read_is_tried_more_and_more_seldom(tmp_p
         followed.close()
 
 
+@pytest.mark.slow
 async def test_in_a_long_file_with_a_long_prompt_the_line_that_is_named_is_the_one_that_was_seen(tmp_path: Path) -> None:
     async with asking(tmp_path, {}, **{"context.prefixTokens": 16_384}) as one:
         uri, text = (tmp_path / "long.py").as_uri(), "# filler\n" * 40_000 + store("index") + "\n\n" + "# something else\n" * 3_000
@@ -204,6 +207,7 @@ async def test_in_a_long_file_with_a_long_prompt_the_line_that_is_named_is_the_o
         assert told["seen_before"][0] == {"file": None, "line": 40_006}
 
 
+@pytest.mark.slow
 async def test_each_folder_has_a_memory_of_its_own_and_a_file_outside_has_none(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     (tmp_path / "two/main.py").write_text(store("folder"))

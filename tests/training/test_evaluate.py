@@ -61,6 +61,7 @@ def test_an_untrained_model_has_the_bits_of_a_uniform_guess_and_the_n_grams_are_
     assert figures["bits per byte, n-gram"].value < 0.5 * figures["bits per byte"].value  # they were counted on these very files
 
 
+@pytest.mark.slow
 def test_n_grams_of_the_file_itself_complete_its_lines_and_an_untrained_model_does_not(model: LlamaModel) -> None:
     ngrams = NGrams(model.tokenize("".join(f.text for f in FILES) * 3), SHAPE.vocabulary, order=12)
     figures = line_figures(model, ngrams, FILES, 24)

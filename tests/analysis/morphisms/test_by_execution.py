@@ -181,6 +181,7 @@ def test_many_generated_programs_do_the_same_after_any_equivalent_rewrite(seed: 
     check_every_site(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @FEW
 @given(st.integers(0, 10**9))

@@ -37,6 +37,7 @@ def test_a_chain_takes_another_morphism_before_one_that_it_had_and_ends_where_no
     assert chain("x = 1\n", morphisms("python", equivalent=True), "seed", 3) == []
 
 
+@pytest.mark.slow
 def test_an_injected_bug_is_one_that_a_test_notices() -> None:
     for kind in (None, "off_by_one", "missing_negation", "wrong_operator"):
         step = inject(PROGRAM, "python", "seed", kind=kind, outcomes=outcomes)

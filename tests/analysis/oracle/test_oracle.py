@@ -101,6 +101,7 @@ def test_one_test_more_that_passes_does_not_make_up_for_one_that_fails(oracle: O
     assert oracle.verdict("shop.py", swapped).label is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -81,6 +81,7 @@ def test_depends_on_what_is_installed():
 """
 
 
+@pytest.mark.slow
 def test_the_whole_suite_is_not_believed_either_where_the_unchanged_program_fails_in_it(tmp_path: Path, python: Path) -> None:
     flag = python.parent.parent / "flag-of-the-oracle"
     flag.touch()
@@ -163,6 +164,7 @@ def test_alone():
 """
 
 
+@pytest.mark.slow
 def test_all_tests_that_a_started_process_may_serve_belong_to_every_line(tmp_path: Path, python: Path) -> None:
     files = {"shop.py": SHOP, "test_shop.py": SHARED, "test_other.py": "import shop\ndef test_other():\n    assert shop.total([1]) == 1\n"}
     with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:

@@ -95,6 +95,7 @@ def test_the_stated_error_of_a_moved_map_is_its_true_one() -> None:
     assert np.mean(np.abs(z) < 1.96) == pytest.approx(0.95, abs=0.04)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 60), st.integers(0, 2**31), st.sampled_from([0.0, 1.0]), st.booleans())
 def test_one_class_and_measures_that_do_not_vary_give_a_finite_map(n: int, seed: int, share: float, constant: bool) -> None:

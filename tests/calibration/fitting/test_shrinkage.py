@@ -166,6 +166,7 @@ def test_a_calibrator_with_levels_gives_each_project_its_own_number_and_survives
     assert load(tmp_path / "c.json") == found
 
 
+@pytest.mark.slow
 def test_a_childs_number_is_nearer_to_its_projects_rate_than_the_root_map_is() -> None:
     samples, _ = world(6000, projects=30, between=1.0, seed=4)
     found = fit(samples, "exact_match", levels=["project"], resamples=50).calibrator

@@ -22,6 +22,7 @@ def true_of(world: World) -> Floats:
     return world.true(world.quantiles())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [World(-0.4, 0, 0, 1.8), World(-3.0, 0, 40_000, 1.3)], ids=["independent", "projects"])
 def test_the_truth_of_a_world_is_what_a_very_large_draw_of_it_comes_to(world: World) -> None:
     z, y, group = replace(world, n=400_000).draw(np.random.default_rng(0))

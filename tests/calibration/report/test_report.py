@@ -118,6 +118,7 @@ def test_an_infinite_log_loss_is_said_and_everything_else_is_as_without_a_bound(
     assert re.search(r"\| log loss, nats \| infinite \| 0\.\d+ .*\|  \|", (tmp_path / "report.md").read_text())
 
 
+@pytest.mark.slow
 def test_many_groups_are_dealt_into_blocks_and_every_sample_stays(tmp_path: Path) -> None:
     made = fitted_to(world(1200, projects=400)[0])
     found = json.loads(report([made], tmp_path).document)["reports"][0]
@@ -178,6 +179,7 @@ def test_every_colour_of_a_picture_has_one_for_the_dark(made: tuple[Report, Path
     assert "@media screen and (prefers-color-scheme:dark)" in svg
 
 
+@pytest.mark.slow
 def test_a_picture_of_many_samples_is_hardly_larger_than_one_of_few(made: tuple[Report, Path]) -> None:
     many = {f"{picture.name}.svg": len(picture.svg) for picture in pictures(measured(fitted_to(world(20_000)[0])))}
     assert max(many.values()) < 300_000
@@ -222,6 +224,7 @@ def test_few_samples_can_be_reported(count: int, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == FILES
 
 
+@pytest.mark.slow
 def test_one_class_is_reported_with_what_is_defined(tmp_path: Path) -> None:
     made = fit([sample(i, project=f"p{i % 6}", total_logprob=-1.0 - i % 4) for i in range(20)], "exact_match", date=DATE)
     found = json.loads(report([made], tmp_path).document)["reports"][0]

@@ -42,6 +42,7 @@ def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: P
     assert "before" not in text
 
 
+@pytest.mark.slow
 def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
     both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(tmp_path / "s.jsonl", both)

@@ -23,6 +23,7 @@ def opened(path: Path, **options: int) -> LlamaModel:
     return LlamaModel(path, threads=1, kv_type="f32", flash_attention=False, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @EACH
 def test_every_number_is_a_fresh_contexts_whatever_came_before(write: Write, tmp_path: Path) -> None:
     path = write(tmp_path / "model.gguf")

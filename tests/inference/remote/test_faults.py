@@ -41,6 +41,7 @@ def garbling(seed: int, which: int) -> Callable[[Any], Any]:
     return lambda answer: with_one_part_changed(answer, chance) if next(numbers) == which else answer
 
 
+@pytest.mark.slow
 def test_nonsense_while_a_model_is_opened_is_an_error_of_ours_or_does_no_harm() -> None:
     speech = Speech()
     with serving(speech) as address:
@@ -50,6 +51,7 @@ def test_nonsense_while_a_model_is_opened_is_an_error_of_ours_or_does_no_harm() 
                 assert model.generate(model.fim("x", "y"), stop=LINE, max_tokens=2).tokens
 
 
+@pytest.mark.slow
 def test_nonsense_from_an_open_model_is_an_error_of_ours_or_does_no_harm() -> None:
     speech = Speech()
     with serving(speech) as address, RemoteModel(address, timeouts=QUICK) as model:

@@ -68,6 +68,7 @@ def test_a_map_that_was_fitted_alone_has_no_log_loss_of_another(tmp_path: Path) 
     assert "toward these samples" not in text
 
 
+@pytest.mark.slow
 def test_a_calibrator_without_enough_samples_is_told_in_short(parent: Calibrator, tmp_path: Path) -> None:
     few, enough = mine(parent, n=8), mine(parent, n=900)
     assert (few.fit.calibrator.status, enough.fit.calibrator.status) == ("insufficient", "informative")

@@ -274,6 +274,7 @@ async def children(client: Client, count: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_the_status(
     answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,6 +144,7 @@ async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: P
         assert math.exp(said["measures"]["agreement"]) < 1
 
 
+@pytest.mark.slow
 async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
     tiny_gguf: Path, tmp_path: Path
 ) -> None:
@@ -274,6 +275,7 @@ async def test_a_request_that_can_not_even_be_understood_ends_as_failed(answerin
         assert (await outcomes(client))["failed"] == 1
 
 
+@pytest.mark.slow
 async def test_the_menu_is_registered_and_taken_back_as_the_setting_changes_where_the_editor_allows_it(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         result = await client.initialize(configuration=True, registers=True)
@@ -360,6 +362,7 @@ async def test_an_item_of_the_menu_that_is_selected_decides_what_is_asked_and_is
     assert requests_of(log)[-1]["kind"] == "function"
 
 
+@pytest.mark.slow
 async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_gguf: Path, tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         client.configuration = {"model": str(answering_gguf), "showUncalibrated": False}
@@ -379,6 +382,7 @@ async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
     answering_gguf: Path, tiny_gguf: Path, tmp_path: Path
 ) -> None:
@@ -538,6 +542,7 @@ async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_th
         assert item["insertText"] == " answer"
 
 
+@pytest.mark.slow
 async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(
     answering_gguf: Path, tiny_gguf: Path
 ) -> None:
@@ -564,6 +569,7 @@ async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_
                 await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 async def test_settings_that_come_late_are_used_when_they_come_and_until_then_the_last_ones(answering_gguf: Path, tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         client.answers = False
@@ -590,6 +596,7 @@ async def test_settings_that_come_late_are_used_when_they_come_and_until_then_th
         assert items[0]["insertText"] == " answer"
 
 
+@pytest.mark.slow
 async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:
@@ -640,6 +647,7 @@ async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_wit
     assert b"project/" not in bytes_of(log)
 
 
+@pytest.mark.slow
 async def test_nothing_is_logged_before_a_client_has_said_that_nothing_is_to_be_logged(
     answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -170,6 +170,7 @@ async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_
         await process.close()
 
 
+@pytest.mark.slow
 async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_process, "_HUNG_S", 2.5)
     with serving(Speech(pause_s=1.0)) as address:  # 3 s and more, in which the model looks for a cancel
@@ -185,6 +186,7 @@ async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(mo
             await process.close()
 
 
+@pytest.mark.slow
 async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(answering_gguf, path)
@@ -279,6 +281,7 @@ async def test_whatever_keeps_a_process_from_starting_is_told_to_each_request(ch
         await process.close()
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_away_is_tried_again_by_later_requests_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_process, "_TRY_AGAIN_S", 0.0)
     port, states = free_port(), list[State]()

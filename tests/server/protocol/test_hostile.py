@@ -99,6 +99,7 @@ async def test_no_request_is_left_without_an_answer_for_its_id_or_its_method(ans
         assert len(await client.complete(URI, 0, 2)) == 1
 
 
+@pytest.mark.slow
 async def test_each_request_among_ten_thousand_malformed_or_untimely_messages_has_one_answer_and_the_server_goes_on(
     answering_gguf: Path, tmp_path: Path
 ) -> None:

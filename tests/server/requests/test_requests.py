@@ -88,6 +88,7 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
         assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
 
 
+@pytest.mark.slow
 async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, live, _, _):
         await live.loaded()

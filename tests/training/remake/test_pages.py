@@ -95,6 +95,7 @@ def test_a_reflective_measure_stands_beside_the_free_one() -> None:
     assert [(row[0], row[2], row[-1]) for row in rows] == [("`total_logprob`", "300", "0"), ("`ask_true`", "300", "75")]
 
 
+@pytest.mark.slow
 def test_what_a_memory_brings_is_told_of_each_scope_with_calibrators_of_the_whole_projects() -> None:
     whole = world(400, projects=6)[0]
     # Of the file alone half as much is right, and nothing in the measures says so.

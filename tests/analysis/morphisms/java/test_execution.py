@@ -46,6 +46,7 @@ def check_unchanged(jvm: Runner, items: Sequence[tuple[str, str]], changed: Sequ
     assert not wrong, wrong[0]
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_sites_in_programs_made_to_break_the_morphisms_keeps_all_that_they_print(jvm: Runner) -> None:
     sources = [path.read_text(encoding="utf-8") for path in PROGRAMS]
     # a statement that is not used is the same everywhere: the other morphisms have more to go wrong
@@ -119,6 +120,7 @@ def check_mostly_changed(found: dict[str, list[tuple[Report, Report]]]) -> None:
     assert changed > 0.5 * len(every), (changed, len(every))
 
 
+@pytest.mark.slow
 @published
 def test_morphisms_that_are_not_equivalent_and_bugs_compile_and_mostly_change_what_tests_say(jvm: Runner) -> None:
     check_mostly_changed(endings(jvm, [*OTHER, *BUGS], 4, every=12))

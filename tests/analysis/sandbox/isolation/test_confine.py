@@ -139,6 +139,7 @@ attempt(lambda: os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn('/usr/bin/tr
     assert lines == ["refused PermissionError"] * 4 + ["got 0"]
 
 
+@pytest.mark.slow
 def test_cpu_time_counts_from_the_confinement_and_ends_the_process() -> None:
     assert alone("while True: pass", limits=Limits(cpu_s=0.5)).startswith("status -")
 
