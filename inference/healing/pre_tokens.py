@@ -4,8 +4,7 @@ A prompt that ends inside a pre-token ends where no text ended in training, and 
 write `me`. So a prompt ends before the pre-token at the cursor.
 
 The pieces are those of the byte-level tokenizers of today's code models (GPT-2, cl100k, Qwen2, StarCoder, DeepSeek-Coder …), or larger
-ones that have the same borders: words with the one space or sign before them, digits, runs of signs with the newlines behind them, white
-space. What they differ in is read off the vocabulary. A SentencePiece vocabulary has its borders there as well, though it may join more.
+ones that have the same borders: words with the one space or sign before them, digits, runs of signs, white space. What they differ in is read off the vocabulary. A SentencePiece vocabulary has its borders there as well, though it may join more.
 """
 
 from __future__ import annotations
@@ -29,7 +28,12 @@ _BORDER = re.compile(r"[^\W_](?=\s)")
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What a tokenizer joins. punctuation: a sign and the word behind it (`.load`). digits: several of them, or a space and one."""
+    """What a tokenizer joins.
+
+    punctuation: a sign and the word behind it (`.load`). Tokenizers that do also join newlines to the signs before them, and part them from
+        the indentation behind them; the others have white space in one piece.
+    digits: several of them, or a space and one.
+    """
 
     punctuation: bool
     digits: bool
@@ -45,7 +49,10 @@ def _pattern(pieces: Pieces) -> re.Pattern[str]:
     # Letters are \w without digits and underscore.
     word = r"(?:[^\r\n\w]|_)?[^\W\d_]+" if pieces.punctuation else r" ?[^\W\d_]+"
     number = r" ?\d+" if pieces.digits else r"\d"
-    return re.compile(rf"{word}|{number}| ?(?:[^\s\w]|_)+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+    signs = r" ?(?:[^\s\w]|_)+"
+    if pieces.punctuation:
+        signs += r"[\r\n]*|\s*[\r\n]+"
+    return re.compile(rf"{word}|{number}|{signs}|\s+(?!\S)|\s+")
 
 
 def pieces_of(vocabulary: Iterable[bytes]) -> Pieces:
@@ -95,6 +102,8 @@ def ends_and_reaches(text: str, pieces: Pieces) -> list[tuple[int, int]]:
     spans = [match.span() for match in pieces.pattern.finditer(text)]
     found: list[tuple[int, int]] = []
     for index, (start, end) in enumerate(spans):
-        before_word = index + 1 < len(spans) and text[start:end].isspace() and text[end].isspace() and text[end - 1] not in "\r\n"
+        before_word = index + 1 < len(spans) and text[start:end].isspace() and text[end].isspace()
+        if pieces.punctuation and text[end - 1] in "\r\n":  # ended by a newline, not by a word
+            before_word = False
         found.append((end, end + before_word))
     return found

@@ -18,9 +18,9 @@ from assay.suggestion.memory.memories import memory_fingerprint
 from assay.suggestion.memory.scope import Scope
 
 USE = "def use(path):\n    store = open_zarquon_index(path)\n    return store\n"
-HIDDEN = "_index(path)"
+HIDDEN = "index(path)"
 OTHER = "class Unlike:\n    def other(self):\n        return self.value\n\n    def another(self):\n        return 1\n"
-OPEN = f"{OTHER}\n\ndef main(path):\n    store = open_zarquon{HIDDEN}\n"
+OPEN = f"{OTHER}\n\ndef main(path):\n    store = open_zarquon_{HIDDEN}\n"
 
 
 @pytest.fixture(scope="module")

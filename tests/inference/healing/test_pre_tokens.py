@@ -6,7 +6,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Regex, pre_tokenizers
 
@@ -30,6 +30,8 @@ def borders(pieces: Pieces, text: str) -> set[int]:
 
 @pytest.mark.parametrize("pieces", [QWEN2, GPT2])
 @given(prefix=texts, following=texts)
+@example(prefix="x:\n\t", following="")
+@example(prefix="x:\n    ", following="  ")
 def test_the_last_pre_token_of_a_prefix_begins_at_a_border_of_any_text_that_goes_on(pieces: Pieces, prefix: str, following: str) -> None:
     start = last_pre_token(prefix, pieces)
     assert start in borders(pieces, prefix + following)
