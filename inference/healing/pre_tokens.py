@@ -4,7 +4,8 @@ A prompt that ends inside a pre-token ends where no text ended in training, and 
 write `me`. So a prompt ends before the pre-token at the cursor.
 
 The pieces are those of the byte-level tokenizers of today's code models (GPT-2, cl100k, Qwen2, StarCoder, DeepSeek-Coder …), or larger
-ones that have the same borders: words with the one space or sign before them, digits, runs of signs, white space. What they differ in is read off the vocabulary. A SentencePiece vocabulary has its borders there as well, though it may join more.
+ones that have the same borders: words with the one space or sign before them, digits, runs of signs, white space. What they differ in is
+read off the vocabulary. A SentencePiece vocabulary has its borders there as well, though it may join more.
 """
 
 from __future__ import annotations

@@ -223,6 +223,7 @@ async def test_each_folder_has_a_memory_of_its_own_and_a_file_outside_has_none(t
         assert not (await one.text()).startswith(("_index", "_folder"))
 
 
+@pytest.mark.slow
 async def test_a_new_process_reads_the_same_folders(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         before = await one.client.ready()

@@ -68,6 +68,7 @@ def go_until(run: Run, done: Callable[[], bool]) -> None:
     watcher.join()
 
 
+@pytest.mark.slow
 def test_a_file_to_ship_is_made_in_a_branch_that_survives_being_stopped_and_the_run_goes_on_from_where_it_began(
     tmp_path: Path, run_of: Callable[[], Run]
 ) -> None:

@@ -30,6 +30,7 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_training_needs_neither_assay_nor_what_reads_and_fetches_models() -> None:
     code = (
         "import sys, training.train, training.pieces, training.elsewhere\n"

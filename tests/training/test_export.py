@@ -109,6 +109,7 @@ def test_the_transformers_folder_loads_as_it_is(tmp_path: Path, tokenizer: dict[
     assert np.abs(logprobs(loaded, ids) - logprobs(reference(weights, SHAPE), ids)).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_an_exported_tokenizer_cuts_every_text_as_the_trained_one(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
     write_gguf(tmp_path / "f32.gguf", random_weights(SHAPE), SHAPE, tokenizer, "f32")
     plain = for_text(Tokenizer.from_str(json.dumps(tokenizer)))

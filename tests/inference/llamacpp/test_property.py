@@ -206,6 +206,7 @@ def test_too_few_cells_for_all_forks_at_once_change_no_number(
     run(Requests, written, reference)
 
 
+@pytest.mark.slow
 def test_moved_tokens_leave_nothing_behind_when_all_is_forgotten(written: Path, reference: LlamaModel) -> None:
     run(ShiftedRequests, written, reference, shift_tokens=8)
 

@@ -287,6 +287,7 @@ def test_a_server_that_falls_silent_is_given_up() -> None:
         says_on.set()
 
 
+@pytest.mark.slow
 def test_a_server_that_drips_is_given_up_when_the_time_of_a_request_is_over() -> None:
     speech = Speech()
     with serving(speech) as address, RemoteModel(address, timeouts=Timeouts(total=2)) as model:

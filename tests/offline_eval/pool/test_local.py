@@ -65,6 +65,7 @@ def test_an_exception_is_the_items_and_names_its_place(tmp_path: Path) -> None:
     assert (found[0].answer, found[2].answer) == (0, 4)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_killed_and_its_item_tried_again(tmp_path: Path) -> None:
     found = {each.item: each.answer for each in run(Squares(tmp_path, hangs_once=frozenset({1})), range(4), 2, max_item_s=2)}
     assert found == {n: n * n for n in range(4)}

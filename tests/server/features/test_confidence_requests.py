@@ -135,6 +135,7 @@ async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_
             await client.request("assay/confidence", {"textDocument": {"uri": "file:///none.py"}})
 
 
+@pytest.mark.slow
 async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said_why(
     answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
 ) -> None:

@@ -107,6 +107,7 @@ def test_code_is_written_only_where_the_user_wants_it(path: Path) -> None:
     assert [type(event) for event in events_of(path)] == [ShowingSeen, TextLogged, ShowingSeen]
 
 
+@pytest.mark.slow
 def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path: Path) -> None:
     path, heard = tmp_path / "folder" / "log", threading.Event()
     writer = EventWriter(LogTarget(path, text=True), on_trouble=lambda _: heard.set())

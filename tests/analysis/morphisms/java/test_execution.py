@@ -78,6 +78,7 @@ def test_six_equivalent_rewrites_one_after_another_keep_all_that_a_program_print
     check_unchanged(jvm, [(source, "")], changed)
 
 
+@pytest.mark.slow
 @published
 def test_a_sample_of_the_sites_in_humaneval_solutions_keeps_what_the_tests_say(jvm: Runner) -> None:
     items = humaneval()
