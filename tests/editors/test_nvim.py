@@ -139,7 +139,7 @@ def test_tabs_of_a_suggestion_are_as_wide_as_the_text_s(nvim: Neovim) -> None:
 @pytest.mark.parametrize("wrap", [True, False])
 def test_the_badge_of_a_long_line_is_seen_behind_it_or_below(nvim: Neovim, wrap: bool) -> None:
     nvim.lua("vim.o.wrap = ...", wrap)
-    suggest(nvim, f"        {'x' * 75} = self.end if self.start else ")
+    suggest(nvim, f"        {'x' * 75} = self.length() - other.len")
     nvim.seen((nvim.badge() or ("", ""))[0])
     assert (2 in nvim.marks()) == wrap
 

@@ -24,7 +24,7 @@ const TAIL = {
   text: 'import math\n\n\nclass Point:\n    def __init__(self, x, y):\n        self.x = x\n        self.y = y\n\n    def distance(self, other):\n        return math.hypot(self.x - other.x,▮)\n',
   keys: ' ',
 };
-const BLOCK = { text: 'def total(prices):\n    result = 0\n    for price in prices▮\n', keys: ':' };
+const BLOCK = { text: 'class Point:\n    def __init__(self, x, y)▮\n', keys: ':' };
 
 /** One word or digit that would be a number of a suggestion. */
 const DIGIT = /\d/;
