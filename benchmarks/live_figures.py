@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from replay import Key, Played
+from replay import DIAL, Key, Played
 
 DIALS = (0.0, 0.3, 0.5, 0.7)
-SAVED_AT = 0.5
 RESAMPLES = 2000
 # Of the time that a key has before the next: who answers few keys, from memory alone, has the best times over those.
 WITHIN_MS = (10, 50, 100, 200)
@@ -67,8 +66,8 @@ def _within(ms: float) -> Callable[[Key], bool]:
     return lambda key: key.shown_ms is not None and key.shown_ms <= ms
 
 
-def keystrokes_saved(played: Segments) -> float | None:
-    """Of the characters of the text, those that an author writes by accepting who takes all that is right and shown at P >= `SAVED_AT`.
+def keystrokes_saved(played: Segments, dial: float = DIAL) -> float | None:
+    """Of the characters of the text, those that an author writes by accepting who takes all that is right and shown at P >= dial.
 
     Each acceptance costs a key. A program that gives no probabilities shows all.
     """
@@ -76,7 +75,7 @@ def keystrokes_saved(played: Segments) -> float | None:
     for segment in played:
         at = 0
         for key in segment.keys:
-            if key.saves > 1 and key.written >= at and (key.probability is None or key.probability >= SAVED_AT):
+            if key.saves > 1 and key.written >= at and (key.probability is None or key.probability >= dial):
                 saved += key.saves - 1
                 at = key.written + key.saves
     return 100 * saved / sum(segment.characters for segment in played)
@@ -88,7 +87,8 @@ def _came(played: Segments) -> float | None:
 
 
 FIGURES = (
-    Figure(f"keystrokes saved, shown at P ≥ {SAVED_AT:g}", keystrokes_saved, 1, " %", ratio=True),
+    Figure(f"keystrokes saved, shown at P ≥ {DIAL:g}", keystrokes_saved, 1, " %", ratio=True),
+    Figure("… with all that is shown", lambda played: keystrokes_saved(played, 0.0), 1, " %", ratio=True),
     Figure("of the text that was shown, then written", _came, 1, " %", ratio=True),
     Figure("keys", lambda played: len(_keys(played))),
     Figure("keys for 100 characters of the text", lambda played: 100 * len(_keys(played)) / sum(s.characters for s in played), 1),

@@ -2,8 +2,9 @@
 
 The author accepts where a suggestion is what comes next: the whole of it (at least 4 characters, or the rest of the line), else its first
 line. This happens three times in four, at most once a line, and as long after it appeared as a person takes to read it. The next keys come
-meanwhile, and what is on the screen at that time is accepted if it is still right. So what is typed depends on what is suggested, but the
-text that is written does not, and neither does what the author does at a given place in it.
+meanwhile, and what is on the screen at that time is accepted if it is still right. Of a program that says how likely a suggestion is to be
+right, the author takes only what is at least as likely as `DIAL`. So what is typed depends on what is suggested, but the text that is
+written does not, and neither does what the author does at a given place in it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Literal, Protocol
 from typing_trace import Author, Delete, Event, Invoke, Move, Segment, Type
 
 MIN_ACCEPTED = 4
+DIAL = 0.5
 # Assumed: how often one who sees a right suggestion takes it, and the ms until then (median, spread of the logarithm).
 ACCEPTS, REACTION = 0.75, (500.0, 0.3)
 # After the last key, so that its suggestion can still come.
@@ -305,7 +307,7 @@ class _Session:
                 key.exact = self.is_next(shown.whole, to_line_end=True)
                 key.first_line = self.is_next(first_line(shown, self.buffer), to_line_end=True)
         line = self.buffer.line - self.first_line
-        if accepting and written is not None and self.deciding is None and line not in self.decided and self.acceptable(shown) is not None:
+        if accepting and written is not None and self.deciding is None and line not in self.decided and self.taken(shown) is not None:
             self.decided.add(line)
             rng = random.Random(f"{self.author.seed}:accept:{line}")
             if rng.random() < ACCEPTS:
@@ -315,7 +317,7 @@ class _Session:
     def accept(self) -> bool:
         """Accept what is on the screen, if it is right."""
         shown = self.contender.shown
-        text = None if shown is None or self.written() is None else self.acceptable(shown)
+        text = None if shown is None or self.written() is None else self.taken(shown)
         if text is None:
             return False
         self.pressed = self.due = time.perf_counter()
@@ -327,6 +329,10 @@ class _Session:
         self.keys.append(Key("accept", at, 0))
         self.contender.accepted(edit)
         return True
+
+    def taken(self, shown: GhostText) -> str | None:
+        """What the cursor's line becomes if the author accepts; None: this is not right, or not likely enough to be looked at."""
+        return None if shown.probability is not None and shown.probability < DIAL else self.acceptable(shown)
 
     def acceptable(self, shown: GhostText) -> str | None:
         """What the cursor's line becomes if the author takes what is right of this: the whole, or its first line; None: nothing."""
