@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from editors.nvim_suggestion import CODE
 from editors.nvim_terminal import VERSIONS, Neovim, neovim, why_not
 
 
@@ -23,6 +25,18 @@ def shared(suite: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo
         editor.edit("first.py", "\n")
         editor.ready()
         yield editor
+
+
+@pytest.fixture
+def nvim(shared: Neovim, request: pytest.FixtureRequest) -> Iterator[Neovim]:
+    """The shared Neovim with a file of its own, whatever the last test left behind. The server remembers no suggestion for its text."""
+    shared.fresh()
+    # the test's name without that of the Neovim: the same text, and so the same suggestion, in all of them
+    name = re.sub(r"nvim-[0-9.]+-?", "", request.node.name)
+    shared.text = f"# {name}\n{CODE}"
+    shared.edit("a.py", shared.text)
+    yield shared
+    assert "stack traceback" not in shared.v.command_output("messages")
 
 
 @pytest.fixture

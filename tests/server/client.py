@@ -127,6 +127,9 @@ class Client:
     def change(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
         self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)})
 
+    def insert(self, uri: str, version: int, line: int, column: int, text: str) -> None:
+        self.change(uri, version, {"range": span(line, column, line, column), "text": text})
+
     async def complete(self, uri: str, line: int, character: int, *, invoked: bool = False) -> list[dict[str, Any]]:
         params = place(uri, line, character) | {"context": {"triggerKind": 1 if invoked else 2}}
         items: list[dict[str, Any]] = (await self.request("textDocument/inlineCompletion", params))["items"]
@@ -140,6 +143,11 @@ class Client:
             await asyncio.sleep(0.02)
         assert isinstance(status, dict)
         return status
+
+    async def outcomes(self) -> dict[str, int]:
+        """How many requests have ended in which way."""
+        found: dict[str, int] = (await self.request("assay/status"))["outcomes"]
+        return found
 
     async def leave(self) -> int:
         """shutdown and exit; the exit code."""

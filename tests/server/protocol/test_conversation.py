@@ -246,7 +246,7 @@ async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next
         os.kill(pid, getattr(signal, number))
         os.kill(pid, signal.SIGCONT)
         assert (await client.answer(asked))["items"] == []
-        assert (await client.request("assay/status"))["outcomes"]["failed"] == 1
+        assert (await client.outcomes())["failed"] == 1
         assert len(await client.complete(URI, 0, 2)) == 1
         assert (await client.request("assay/status"))["process"] not in (pid, None)
         assert number in (await client.heard("window/logMessage", "started again"))["message"]

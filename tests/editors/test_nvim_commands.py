@@ -1,0 +1,190 @@
+"""What a user sets and asks for in a real Neovim: the dial, commands, help, health and setup."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from editors.nvim_suggestion import RETURN, STATUSLINE, setup_again, suggest
+from editors.nvim_terminal import Neovim
+
+pytestmark = [pytest.mark.slow, pytest.mark.editor]
+
+
+def test_the_dial_hides_what_is_below_it_and_not_what_is_asked_for(nvim: Neovim) -> None:
+    nvim.configure(lambda: nvim.command("Assay dial 0.9"))
+    nvim.lua(STATUSLINE)
+    hidden = nvim.status()["hidden"]
+    try:
+        nvim.edit("a.py", nvim.text + RETURN)
+        nvim.keys("A")
+        nvim.settle()
+        nvim.until(lambda: nvim.status()["hidden"] > hidden, "a suggestion was hidden")
+        assert nvim.ghost() is None
+        nvim.seen("hidden)")
+        nvim.keys("M-\\")
+        nvim.settle()
+        assert nvim.wait_ghost()
+        nvim.seen((nvim.badge() or ("",))[0])
+    finally:
+        nvim.configure(lambda: nvim.command("Assay dial 0"))
+
+
+def test_pause_and_resume(nvim: Neovim) -> None:
+    nvim.lua(STATUSLINE)
+    nvim.command("Assay pause 5")
+    nvim.seen("paused until ")
+    nvim.edit("a.py", nvim.text + RETURN)
+    nvim.keys("A")
+    nvim.settle()
+    nvim.until(lambda: nvim.sent("textDocument/inlineCompletion"), "it was asked")
+    assert nvim.status()["paused"]
+    assert nvim.ghost() is None
+    nvim.keys("Escape")
+    nvim.command("Assay resume")
+    nvim.gone("paused until ")
+    nvim.keys("A")
+    nvim.settle()
+    assert nvim.wait_ghost()
+
+
+def test_quiet_means_only_when_asked(nvim: Neovim) -> None:
+    nvim.configure(lambda: nvim.command("Assay quiet"))
+    try:
+        nvim.edit("a.py", nvim.text + RETURN)
+        nvim.keys("A")
+        nvim.settle()
+        nvim.until(lambda: nvim.status()["state"] == "ready", "the server answers")
+        assert nvim.ghost() is None
+        nvim.keys("M-\\")
+        assert nvim.wait_ghost()
+    finally:
+        nvim.configure(lambda: nvim.command("Assay quiet"))
+    nvim.keys("Escape", "A")
+    assert nvim.wait_ghost()
+
+
+def test_explain_shows_the_evidence_beside_the_cursor(nvim: Neovim) -> None:
+    suggest(nvim)
+    badge = (nvim.badge() or ("",))[0]
+    nvim.until(lambda: nvim.sent("assay.shown"), "assay.shown was sent")
+    nvim.lua("vim.cmd('Assay explain')")
+    nvim.seen("Calibrator:")
+    assert badge in nvim.screen().text
+    nvim.keys("Escape")
+    nvim.gone("Calibrator:")
+
+
+def test_the_dial_s_menu_says_what_each_level_would_have_shown(nvim: Neovim) -> None:
+    nvim.lua("vim.ui.select = function(items, opts, choose) offered = vim.tbl_map(opts.format_item, items); choose(items[6]) end")
+    nvim.command("Assay dial")
+    offered = nvim.until(lambda: nvim.lua("return offered"), "the levels")
+    assert len(offered) == 10
+    assert offered[0].startswith("● all")
+    level = r"(line|rest|middle) (not known|[\d.]+ %(, [\d.]+ % right( \(\d+-\d+\))?)?)"
+    assert all(re.match(rf"  ≥ \d0 %  (here: shows ([\d.]+ %|–).* · )?{level}; {level}; {level}$", line) for line in offered[1:])
+    assert re.search(r"line [\d.]+ %, \d+ % right \(\d+-\d+\); rest", offered[2])
+    assert nvim.lua("return require('assay.config').current.settings.showAbove") == 0.5
+
+
+def test_the_report_has_the_reliability_of_each_calibrator(nvim: Neovim) -> None:
+    nvim.command("Assay report")
+    nvim.until(lambda: nvim.lua("return vim.api.nvim_buf_get_name(0)") == "assay://confidence", "the report")
+    text = "\n".join(nvim.lines())
+    assert "## line: informative" in text
+    assert re.search(r"skill +0\.\d\d \(0\.\d\d to 0\.\d\d\)", text)
+    assert re.search(r"\d+ %  +\d+ % to +\d+ % +\d+  [█░┃]{20}", text)
+    assert "no number" not in text
+    nvim.keys("q")
+    nvim.until(lambda: nvim.lua("return vim.api.nvim_buf_get_name(0)") != "assay://confidence", "it is closed")
+
+
+def test_status_says_what_the_server_has(nvim: Neovim) -> None:
+    nvim.command("Assay status")
+    nvim.seen("assay-embedded, loaded in")
+
+
+def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
+    complete = nvim.v.funcs.getcompletion
+    everything = ["dial", "explain", "pause", "quiet", "recalibrate", "report", "restart", "resume", "status"]
+    assert complete("Assay ", "cmdline") == everything
+    assert complete("Assay re", "cmdline") == ["recalibrate", "report", "restart", "resume"]
+    assert complete("Assay pause ", "cmdline") == ["5", "15", "30", "60"]
+    assert complete("Assay status ", "cmdline") == []
+    nvim.command("Assay nonsense")
+    assert "there is no :Assay nonsense" in nvim.v.command_output("messages")
+    for wrong in ("dial nan", "dial 2", "dial x", "pause abc", "pause inf", "pause nan", "pause -3"):
+        nvim.command(f"messages clear | Assay {wrong}")
+        assert " needs a number " in nvim.v.command_output("messages"), wrong
+    assert nvim.status().get("paused") is None
+    assert nvim.lua("return require('assay.config').current.settings.showAbove") is None
+
+
+def test_checkhealth_says_what_works_and_which_keys_are_taken(nvim: Neovim) -> None:
+    nvim.command("silent checkhealth assay")
+    text = "\n".join(nvim.lines())
+    for line in ("found in the option cmd", "the server runs (client", "the model is ready: assay-embedded", "calibrators were found"):
+        assert line in text
+    assert "ERROR" not in text
+    assert re.search(r"<Tab>: accept", text)
+    assert "(else: Assay" not in text
+    nvim.command("silent! bwipeout!")
+    nvim.lua("vim.keymap.set('i', '<Tab>', 'x', { buffer = true, desc = 'some other plugin' })")
+    nvim.command("silent checkhealth assay")
+    assert "<Tab>: accept is taken by: some other plugin" in "\n".join(nvim.lines())
+
+
+def test_the_help_has_tags_for_all_that_it_describes(nvim: Neovim, folder: Path) -> None:
+    nvim.command(f"silent !cp -r {Path(__file__).parents[2] / 'editors' / 'nvim'} {folder}/plugin")
+    nvim.command(f"helptags {folder}/plugin/doc")
+    tags = [line.split("\t")[0] for line in (folder / "plugin" / "doc" / "tags").read_text().splitlines()]
+    commands = nvim.lua("return vim.tbl_keys(require('assay.commands').COMMANDS)")
+    options = nvim.lua("local d = vim.deepcopy(require('assay.config').defaults); d.cmd = false; return vim.tbl_keys(d)")
+    keys = nvim.lua("return vim.tbl_keys(require('assay.keys').ACTIONS)")
+    functions = ["setup", "statusline", "visible", *keys]
+    wanted = {"assay", "assay.nvim", *(f":Assay-{name}" for name in commands), *(f"assay-option-{name}" for name in options)}
+    wanted |= {f"assay.{name}()" for name in functions} | {f"assay-key-{name}" for name in keys}
+    assert wanted - set(tags) == set()
+
+
+def test_what_can_not_be_is_told_by_setup_and_the_rest_holds(nvim: Neovim) -> None:
+    problems = nvim.lua(
+        "return require('assay.config').set({ colour = 'red', badge = 1, keys = { acept = 'x', next = 3 }, exclude = {'lua'} })"
+    )
+    assert [problem.split(" ")[2] for problem in problems] == ["badge", "colour", "keys.acept", "keys.next"]
+    assert nvim.lua("return require('assay.config').current.exclude") == ["lua"]
+    assert nvim.lua("return require('assay.config').current.badge") is True
+    problems = nvim.lua("return require('assay.config').set({ keys = { next = '<C-y>', accept = '<C-y>' } })")
+    assert problems == ["  keys.accept and keys.next are both <C-y>"]
+
+
+def test_setup_again_changes_settings_and_keys_of_what_runs(nvim: Neovim) -> None:
+    setup_again(nvim, "settings = { showAbove = 0.9, explore = 0 }")
+    hidden = nvim.status()["outcomes"]["hidden"]
+    nvim.edit("a.py", nvim.text + RETURN)
+    nvim.lua("vim.keymap.set('i', '<C-l>', 'OWN', { buffer = true })")
+    nvim.keys("A")
+    nvim.settle()
+    nvim.until(lambda: nvim.status()["outcomes"]["hidden"] > hidden, "a suggestion was hidden")
+    setup_again(nvim, "keys = { accept = '<C-l>' }")
+    nvim.keys("Escape", "A")
+    nvim.settle()
+    ghost = nvim.wait_ghost()
+    nvim.keys("C-l")
+    nvim.settle()
+    assert nvim.lines()[-1] == RETURN + ghost
+    setup_again(nvim)
+    nvim.keys("Escape", "o", "C-l")
+    nvim.settle()
+    assert nvim.lines()[-1].strip() == "OWN"
+    assert nvim.lua("return vim.fn.maparg('<Tab>', 'i', false, true).desc") == "Assay: accept the suggestion"
+
+
+def test_setup_again_lets_go_of_what_is_excluded_then(nvim: Neovim) -> None:
+    assert nvim.lua("return require('assay.client').attached(0)")
+    setup_again(nvim, "exclude = { 'python' }")
+    assert not nvim.lua("return require('assay.client').attached(0)")
+    assert nvim.lua("return vim.fn.maparg('<M-Right>', 'i')") == ""
+    setup_again(nvim)
+    nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")

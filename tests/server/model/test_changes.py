@@ -1,0 +1,261 @@
+"""Settings and models that change under a running server: a real server process and a real client."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_gguf import scripted, write_tiny_gguf
+
+from assay.inference.completion.settings import Settings
+from assay.inference.opening import ModelChoice
+from assay.server.model import file_watch as model_watch
+from assay.server.model import live as live_module
+from assay.server.model.live import LiveModel
+from assay.server.model.process import State
+
+from ..client import TIMEOUT_S, RpcError, client_of, place
+from ..logged import requests_of
+from ..wanted import wanted
+
+URI = "file:///project/a.py"
+
+
+@pytest.mark.slow
+async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_gguf: Path, tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.configuration = {"model": str(answering_gguf), "showUncalibrated": False}
+        await client.initialize(configuration=True)
+        assert (await client.ready())["state"] == "ready"
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        client.configuration = {"model": str(answering_gguf)}
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while not (items := await client.complete(URI, 0, 2)):
+            await asyncio.sleep(0.05)
+        assert items[0]["insertText"] == " answer"
+        before = (await client.request("assay/status"))["model"]["id"]
+        client.configuration = {"model": str(tiny_gguf)}
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.slow
+async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
+    answering_gguf: Path, tiny_gguf: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copy(tiny_gguf, path)
+    async with client_of(path) as client:
+        await client.initialize()
+        before = (await client.ready())["model"]["id"]
+        client.open(URI, "x?")
+        await client.complete(URI, 0, 2)
+        shutil.copy(answering_gguf, tmp_path / "new")
+        (tmp_path / "new").replace(path)
+        await client.heard("$/assay/didChangeStatus", "has changed")
+        await client.heard("$/assay/didChangeStatus", "ready")
+        assert (await client.ready())["model"]["id"] != before
+        (item,) = await client.complete(URI, 0, 2)
+        assert item["insertText"] == " answer"
+
+
+async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_given_as_the_new_ones(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 3600.0)  # as long as the watch has not looked
+    path, states = tmp_path / "model.gguf", list[State]()
+    shutil.copy(answering_gguf, path)
+    live = LiveModel(ModelChoice(str(path)), Settings(), on_state=states.append)
+    await live.start()
+    try:
+        before = (await live.loaded()).fingerprint.id
+        request = wanted("x?", invoked=True)
+        assert (await live.generate(request)).generations[0].text == " answer"
+        for other in (False, True):
+            assert live.remembered(request) is not None
+            if other:
+                write_tiny_gguf(tmp_path / "new", scripted(b" another", b"\n"))
+                (tmp_path / "new").replace(path)
+            assert live.process.pid is not None
+            os.kill(live.process.pid, signal.SIGKILL)
+            while live.process.state == "ready":
+                await asyncio.sleep(0.01)
+            assert ((await live.loaded()).fingerprint.id != before) == other
+        assert live.remembered(request) is None
+        assert (await live.generate(request)).generations[0].text == " another"
+        assert states == ["ready", "loading", "ready", "loading", "ready"]
+    finally:
+        await live.close()
+
+
+async def test_a_models_file_is_followed_on_after_an_error(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    path, notes = tmp_path / "model.gguf", list[str]()
+    shutil.copy(answering_gguf, path)
+
+    def note(message: str) -> None:
+        notes.append(message)
+        raise ConnectionResetError("the editor is away")
+
+    async def told(count: int) -> None:
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(notes) < count or caplog.text.count("the editor is away") < count:
+                await asyncio.sleep(0.02)
+
+    live = LiveModel(ModelChoice(str(path)), Settings(), on_state=lambda _: None, on_note=note)
+    await live.start()
+    try:
+        await live.loaded()
+        path.unlink()
+        await told(1)
+        shutil.copy(answering_gguf, path)
+        async with asyncio.timeout(TIMEOUT_S):
+            while "has changed" not in live.process.reason:
+                await asyncio.sleep(0)
+        await live.loaded()
+        path.unlink()
+        await told(2)
+    finally:
+        await live.close()
+
+
+async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(where: Path) -> model_watch.Version:
+        raise RuntimeError(f"no look at {where}")
+
+    monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
+    monkeypatch.setattr(model_watch, "version_of", broken)
+    live = LiveModel(ModelChoice("a.gguf"), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            while caplog.text.count("can't be watched") < 2:
+                await asyncio.sleep(0.02)
+    finally:
+        await live.close()
+
+
+async def test_a_name_that_no_file_can_have_is_watched_in_silence(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
+    monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
+    live = LiveModel(ModelChoice("a\0.gguf"), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        await asyncio.sleep(0.2)
+        assert "can't be watched" not in caplog.text
+    finally:
+        await live.close()
+
+
+async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.sqlite3"
+    async with client_of(answering_gguf) as client:
+        await client.initialize(options={"maxMs": 300, "log": {"path": str(log)}})
+        while (pid := (await client.request("assay/status"))["process"]) is None:
+            pass
+        os.kill(pid, signal.SIGSTOP)
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        assert (await client.outcomes())["timed_out"] == 1
+        with pytest.raises(RpcError, match="the model is still loading"):
+            await client.request("assay/context", place(URI, 0, 2))
+        client.notify("workspace/didChangeConfiguration", {"settings": {"maxMs": 30_000}})
+        early = client.ask("textDocument/inlineCompletion", place(URI, 0, 2) | {"context": {"triggerKind": 1}})
+        assert (await client.request("assay/status"))["state"] == "loading"
+        os.kill(pid, signal.SIGCONT)
+        assert (await client.answer(early))["items"][0]["insertText"] == " answer"
+        await client.leave()
+    assert requests_of(log)[0]["reason"] == "the model is still loading after 300 ms"
+
+
+@pytest.mark.slow
+async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(
+    answering_gguf: Path, tiny_gguf: Path
+) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.answers = False
+        await client.initialize(configuration=True)
+        client.open(URI, "x?")
+        early = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
+        while not (asked := [request for request in client.requests if request["method"] == "workspace/configuration"]):
+            await asyncio.sleep(0.01)
+        client.answers = True
+        client.send({"id": asked[0]["id"], "result": [{"model": str(answering_gguf), "context": {"prefixTokens": 8}}]})
+        assert await client.answer(early) is not None
+        await client.heard("$/assay/didChangeStatus", "ready")
+        for count in range(6):
+            client.configuration = {"model": str((answering_gguf, tiny_gguf)[count % 2])}
+            client.notify("workspace/didChangeConfiguration", {"settings": None})
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(1.0)
+        pid = (await client.ready())["process"]
+        children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children")
+        if children.exists():
+            while children.read_text().split() != [str(pid)]:
+                await asyncio.sleep(0.05)
+
+
+@pytest.mark.slow
+async def test_settings_that_come_late_are_used_when_they_come_and_until_then_the_last_ones(answering_gguf: Path, tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.answers = False
+
+        def asked() -> list[dict[str, Any]]:
+            return [request for request in client.requests if request["method"] == "workspace/configuration"]
+
+        await client.initialize(configuration=True)
+        await client.heard("$/assay/didChangeStatus", '"ready"')  # with the model that it was started with
+        before = (await client.ready())["model"]["id"]
+        client.send({"id": asked()[0]["id"], "result": [{"model": str(answering_gguf), "disabledLanguages": ["python"]}]})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+        client.open(URI, "x?")
+        assert await client.complete(URI, 0, 2) == []
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while len(asked()) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(2.2)  # longer than the server waits for an answer
+        assert await client.complete(URI, 0, 2) == []
+        client.send({"id": asked()[-1]["id"], "result": [{"model": str(answering_gguf)}]})
+        while not (items := await client.complete(URI, 0, 2)):
+            await asyncio.sleep(0.05)
+        assert items[0]["insertText"] == " answer"
+
+
+@pytest.mark.slow
+async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.sqlite3"
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "x?")
+        item = (await client.complete(URI, 0, 2, invoked=True))[0]
+        suggestion = item["command"]["arguments"][0]
+        assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"]
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.path": str(log)}})
+        while (await client.request("assay/status"))["log"]["path"] != str(log):
+            await asyncio.sleep(0.02)
+        assert (await client.outcomes())["produced"] == 1
+        before = (await client.request("assay/status"))["model"]["id"]
+        client.notify("workspace/didChangeConfiguration", {"settings": {"log.path": str(log), "model": str(tiny_gguf)}})
+        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
+            await asyncio.sleep(0.05)
+        assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"] == []
+        client.insert(URI, 2, 0, 2, item["insertText"])
+        await client.request("workspace/executeCommand", {"command": "assay.accepted", "arguments": [suggestion]})
+        where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
+        assert await client.request("textDocument/hover", where) is not None
+        await client.complete(URI, 0, 9, invoked=True)
+        assert sum((await client.outcomes()).values()) == 2
+        await client.leave()
+    assert requests_of(log)[-1]["model"] != before
