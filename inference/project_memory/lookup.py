@@ -76,8 +76,8 @@ class Lookup:
     Parameters
         next_words: the first words of the line behind the cursor's.
         allowed: by number of text, whether it counts; None where all do.
-        paths, first_lines: by number of text, its file (without any, that is the open one) and which line of it is the first; without any,
-            the first.
+        paths, first_lines: by number of text, its file (without any, that is the open one), and the number of its first line (without any,
+            1).
     """
 
     def __init__(
@@ -121,9 +121,9 @@ class Lookup:
         return Seen(at, matched, of, self._same_next_line(at), renamed)
 
     def line_of(self, place: int) -> tuple[str | None, int]:
-        """The file and the number of the line, from 1, that a place is in."""
+        """The file and the number of the line that a place is in."""
         text, line = self._index.line_of(place)
-        return self._paths[text] if self._paths else None, 1 + line + (self._first_lines[text] if self._first_lines else 0)
+        return self._paths[text] if self._paths else None, line + (self._first_lines[text] if self._first_lines else 1)
 
     def _renamed(self, written: Written, others: Mapping[int, str], numbers: Numbered) -> Numbers:
         if not self._index.few(others, MAX_PLACES):

@@ -68,7 +68,7 @@ class ProjectMemory:
         self._open[path] = opened
         while len(self._open) > _MAX_OPEN_FILES:
             del self._open[next(iter(self._open))]
-        lookups = [Lookup(opened.index(before, after), self.spelling, next_words, first_lines=(0, before.count("\n")))]
+        lookups = [Lookup(opened.index(before, after), self.spelling, next_words, first_lines=(-before.count("\n"), 0))]
         scope = "file"
         if project is not None and (others := project.others(path, before + after)).any():
             lookups.append(Lookup(project.index, self.spelling, next_words, allowed=others, paths=project.paths))

@@ -15,9 +15,8 @@ from itertools import islice
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
-from ...suggestion.memory.memories import in_reach
 from ...suggestion.place import Place
-from ...suggestion.positions import Position, Range, count_line_ends
+from ...suggestion.positions import Position, Range
 from ...suggestion.suggest import prompt_mismatch, purpose_at, suggestion_of
 from ...suggestion.suggestion import Suggestion
 from ..confidence.calibrators import Calibrators
@@ -339,10 +338,8 @@ def _is_enough(remembered: GenerationResult, request: GenerationRequest) -> bool
 def _seen_before(given: Given) -> tuple[SeenBefore, ...]:
     """The lines of the user's files that the text of a suggestion was in when it was made; of its own file as long as that is known."""
     place, memory = given.request.place, given.request.memory
-    # A long file is not read from its beginning.
-    first = place.range.start.line - count_line_ends(in_reach(memory.before + place.prefix))
     seen = [
-        SeenBefore(source.path, source.line + (first if source.path is None else 0))
+        SeenBefore(source.path, source.line + (1 + place.range.start.line if source.path is None else 0))
         for source in given.generation.sources
         if source.path is not None or given.has_texts
     ]

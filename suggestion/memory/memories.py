@@ -42,12 +42,7 @@ class Memories:
         if self._made is None or scope == "off":
             return None
         self._made.project = project
-        return self._made.at(_newlines(in_reach(before)), _newlines(after[: REACH.after]), path, scope)
-
-
-def in_reach(before: str) -> str:
-    """As much of a text before the cursor as a memory reads."""
-    return before[REACH.start(len(before)) :]
+        return self._made.at(_newlines(before[REACH.start(len(before)) :]), _newlines(after[: REACH.after]), path, scope)
 
 
 def project_in(root: Path) -> Project | None:

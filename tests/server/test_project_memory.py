@@ -207,6 +207,19 @@ async def test_in_a_long_file_with_a_long_prompt_the_line_that_is_named_is_the_o
         assert told["seen_before"][0] == {"file": None, "line": 40_006}
 
 
+async def test_the_line_that_is_named_stays_right_where_lines_are_put_in_above(tmp_path: Path) -> None:
+    async with asking(tmp_path, {}, memory="file", remember=True) as one:
+        uri, text = (tmp_path / "own.py").as_uri(), store("index") + "\n\n" + "# something else\n" * 100 + CALL
+        line, column = text.count("\n"), len(CALL.split("\n")[1])
+        one.client.open(uri, text)
+        for version, above in ((2, 0), (3, 40)):
+            if above:
+                one.client.insert(uri, version, 0, 0, "# a comment\n" * above)
+            item, *_ = await one.client.complete(uri, line + above, column)
+            told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
+            assert told["seen_before"][0] == {"file": None, "line": 6 + above}
+
+
 @pytest.mark.slow
 async def test_each_folder_has_a_memory_of_its_own_and_a_file_outside_has_none(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()

@@ -146,9 +146,9 @@ def test_the_sources_are_the_lines_that_the_text_stands_in(embedded: LlamaModel,
     assert 0.5 <= source.part <= 1
 
 
-def test_a_text_of_the_open_file_has_its_line_there_on_both_sides_of_the_cursor(embedded: LlamaModel, memory: ProjectMemory) -> None:
+def test_a_text_of_the_open_file_has_its_line_counted_from_the_cursors(embedded: LlamaModel, memory: ProjectMemory) -> None:
     unique = "transform = collect_everything(argument)\n"
-    for before, after, line in ((unique + "x = 1\n", "", 1), ("x = 1\n", "\n\n" + unique, 4)):
+    for before, after, line in ((unique + "x = 1\n", "", -2), ("x = 1\n", "\n\n" + unique, 2)):
         reader = memory.at(before + "transform = ", after, "a.py").reader("")
         for token in embedded.tokenize("collect_everything(argument)"):
             reader.mix(np.zeros(8200, np.float32))
