@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schedule
-from .folder import add_options, exported, only_one, paused_until, seen, wanted, write_text
+from .folder import add_options, exported, paused_until, runs, seen, wanted, write_text
 from .paths import CACHE
 
 ROOT = Path(__file__).parent.parent
@@ -52,11 +52,8 @@ def allocator() -> dict[str, str]:
 
 def state_of(folder: Path) -> dict[str, Any] | None:
     """What a run last told; None where no process runs."""
-    if not folder.is_dir():
+    if not runs(folder):
         return None
-    with only_one(folder) as alone:
-        if alone:
-            return None
     path = folder / "status.json"
     state: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     return state
@@ -90,9 +87,10 @@ def status(folder: Path) -> str:
     """How far a run is, in lines."""
     state = state_of(folder)
     path = folder / "status.json"
-    if state is None and not path.exists():
+    checkpoint = folder / "checkpoint.pt"
+    if state is None and not path.exists() and not checkpoint.exists():
         return "no run has begun; python -m training.background start"
-    known = state if state is not None else json.loads(path.read_text())
+    known = state if state is not None else json.loads(path.read_text()) if path.exists() else {}
     now = time.time()
     pause = max(0.0, paused_until(folder) - now)
     lines = [
@@ -107,7 +105,7 @@ def status(folder: Path) -> str:
             f"loss {known['loss']:.3f} nats per token" + (f", held out {known['held_out']:.3f}" if "held_out" in known else ""),
             f"told {now - known['at']:.0f} s ago",
         ]
-    if (checkpoint := folder / "checkpoint.pt").exists():
+    if checkpoint.exists():
         newest = max(path.stat().st_mtime for path in (checkpoint, *folder.glob("decay-*.pt")))
         lines.append(f"saved {(now - newest) / 60:.1f} minutes ago")
     if files := exported(folder):

@@ -2,7 +2,7 @@
 
 checkpoint.pt       what it resumes from; checkpoint.json: how far that is
 curve.jsonl         loss over tokens; of a branch: decay-<M>M.jsonl
-decay-<M>M.pt       a branch that is being made
+decay-<M>M.pt       a branch that is being made; decay-<M>M.json: how far that is
 export-<M>M.gguf    what came of it, to ship
 export-<M>M/        the same for export.py and check_export.py, and in f16
 wanted.json         the files that are asked for, in millions of tokens
@@ -10,6 +10,8 @@ validation.json     rows of held-out projects
 status.json         what `status` prints
 paused              until when the run is paused, in seconds of the epoch
 log.txt             what the process says
+lock                held by the process that trains
+compiled/           the steps, compiled
 """
 
 from __future__ import annotations
@@ -22,8 +24,11 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from .paths import CACHE, SHIPPED, there
+
+PATIENCE = 2.0  # seconds
 
 
 def write_text(path: Path, text: str) -> None:
@@ -41,21 +46,29 @@ def copy_whole(source: Path, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def only_one(folder: Path, patience: float = 0.0) -> Iterator[bool]:
-    """Whether this is the folder's only process; it stays so until the end. patience: for so many seconds it is tried again."""
-    until = time.monotonic() + patience
+def only_run(folder: Path) -> Iterator[bool]:
+    """Whether this is the folder's only run; it stays so until the end. It is tried for a while, for `runs` takes the lock for a moment."""
+    until = time.monotonic() + PATIENCE
     with (folder / "lock").open("a") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() < until:
-                    time.sleep(0.05)
-                    continue
-                yield False
-            else:
-                yield True
-            return
+        while not (alone := _locked(lock, fcntl.LOCK_EX)) and time.monotonic() < until:
+            time.sleep(0.05)
+        yield alone
+
+
+def runs(folder: Path) -> bool:
+    """Whether the folder has a run. Several processes may ask at once: they share the lock."""
+    if not folder.is_dir():
+        return False
+    with (folder / "lock").open("a") as lock:
+        return not _locked(lock, fcntl.LOCK_SH)
+
+
+def _locked(lock: IO[str], how: int) -> bool:
+    try:
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def paused_until(folder: Path) -> float:

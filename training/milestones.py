@@ -2,7 +2,7 @@
 
 For each file: bits per byte of held-out projects' files, and exact match of the three tasks at held-out places, as the editor asks, without
 and with the memory of the project. The memory's weights are fitted to each file first, on other projects (`assay model memory`), unless
-FOLDER has them. What is there already is not made again.
+FOLDER has them. A study that is there already is not made again.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from assay.calibration.metrics.intervals import rate_interval
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.errors import ModelError
 from assay.offline_eval.line_completion.projects import ProjectError
@@ -27,7 +24,8 @@ from .corpus import held_out_files
 from .evaluate import language_figures, opened
 from .folder import exported
 from .paths import CACHE, there
-from .remake.pages.cells import UNDEFINED, code, percents, table
+from .remake.pages.cells import code, table
+from .remake.pages.memory import exact_match
 from .remake.steps import TASKS
 from .scores import Figure
 
@@ -51,15 +49,8 @@ def assay(*arguments: str) -> None:
 def rows_of(name: str, bits: Figure, samples: Mapping[str, Sequence[Sequence[Sample]]]) -> list[tuple[str, ...]]:
     """A row for each scope. samples: by scope, those of each task."""
     first = (code(name), f"{bits.value:.3f} ({bits.low:.3f} to {bits.high:.3f})")
-    return [(*first, code(scope), *map(exact_match, tasks)) for scope, tasks in samples.items()]
-
-
-def exact_match(samples: Sequence[Sample]) -> str:
-    """The share that is exactly right, with its interval."""
-    known = [sample for sample in samples if sample.labels["exact_match"] is not None]
-    _, groups = np.unique([sample.project for sample in known], return_inverse=True)
-    found = rate_interval([bool(sample.labels["exact_match"]) for sample in known], groups)
-    return UNDEFINED if found is None else f"{percents(found)}, n = {len(known):,}"
+    cells = {scope: [f"{rate}, n = {count:,}" for count, rate in map(exact_match, tasks)] for scope, tasks in samples.items()}
+    return [(*first, code(scope), *rates) for scope, rates in cells.items()]
 
 
 def measured(file: Path, out: Path, per_project: int, workers: int) -> list[tuple[str, ...]]:

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from safetensors.torch import save_file
 from . import schedule
 from .data import WORKER_SEEDS, Row, Rows, load
 from .export import write_gguf
-from .folder import add_options, copy_whole, only_one, paused_until, wanted, write_text
+from .folder import add_options, copy_whole, only_run, paused_until, wanted, write_text
 from .model import Llama
 from .shipped import read
 from .steps import Steps
@@ -30,6 +29,7 @@ from .train import PRESETS, held_out_texts
 
 ROWS = 8  # of a step
 RATE = 0.5  # of the preset's learning rates
+MAIN = "checkpoint.pt"
 SECONDS_BETWEEN_CHECKPOINTS = 240.0
 STEPS_BETWEEN_RECORDS = 100  # and not a time: beside busy programs little else would be done
 VALIDATION_ROWS = 48
@@ -75,7 +75,6 @@ class Run:
         """
         self.folder = folder
         self.stopping = False
-        self.telling = threading.Lock()
         self.state: dict[str, Any] = {"pid": os.getpid(), "paused": False, "doing": "loads the corpus"}
         weights, shape, tokenizer = read(start)
         self.tell()
@@ -109,9 +108,8 @@ class Run:
 
     def tell(self, **state: Any) -> None:
         """Write down what `status` prints."""
-        with self.telling:
-            self.state |= state
-            write_text(self.folder / "status.json", json.dumps({**self.state, "at": time.time()}))
+        self.state |= state
+        write_text(self.folder / "status.json", json.dumps({**self.state, "at": time.time()}))
 
     def stop(self) -> None:
         """Have the run save and end."""
@@ -213,23 +211,30 @@ class Run:
         write_gguf(self.folder / f"export-{millions}M.gguf", arrays, self.shape, document, "q8_0")
 
     def decay(self, millions: int) -> None:
-        """Make a file to ship in a branch of its own, off the main run as it stands. Raises Stopped."""
+        """Make a file to ship in a branch of its own, off the main run as it stands. Raises Stopped.
+
+        One that was asked for too late, when the run had less than its falling rate before it, is left out.
+        """
         checkpoint, curve = self.folder / f"decay-{millions}M.pt", self.folder / f"decay-{millions}M.jsonl"
         if not checkpoint.exists():
-            copy_whole(self.folder / "checkpoint.pt", checkpoint)
+            if (soonest := schedule.least(self.progress.tokens)) > millions:
+                print(f"export-{millions}M.gguf can not be made any more: the next file can be one of {soonest}M")
+                write_text(self.folder / "wanted.json", json.dumps([m for m in wanted(self.folder) if m != millions]))
+                return
+            copy_whole(self.folder / MAIN, checkpoint)
         begun, end = self.progress.tokens, millions * schedule.MILLION
         self.tell(doing=f"makes export-{millions}M.gguf")
         self.resume(checkpoint)
         self.advance(checkpoint, curve, lambda p: schedule.decayed_rate(p.tokens, begun, end), lambda: self.progress.tokens >= end)
         self.export(millions)
         checkpoint.unlink()
-        checkpoint.with_suffix(".json").unlink()
+        checkpoint.with_suffix(".json").unlink(missing_ok=True)
 
     def go(self) -> None:
         """Train until somebody ends it. Raises Stopped."""
         if not (first := self.folder / "export-0M.gguf").exists():
             copy_whole(self.start, first)
-        main = self.folder / "checkpoint.pt"
+        main = self.folder / MAIN
 
         def next_file() -> int | None:
             return schedule.due(self.progress.tokens, wanted(self.folder))
@@ -247,8 +252,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     add_options(parser)
     args = parser.parse_args()
-    # A command that asks whether a run goes on takes the lock for a moment.
-    with only_one(args.folder, patience=2.0) as alone:
+    with only_run(args.folder) as alone:
         if not alone:
             sys.exit(f"another process trains in {args.folder}")
         yield_to_others(args.nice)
@@ -256,13 +260,14 @@ def main() -> None:
         threads = len(os.sched_getaffinity(0))
         try:
             run = Run(args.folder, args.start, args.corpus, args.validation, threads=threads, compiled=not args.no_compile)
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: run.stop())
-            run.go()
+            run.resume(args.folder / MAIN)
         except ValueError as error:
             sys.exit(str(error))
-        except Stopped:
-            run.tell(doing="stopped")
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: run.stop())
+        with contextlib.suppress(Stopped):
+            run.go()
+        run.tell(doing="stopped")
 
 
 if __name__ == "__main__":

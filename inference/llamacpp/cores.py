@@ -38,12 +38,20 @@ def fast_cores(quota: Path = _QUOTA, devices: Path = _DEVICES) -> int:
     return _cores(fast, quota, devices)
 
 
+def most_running(quota: Path = _QUOTA) -> int:
+    """How many threads of this process may run at once, with all threads of a core."""
+    return _within(len(usable_cpus()), quota)
+
+
 def _cores(cpus: set[int], quota: Path, devices: Path) -> int:
-    cores = len({_read(devices / f"system/cpu/cpu{cpu}/topology/thread_siblings_list") or str(cpu) for cpu in cpus})
+    return _within(len({_read(devices / f"system/cpu/cpu{cpu}/topology/thread_siblings_list") or str(cpu) for cpu in cpus}), quota)
+
+
+def _within(count: int, quota: Path) -> int:
     with suppress(OSError, ValueError, ZeroDivisionError):  # no such file, or no limit
         allowed, period = quota.read_text().split()
-        cores = min(cores, int(allowed) // int(period))
-    return max(1, cores)
+        count = min(count, int(allowed) // int(period))
+    return max(1, count)
 
 
 def _speed(cpu: int, devices: Path) -> int:

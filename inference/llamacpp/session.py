@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
 from ..model import KVType
-from .cores import fast_cores, physical_cores, usable_cpus
+from .cores import fast_cores, most_running, physical_cores
 from .threads import ThreadController, ThreadsInUse
 
 Interrupted = Callable[[], bool]
@@ -144,6 +144,7 @@ class Session:
         self._raised: list[BaseException] = []
         self._last_check = 0.0
         self._threads = options.threads or fast_cores()
+        self._most_running = most_running()
         self._controller: ThreadController | None = None
         try:
             self._load(options)
@@ -249,8 +250,8 @@ class Session:
 
     @property
     def leaves_a_core(self) -> bool:
-        """Whether this process may use more CPUs than decode at the moment."""
-        return self._threads < len(usable_cpus())
+        """Whether this process may run more threads than decode at the moment."""
+        return self._threads < self._most_running
 
     def decode(self, sequence: int, start: int, tokens: Sequence[int], rows_from: int, interrupted: Interrupted | None = None) -> bool:
         """Decode at most `chunk` tokens of one sequence from position `start`. False where `interrupted` ended it.

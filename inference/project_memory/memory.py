@@ -10,7 +10,7 @@ from .open_file import OpenFile
 from .project import Project
 from .reader import TAIL, Reader
 from .spelling import Spelling, Vocabulary
-from .weights import Gains, Scope, Weights, shipped_weights
+from .weights import Extent, Gains, Weights
 from .words import split
 
 # Open files of which the words are kept.
@@ -29,7 +29,7 @@ class Memory:
             docs/calibration.md.
     """
 
-    scope: Scope
+    scope: Extent
     fingerprint: str
     _before: str
     _lookups: tuple[Lookup, ...]
@@ -45,22 +45,20 @@ class ProjectMemory:
     """Makes the memory of each request. For one thread; what it makes is for all.
 
     Parameters
-        model: the id of the model whose vocabulary it is.
-        weights: without any, the shipped ones.
+        weights: those for the model whose vocabulary it is.
 
     Attributes
         spelling: of the vocabulary.
         project: the other files; None while there are none, or where they are too many.
     """
 
-    def __init__(self, vocabulary: Vocabulary, model: str, weights: Weights | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, weights: Weights) -> None:
         self.project: Project | None = None
         self.spelling = Spelling(vocabulary)
-        self._weights = (weights or shipped_weights()).for_model(model)
-        self._version = self._weights.version
+        self._weights, self._version = weights, weights.version
         self._open: dict[str, OpenFile] = {}
 
-    def at(self, before: str, after: str, path: str = "", scope: Scope = "project") -> Memory:
+    def at(self, before: str, after: str, path: str = "", scope: Extent = "project") -> Memory:
         r"""The memory at a cursor: what stands before and behind it in the open file. Lines end with `\n`."""
         project = self.project if scope == "project" else None
         next_words = _first_words(after)

@@ -50,7 +50,9 @@ class Copies:
         """For each file whether it is a near copy of one with these shingles."""
         own = np.setdiff1d(shingles, self._common, assume_unique=True)
         low, high = np.searchsorted(self._numbers, own, side="left"), np.searchsorted(self._numbers, own, side="right")
-        found = np.concatenate([np.empty(0, np.int64), *(self._owners[a:b] for a, b in zip(low, high, strict=True) if b > a)])
+        known = high > low
+        places = zip(low[known].tolist(), high[known].tolist(), strict=True)
+        found = np.concatenate([np.empty(0, np.int64), *(self._owners[a:b] for a, b in places)])
         shared = np.bincount(found, minlength=len(self._sizes))
         is_much = (shared >= _MIN_COPIED) | (shared > _MIN_SHARED * np.maximum(self._sizes, len(own)))
         return is_much & (shared > _MIN_SHARED * np.minimum(self._sizes, len(own)))

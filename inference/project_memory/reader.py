@@ -84,9 +84,9 @@ class Reader:
         """Look up now what `mix` needs of the text so far. Another thread may do it, while no other method is called."""
         self._found, self._is_looked_up = self._look(), True
 
-    def mix(self, row: Row, out: Row | None = None) -> Row:
+    def mix(self, row: Row) -> Row:
         """The log-probabilities of the next token, normalised, from a row of logits or log-probabilities; -inf stays -inf."""
-        logprobs = np.empty_like(row) if out is None else out
+        logprobs = np.empty_like(row)
         self._step = step = self._seen(row, logprobs)
         if step is not None:
             mix(logprobs, step.evidence, step.gains, self._spelling)

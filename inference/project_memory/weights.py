@@ -14,8 +14,9 @@ import numpy as np
 
 from .evidence import Evidence, Floats, feature_counts
 
-Scope = Literal["file", "project"]
-SOURCES: dict[Scope, int] = {"file": 1, "project": 2}
+# What a memory is of: the open file alone, or the project with it.
+Extent = Literal["file", "project"]
+SOURCES: dict[Extent, int] = {"file": 1, "project": 2}
 SCHEMA = "assay/memory-weights/1"
 SHIPPED = Path(__file__).parent / "weights.json"
 # For a model that they were not fitted to, gains count by this part: a better model needs less of what was seen.
@@ -61,7 +62,7 @@ class Weights:
         is_damped: whether they were fitted to another model.
     """
 
-    gains: Mapping[Scope, Gains]
+    gains: Mapping[Extent, Gains]
     model: str
     fitted_on: Mapping[str, Any]
     is_damped: bool = False

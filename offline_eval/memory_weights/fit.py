@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...calibration.metrics.intervals import Interval, student_t
 from ...inference.project_memory.fitting import fit, nats
-from ...inference.project_memory.weights import SOURCES, Gains, Scope, Weights
+from ...inference.project_memory.weights import SOURCES, Extent, Gains, Weights
 from ..errors import StudyError
 from .recording import Recorded
 
@@ -20,7 +20,7 @@ MIN_PROJECTS = 3
 # Fewer have too few tokens to fit some six hundred numbers to.
 MIN_PLACES = 300
 # Of the regularisation, found by cross-validation over projects of the training corpus (docs/engine.md).
-_STRENGTH: Mapping[Scope, float] = {"file": 0.003, "project": 0.01}
+_STRENGTH: Mapping[Extent, float] = {"file": 0.003, "project": 0.01}
 _FOLDS = 5
 
 
@@ -32,8 +32,8 @@ class Judged:
     """
 
     alone: Interval
-    mixed: Mapping[Scope, Interval]
-    less: Mapping[Scope, Interval]
+    mixed: Mapping[Extent, Interval]
+    less: Mapping[Extent, Interval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _judged(recorded: Sequence[Recorded]) -> Judged:
     )
 
 
-def _held_out_nats(recorded: Sequence[Recorded], scope: Scope) -> NDArray[np.float64]:
+def _held_out_nats(recorded: Sequence[Recorded], scope: Extent) -> NDArray[np.float64]:
     """The nats of each project, by weights that were fitted without it."""
     folds = min(_FOLDS, len(recorded))
     found = np.zeros(len(recorded))
@@ -110,7 +110,7 @@ def _held_out_nats(recorded: Sequence[Recorded], scope: Scope) -> NDArray[np.flo
     return found
 
 
-def _fit(recorded: Sequence[Recorded], scope: Scope) -> Gains:
+def _fit(recorded: Sequence[Recorded], scope: Extent) -> Gains:
     try:
         return fit([step for each in recorded for step in each.steps[scope]], _STRENGTH[scope])
     except ValueError as error:

@@ -13,7 +13,7 @@ from ...inference.project_memory.fitting import Forced, Step
 from ...inference.project_memory.memory import Memory
 from ...inference.project_memory.project import ProjectTooLarge, project_of
 from ...inference.project_memory.spelling import Spelling
-from ...inference.project_memory.weights import SOURCES, Scope
+from ...inference.project_memory.weights import SOURCES, Extent
 from ...inference.stopping.stop import NONE
 from ...suggestion.memory.memories import Memories
 from ..errors import StudyError, UsageError
@@ -32,7 +32,7 @@ class Recorded:
 
     project: str
     places: int
-    steps: Mapping[Scope, Sequence[Step]]
+    steps: Mapping[Extent, Sequence[Step]]
 
 
 class Recorder:
@@ -55,7 +55,7 @@ class Recorder:
             others = project_of((file.path, file.text) for file in code.files)
         except ProjectTooLarge as error:
             raise StudyError(f"{code.project} is too large for a project memory ({error}): leave it out") from error
-        steps: dict[Scope, list[Step]] = {scope: [] for scope in SOURCES}
+        steps: dict[Extent, list[Step]] = {scope: [] for scope in SOURCES}
         count = 0
         for place in places:
             for task, gap in place.gaps:

@@ -23,8 +23,8 @@ class Memories:
 
     def __init__(self, model: Model) -> None:
         # A model that can be mixed with a memory is in this process, and so are its tokens.
-        name = model.fingerprint.id
-        self._made = ProjectMemory(cast(Vocabulary, model), name, weights_for(name)) if model.capabilities.memory else None
+        weights = weights_for(model.fingerprint.id)
+        self._made = ProjectMemory(cast(Vocabulary, model), weights) if model.capabilities.memory else None
 
     @property
     def spelling(self) -> Spelling | None:

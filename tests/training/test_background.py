@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from training import schedule
 from training.background import main, ship, start, state_of, status
 from training.data import load
 from training.export import write_gguf
-from training.folder import paused_until, seen, wanted, write_text
+from training.folder import only_run, paused_until, runs, seen, wanted, write_text
 from training.model import Llama, Shape
 from training.tokenizer import train
 from training.worker import Run, Stopped
@@ -122,6 +123,27 @@ def test_a_file_that_the_run_is_too_far_for_is_refused_with_the_next_that_can_be
     assert "to be made: export-60M.gguf" in status(tmp_path) or "no run has begun" in status(tmp_path)
 
 
+def test_who_asks_whether_a_run_goes_on_is_not_taken_for_one(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: runs(tmp_path), range(2_000))) == {False}
+    with only_run(tmp_path) as alone:
+        assert alone
+        assert runs(tmp_path)
+
+
+def test_a_file_that_was_asked_for_too_late_is_left_out_and_the_run_goes_on(
+    tmp_path: Path, run_of: Callable[[], Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = run_of()
+    go_until(first, lambda: first.progress.tokens > 4600)
+    write_text(tmp_path / "wanted.json", "[1, 5]")
+    second = run_of()
+    go_until(second, lambda: second.progress.tokens > 6000)
+    assert "export-1M.gguf can not be made any more: the next file can be one of 2M" in capsys.readouterr().out
+    assert wanted(tmp_path) == [5]
+    assert not (tmp_path / "decay-1M.pt").exists()
+
+
 def test_a_missing_corpus_is_named_with_the_command_that_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,9 +211,11 @@ def test_a_run_is_started_once_paused_killed_resumed_and_stopped_and_yields_to_a
 def test_a_run_that_can_not_begin_says_so_at_once(tmp_path: Path, given: dict[str, Path]) -> None:
     no_model = tmp_path / "model.gguf"
     no_model.write_bytes(b"no model")
+    (tmp_path / "checkpoint.pt").write_bytes(b"")
     with pytest.raises(SystemExit, match="ended at once"):
         start(tmp_path, ["--start", str(no_model), "--corpus", str(given["corpus"]), "--validation", str(given["validation"])])
     assert "model.gguf" in (tmp_path / "log.txt").read_text()
+    assert status(tmp_path).startswith("does not run")
 
 
 def tokens_saved(folder: Path) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -127,7 +128,7 @@ def _found(python: Path | None) -> tuple[dict[str, str], dict[str, str]]:
         "node": bool(shutil.which("npm")),
         "chromium": any(map(shutil.which, (os.environ.get("ASSAY_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"))),
     }
-    machine = {"python312": named, "exported": str(run), "f16": f"--against {f16}" if f16 and f16.is_file() else ""}
+    machine = {"python312": named, "exported": str(run), "f16": f"--against {shlex.quote(str(f16))}" if f16 and f16.is_file() else ""}
     return machine, {program: PROGRAMS[program] for program, is_there in there.items() if not is_there}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,9 +76,7 @@ def withdraw(tree: Path, now: Present) -> list[Stale]:
         if block:
             write_page(tree, page, withdrawn(page_of(tree, page), block))
         elif (tree / page).is_dir():
-            for file in (tree / page).iterdir():
-                file.unlink()
-            (tree / page).rmdir()
+            shutil.rmtree(tree / page)
         else:
             (tree / page).unlink()
     return found
@@ -91,11 +90,13 @@ def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
 
 
 def _stale_reports(tree: Path, now: Present) -> Iterator[Stale]:
-    for folder in sorted(path for path in (tree / REPORTS).glob("*") if path.is_dir()):
-        report = folder / "report.md"
+    for task, prompt in now.prompts.items():
+        report = tree / REPORTS / task / "report.md"
+        if not report.parent.is_dir():
+            continue
         text = report.read_text(encoding="utf-8") if report.is_file() else ""
-        if now.model not in text or now.prompts[folder.name] not in text:
-            yield Stale(str(REPORTS / folder.name), "other fingerprints")
+        if now.model not in text or prompt not in text:
+            yield Stale(str(REPORTS / task), "other fingerprints")
 
 
 def _stale_blocks(tree: Path, now: Present) -> Iterator[Stale]:

@@ -182,14 +182,16 @@ STEPS = (
             "python -m training.evaluate inference/embedded/assay.gguf --json {self}/figures.json {f16} {card} > {self}/table.md",
             "python -m training.remake.pages.model_card {tree} figures {self}/table.md",
         ),
-        code=("training/evaluate.py", "training/scores.py", "training/fix_scores.py", "training/ngram.py", "training/data.py"),
+        code=tuple(f"training/{name}.py" for name in (
+            "corpus", "data", "evaluate", "fix_scores", "fixes", "mutate", "ngram", "scores", "tokenizer",
+        )),
         makes=("training/README.md#figures",),
         minutes=11, because="the last run that was noted in the model card", programs=("corpus",),
     ),
     Step(
         "card/check",
         (
-            "python -m training.check_export --run {exported} --tokenizer {exported}/../tokenizer.json > {self}/check.txt",
+            "python -m training.check_export --run {exported} --tokenizer {exported}/tokenizer.json > {self}/check.txt",
             "python -m training.remake.pages.model_card {tree} check {self}/check.txt",
         ),
         code=("training/check_export.py", "training/export.py"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.inference.llamacpp import cores
-from assay.inference.llamacpp.cores import fast_cores, physical_cores
+from assay.inference.llamacpp.cores import fast_cores, most_running, physical_cores
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which CPUs a process may use")
@@ -19,6 +19,7 @@ def test_a_container_s_share_of_time_bounds_the_threads(tmp_path: Path, share: s
     (tmp_path / "cpu.max").write_text(share)
     unlimited = physical_cores(tmp_path / "absent")
     assert physical_cores(tmp_path / "cpu.max") == min(unlimited, at_most)
+    assert most_running(tmp_path / "cpu.max") == min(most_running(tmp_path / "absent"), at_most)
 
 
 def machine(folder: Path, files: dict[str, str]) -> tuple[Path, Path]:

@@ -13,6 +13,7 @@ from assay.inference.model import Prompt, StopReason
 from assay.inference.opening import EMBEDDED
 from assay.inference.project_memory.memory import ProjectMemory
 from assay.inference.project_memory.reader import Reader
+from assay.inference.project_memory.weights import shipped_weights
 from assay.inference.stopping.continuation import Continuation
 from assay.inference.stopping.stop import LINE
 
@@ -29,7 +30,7 @@ def model() -> Iterator[LlamaModel]:
 
 @pytest.fixture(scope="module")
 def remembering(model: LlamaModel) -> Prompt:
-    memory = ProjectMemory(model, model.fingerprint.id)
+    memory = ProjectMemory(model, shipped_weights().for_model(model.fingerprint.id))
     return replace(model.fim("def print_all(archive):\n    for quux in archive.un", "\n"), memory=memory.at(BEFORE, "\n"))
 
 
@@ -80,12 +81,12 @@ def test_what_is_looked_up_beside_the_model_changes_nothing(
 
     monkeypatch.setattr(Reader, "look_ahead", noted)
     made = []
-    for cpus in ({0}, {0, 1}):
-        monkeypatch.setattr(session, "usable_cpus", lambda cpus=cpus: cpus)
+    for leaves_a_core in (False, True):
+        monkeypatch.setattr(session.Session, "leaves_a_core", leaves_a_core)
         one, several = (model.generate(remembering, stop=LINE, max_tokens=24), model.alternatives(remembering, 3, stop=LINE, max_tokens=24))
         made.append([each.tokens for each in (one, *several)])
         own, others = [name for name in looked if name == MAIN], [name for name in looked if name != MAIN]
-        assert (len(own), len(others)) == ((len(looked), 0) if len(cpus) == 1 else (2, len(looked) - 2))
+        assert (len(own), len(others)) == ((2, len(looked) - 2) if leaves_a_core else (len(looked), 0))
         looked.clear()
     assert made[0] == made[1]
 
@@ -106,7 +107,7 @@ def test_no_lookup_outlives_a_decode_that_fails(model: LlamaModel, remembering: 
         monkeypatch.setattr(session.Session, "decode", fails)
         return None
 
-    monkeypatch.setattr(session, "usable_cpus", lambda: {0, 1})
+    monkeypatch.setattr(session.Session, "leaves_a_core", True)
     monkeypatch.setattr(Reader, "look_ahead", slow)
     monkeypatch.setattr(Continuation, "add", fails_behind_the_prompt)
     with pytest.raises(DecodeFailed):

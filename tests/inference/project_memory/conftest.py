@@ -9,6 +9,7 @@ import pytest
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.opening import EMBEDDED
 from assay.inference.project_memory.memory import ProjectMemory
+from assay.inference.project_memory.weights import shipped_weights
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +20,4 @@ def embedded() -> Iterator[LlamaModel]:
 
 @pytest.fixture
 def memory(embedded: LlamaModel) -> ProjectMemory:
-    return ProjectMemory(embedded, embedded.fingerprint.id)
+    return ProjectMemory(embedded, shipped_weights().for_model(embedded.fingerprint.id))

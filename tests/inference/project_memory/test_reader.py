@@ -9,7 +9,7 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.project_memory.memory import ProjectMemory
 from assay.inference.project_memory.mixture import Row
 from assay.inference.project_memory.project import project_of
-from assay.inference.project_memory.weights import Scope
+from assay.inference.project_memory.weights import Extent, shipped_weights
 
 FILE = '''import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def save_settings(path: Path, settings: dict) -> None:
 naïve = ["漢字", "größer"]
 '''
 OTHER = "class Registry:\n    def register_handler(self, handler_name):\n        self.handlers[handler_name] = handler_name\n"
-SCOPES: tuple[Scope, ...] = ("file", "project")
+SCOPES: tuple[Extent, ...] = ("file", "project")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def logprob_of_text(memory: ProjectMemory, model: LlamaModel, before: str, after
 
 @given(st.integers(0, len(FILE)), st.integers(0, 20), st.sampled_from(SCOPES), st.integers(0, 9))
 def test_a_mixture_sums_to_one_wherever_the_cursor_is(
-    embedded: LlamaModel, remembers_once: ProjectMemory, at: int, written: int, scope: Scope, seed: int
+    embedded: LlamaModel, remembers_once: ProjectMemory, at: int, written: int, scope: Extent, seed: int
 ) -> None:
     reader = remembers_once.at(FILE[:at], FILE[at:], "app.py", scope).reader("")
     for token in embedded.tokenize(FILE[at:])[:written]:
@@ -67,14 +67,14 @@ def test_a_mixture_sums_to_one_wherever_the_cursor_is(
 
 @pytest.fixture(scope="module")
 def remembers_once(embedded: LlamaModel) -> ProjectMemory:
-    memory = ProjectMemory(embedded, embedded.fingerprint.id)
+    memory = ProjectMemory(embedded, shipped_weights().for_model(embedded.fingerprint.id))
     memory.project = project_of([("app.py", FILE), ("registry.py", OTHER)])
     return memory
 
 
 @given(st.sampled_from([line for line in FILE.splitlines() if line.strip()]), st.integers(1, 30), st.sampled_from(SCOPES))
 def test_following_a_line_gives_the_same_mixture_as_beginning_behind_it(
-    embedded: LlamaModel, remembers_once: ProjectMemory, line: str, count: int, scope: Scope
+    embedded: LlamaModel, remembers_once: ProjectMemory, line: str, count: int, scope: Extent
 ) -> None:
     before, after = FILE[: FILE.index(line)] + line[: len(line) - len(line.lstrip())], FILE[FILE.index(line) :]
     tokens = embedded.tokenize(line.lstrip())[:count]
@@ -211,7 +211,7 @@ def test_rows_that_are_no_numbers_are_given_back_for_the_model_to_refuse(remembe
 
 
 def test_a_fingerprint_tells_weights_apart_and_not_scopes(embedded: LlamaModel, remembers: ProjectMemory) -> None:
-    damped = ProjectMemory(embedded, "another model")
+    damped = ProjectMemory(embedded, shipped_weights().for_model("another model"))
     (mine,) = {remembers.at("", "", scope=scope).fingerprint for scope in SCOPES}
     assert mine != damped.at("", "").fingerprint
 

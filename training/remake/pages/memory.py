@@ -38,14 +38,19 @@ def rows_of(task: str, samples: Samples) -> list[tuple[str, ...]]:
     for scope in SCOPES:
         fitted_with = "project" if scope == "file" else scope
         evidence = _held_out(samples[fitted_with], samples[scope])
-        known = [sample for sample in samples[scope] if sample.labels[EVENT] is not None]
-        _, groups = np.unique([sample.project for sample in known], return_inverse=True)
-        exact = rate_interval([bool(sample.labels[EVENT]) for sample in known], groups)
+        count, rate = exact_match(samples[scope])
         smooth = evidence.smooth_ece
         error = f"{smooth.value:.3f} ({smooth.noise_floor:.3f})"
-        rate = UNDEFINED if exact is None else percents(exact)
-        rows.append((code(task), code(scope), f"{len(known):,}", rate, interval(evidence.skill), error))
+        rows.append((code(task), code(scope), f"{count:,}", rate, interval(evidence.skill), error))
     return rows
+
+
+def exact_match(samples: Sequence[Sample]) -> tuple[int, str]:
+    """How many samples have a label, and which share of them is exactly right, with its interval over projects."""
+    known = [sample for sample in samples if sample.labels[EVENT] is not None]
+    _, groups = np.unique([sample.project for sample in known], return_inverse=True)
+    found = rate_interval([bool(sample.labels[EVENT]) for sample in known], groups)
+    return len(known), UNDEFINED if found is None else percents(found)
 
 
 def _held_out(of: Sequence[Sample], at: Sequence[Sample]) -> Evidence:

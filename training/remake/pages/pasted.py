@@ -25,7 +25,10 @@ def main() -> None:
     """Fill the blocks."""
     tree, page, printed, tasks, *wanted = sys.argv[1:]
     found = sections(Path(printed).read_text(encoding="utf-8"))
-    contents = {block: found[title] for block, _, title in (one.partition("=") for one in wanted)}
+    titles = {block: title for block, _, title in (one.partition("=") for one in wanted)}
+    if missing := [title for title in titles.values() if title not in found]:
+        sys.exit(f"{printed} has no section {', '.join(missing)}: it has {', '.join(found)}")
+    contents = {block: found[title] for block, title in titles.items()}
     fill(Path(tree), page, contents, present().named(*tasks.split(",")))
 
 
