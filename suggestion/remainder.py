@@ -17,8 +17,9 @@ def remainder(generation: Generation, typed: str) -> Generation | None:
     r"""The generation without `typed`, the beginning of its text; None where its text does not begin so, or only white space is left.
 
     Newlines of every kind are alike. The tokens are those that remain, with the one that ended the text, so that `measures_of` measures
-    exactly what is left. Log-probabilities are given what was typed: those that a new request at the cursor would give (`Token.shares`). So
-    the total never falls as more is typed. Where a server tells no shares, a token that was typed in part keeps its own, which is lower.
+    exactly what is left. Log-probabilities are given what was typed (`Token.shares`), so the total never falls as more is typed: they are
+    those that the model alone would give at a new request. Where a server tells no shares, a token that was typed in part keeps its own,
+    which is lower.
     The bytes of U+FFFD in the text are not known: from the first of these on all tokens stay.
     """
     if not typed:

@@ -1,4 +1,7 @@
-"""How likely the rest of a text is once its beginning stands there: exactly what a new request would say, without one.
+"""How likely the rest of a text is once its beginning stands there, without a new request: its probability given what was typed.
+
+The model alone would say exactly the same at a new request. With a project memory a new request looks up the word that is begun as well,
+and may say something else. docs/calibration.md measures how true the probabilities of what is left are.
 
 A request whose cursor is k bytes further asks behind the same prompt, as long as the cursor stays in the same pre-token, and renormalises
 each token's probability over the tokens that agree with these bytes. So for each token of a generation the share of all tokens that agree
