@@ -213,7 +213,7 @@ class Run:
     def decay(self, millions: int) -> None:
         """Make a file to ship in a branch of its own, off the main run as it stands. Raises Stopped.
 
-        One that was asked for too late, when the run had less than its falling rate before it, is left out.
+        A file that was asked for too late is left out: the run is so near its end that the rate has no time to fall.
         """
         checkpoint, curve = self.folder / f"decay-{millions}M.pt", self.folder / f"decay-{millions}M.jsonl"
         if not checkpoint.exists():
