@@ -32,7 +32,8 @@ def run_baseline(suite: Suite, runs: int) -> Baseline:
         begun = time.monotonic()
         seed = _SEED if len(reports) % 3 == 2 else None
         report, ended, ran = suite.run(seed=seed, without=list(fatal))
-        if failures < _MAX_FAILED_RUNS and (ended.infrastructure or (ended.doubtful and report.running is None)):
+        hangs_early = ran.ending == "timed_out" and report.collected is None
+        if failures < _MAX_FAILED_RUNS and (ended.infrastructure or (ended.doubtful and report.running is None and not hangs_early)):
             failures += 1
             continue
         if ended.infrastructure:
@@ -43,6 +44,8 @@ def run_baseline(suite: Suite, runs: int) -> Baseline:
         elif report.running is not None and len(fatal) < _MAX_FATAL_TESTS:
             fatal[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
             reports, walls = [], []
+        elif hangs_early:
+            return no_baseline(f"collecting the tests does not come to its end: {ended.why}", notes=notes)
         elif not report.ended:
             return no_baseline(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
         elif set(report.canaries) - {"failed", "error"} or len(report.canaries) != 2:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
+import msgspec
+
+from ..sandbox.isolation.installation import installation_defect, is_of_the_system, parts_of, special_file_defect
 from ..sandbox.isolation.jail import Jail, Mount
 from ..sandbox.isolation.limits import Limits
 
@@ -26,6 +30,8 @@ p = sorted({e.name for e in m.entry_points(group="pytest11")}) if sys.version_in
 json.dump({"python": sys.version_info[:3], "pytest": v, "plugins": p, "distributions": d}, sys.stdout)
 """
 _MAX_QUOTE = 80
+_MAX_SETTINGS_BYTES = 1 << 16
+_OTHER = "make the environment anew, or name another Python (--python)"
 _PROBE_LIMITS = Limits(cpu_s=30, wall_s=120, memory_bytes=1 << 30, processes=16, output_bytes=1 << 22)
 
 
@@ -50,26 +56,70 @@ class Interpreter:
 
 
 def interpreter_of(project: Path) -> Path:
-    """The Python of the project's own virtual environment, or the one that runs."""
+    """The Python of the project's own virtual environment, or the one that runs.
+
+    Raises UnusableInterpreter where the environment is a link out of the project: whoever wrote the project may have made it.
+    """
     for name in (".venv", "venv", "env"):
         path = project / name / "bin" / "python"
         if (project / name / "pyvenv.cfg").is_file() and os.access(path, os.X_OK):
+            if not path.parent.resolve().is_relative_to(project.resolve()):
+                raise UnusableInterpreter(
+                    f"{project / name} leads out of the project, to {path.parent.resolve().parent}: if this is your environment, name its "
+                    f"Python (--python {path})"
+                )
             return path.absolute()
     return Path(sys.executable)
 
 
 def folders_of(path: Path) -> tuple[Path, ...]:
-    """The folders that the interpreter at `path` needs to start: its environment and the installation that this uses. Runs nothing."""
-    prefix, folders = path.absolute().parent.parent, []
-    if (settings := prefix / "pyvenv.cfg").is_file():
-        folders.append(prefix)
-        for line in settings.read_text(encoding="utf-8").splitlines():
-            key, _, value = line.partition("=")
-            if key.strip() == "home":
-                folders.append(Path(value.strip()).parent)
-    folders.append(path.resolve().parent.parent)
+    """The folders that the interpreter at `path` needs to start: its environment, and programs and libraries of the Python below it.
+
+    The file pyvenv.cfg of an environment, and the link to its Python, may come from whoever wrote the project. So what they name is shown
+    only where it is an installation of Python. Runs nothing.
+
+    Raises: UnusableInterpreter.
+    """
+    prefix, real = path.absolute().parent.parent, path.resolve().parent.parent
+    is_environment = (prefix / "pyvenv.cfg").is_file()
+    named = [home.parent] if is_environment and (home := _home_of(prefix / "pyvenv.cfg")) is not None else []
+    bases = [*named, *(() if is_environment and real == prefix.resolve() else (real,))]
+    folders = [prefix] if is_environment else []
+    if is_environment and (defect := _environment_defect(prefix)):
+        raise UnusableInterpreter(f"{path}: {defect}: {_OTHER}")
+    for base in bases:
+        # unlike Path.resolve, this takes links that lead to one another
+        installed = Path(os.path.realpath(base))
+        if is_of_the_system(installed):
+            continue
+        if defect := installation_defect(installed):
+            raise UnusableInterpreter(f"{path}: its Python is said to be in {base}, but {defect}: {_OTHER}")
+        folders += parts_of(base)
     both = [folder for given in folders for folder in (given, given.resolve())]
-    return tuple(folder for folder in dict.fromkeys(both) if folder not in (Path("/"), Path("/usr"), Path("/usr/local")))
+    return tuple(dict.fromkeys(both))
+
+
+def _home_of(settings: Path) -> Path | None:
+    """The folder of programs that an environment names as its Python's. Raises UnusableInterpreter."""
+    try:
+        with settings.open("rb") as file:
+            text = file.read(_MAX_SETTINGS_BYTES).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnusableInterpreter(f"{settings} can't be read ({error}): {_OTHER}") from None
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        if key.strip().lower() == "home":
+            home = Path(value.strip())
+            if "\0" in value or not home.is_absolute():
+                raise UnusableInterpreter(f"{settings}: the home of its Python, {value.strip()!r}, is no absolute path: {_OTHER}")
+            return home
+    return None
+
+
+def _environment_defect(prefix: Path) -> str:
+    if Path.home().resolve().is_relative_to(prefix.resolve()):
+        return f"{prefix} holds your home folder"
+    return special_file_defect(prefix)
 
 
 def existing(path: Path) -> Path:
@@ -88,17 +138,33 @@ def probe(path: Path, jail: Jail) -> Interpreter:
     ran = jail.run([str(path), "-I", "-c", _ASK], cwd=Path("/"), mounts=mounts, limits=_PROBE_LIMITS)
     if ran.ending == "infrastructure":
         raise UnusableInterpreter(f"{path} can't be run in the sandbox: {ran.reason}")
-    try:
-        said = json.loads(ran.stdout)
-        python = tuple(said["python"])
-    except (ValueError, KeyError, TypeError):
+    said = _answer(ran.stdout)
+    if said is None:
         last = (ran.stderr.decode(errors="replace").strip().splitlines() or [ran.reason or f"{ran.ending} {ran.status}"])[-1]
         # a program that is no Python may repeat the whole code that it was given
-        raise UnusableInterpreter(f"{path} does not run as a Python: {last[:_MAX_QUOTE]}{'…' if len(last) > _MAX_QUOTE else ''}") from None
+        raise UnusableInterpreter(f"{path} does not run as a Python: {last[:_MAX_QUOTE]}{'…' if len(last) > _MAX_QUOTE else ''}")
+    python, version = said["python"], said["pytest"]
     if python[:2] < MIN_PYTHON:
         raise UnusableInterpreter(f"{path} is Python {python[0]}.{python[1]}; the tests of a project are followed from 3.10 on")
-    if said["pytest"] is None:
+    if version is None:
         raise UnusableInterpreter(f"{path} has no pytest: install it beside the project's dependencies ({path} -m pip install pytest)")
-    if int(said["pytest"].split(".")[0]) < MIN_PYTEST:
-        raise UnusableInterpreter(f"{path} has pytest {said['pytest']}, which is too old: pytest {MIN_PYTEST} or later is needed")
-    return Interpreter(path, folders, python, said["pytest"], frozenset(said["plugins"]), tuple(said["distributions"]))
+    if int(version.split(".")[0]) < MIN_PYTEST:
+        raise UnusableInterpreter(f"{path} has pytest {version}, which is too old: pytest {MIN_PYTEST} or later is needed")
+    return Interpreter(path, folders, python, version, frozenset(said["plugins"]), tuple(said["distributions"]))
+
+
+class _Answer(TypedDict):
+    python: tuple[int, int, int]
+    pytest: str | None
+    plugins: list[str]
+    distributions: list[str]
+
+
+def _answer(said: bytes) -> _Answer | None:
+    """What an interpreter said of itself; None where a program says something that no Python says."""
+    try:
+        answer = msgspec.json.decode(said, type=_Answer)
+    except (msgspec.ValidationError, msgspec.DecodeError, RecursionError):
+        return None
+    is_version = answer["pytest"] is None or re.fullmatch(r"\d{1,4}(\.[\w.+-]{0,40})?", answer["pytest"], re.ASCII)
+    return answer if is_version else None

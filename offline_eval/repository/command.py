@@ -25,7 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--samples", metavar="N", type=positive, help="ask at N places whose tests notice when their code is gone (default: 200)"
     )
     parser.add_argument(
-        "--minutes", metavar="N", type=minutes, help="stop asking after N minutes; without --samples there is no other limit"
+        "--minutes",
+        metavar="N",
+        type=minutes,
+        help="stop asking after N minutes, and give up a suite that takes longer; without --samples there is no other limit",
     )
     parser.add_argument(
         "--tasks",

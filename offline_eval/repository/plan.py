@@ -10,8 +10,9 @@ from typing import Any
 
 import platformdirs
 
-from ...analysis.oracle.interpreter import existing
+from ...analysis.oracle.interpreter import existing, folders_of
 from ...analysis.sandbox.isolation.levels import Isolation
+from ...analysis.sandbox.isolation.view import interpreter_folders
 from ...calibration.registry import PROJECT_FOLDER
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
@@ -110,13 +111,26 @@ def _check_writable(folder: Path, why: str) -> None:
         raise UsageError(f"{there} can't be written to; {why}")
 
 
-def plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path, seen: Seen) -> dict[str, Any]:
-    """What would be executed, where, and what would be written; null where there is none."""
+def shown_folders(asked: Asked, isolation: Isolation, interpreter: Path) -> tuple[Path, ...] | None:
+    """The folders of the machine that the tests see besides the system's and the copy; None where they see all, or it is not known yet.
+
+    Runs nothing. Raises UnusableInterpreter.
+    """
+    if asked.make_environment or isolation is Isolation.NONE:
+        return None
+    return tuple(dict.fromkeys((*folders_of(existing(interpreter)), *interpreter_folders())))
+
+
+def plan(
+    asked: Asked, project: Path, isolation: Isolation, interpreter: Path, folders: tuple[Path, ...] | None, seen: Seen
+) -> dict[str, Any]:
+    """What would be executed, where, and what would be written; null where there is none. folders: from `shown_folders`."""
     return {
         "project": str(project),
         "make_environment": asked.make_environment,
         "interpreter": None if asked.make_environment else str(interpreter),
         "pytest": seen.pytest,
+        "folders": None if folders is None else [str(folder) for folder in folders],
         "isolation": str(isolation),
         "places": asked.wanted,
         "minutes": asked.minutes,

@@ -19,6 +19,7 @@ import platformdirs
 from ...analysis.oracle.environment import cached_environment, make_environment
 from ...analysis.oracle.interpreter import interpreter_of
 from ...analysis.oracle.oracle import Oracle
+from ...analysis.oracle.suite import SuiteLimits
 from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
@@ -29,7 +30,7 @@ from ..run import ANSWERS, Question, Run, RunError, differences
 from ..study import Results, Work, answer_all, count_done, finish, stopped
 from .answers import Answerer, PlaceAnswer
 from .items import TASKS, Place, places_of, regions_of
-from .plan import ELSEWHERE, Asked, Seen, check, plan, plan_lines
+from .plan import ELSEWHERE, Asked, Seen, check, plan, plan_lines, shown_folders
 from .project_copy import changed_since, frozen
 from .report import write_results
 from .suite import measured
@@ -70,8 +71,12 @@ def run_study(asked: Asked) -> None:
     isolation = Isolation.NONE if asked.unprotected else best_level()
     # not resolved: a link to the Python of an environment is what makes it that environment's
     interpreter = asked.python.absolute() if asked.python else interpreter_of(project)
+    # told before the first program of the project's runs, also where that is only asked for its version
+    if folders := shown_folders(asked, isolation, interpreter):
+        to_stderr(f"what the jail shows of this machine besides the system and a copy of the project: {', '.join(map(str, folders))}")
     if asked.dry_run:
-        _tell_plan(asked, project, isolation, interpreter)
+        found = plan(asked, project, isolation, interpreter, folders, _seen(asked, project, isolation, interpreter))
+        _tell_plan(asked, found)
         return
     if asked.unprotected and not asked.yes:
         _confirm(f"The tests of {project}, and code that a model wrote, will run with no isolation, with your rights. Go on?")
@@ -86,7 +91,10 @@ def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isol
     study = Repository(project)
     # other machines have no folder of this one's
     source = nullcontext((project, dict[str, str]())) if asked.pool.ray else frozen(project)
-    with source as (folder, left_out), Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle") as oracle:
+    allowed = SuiteLimits()
+    if asked.minutes:
+        allowed = replace(allowed, suite_wall_s=min(allowed.suite_wall_s, asked.minutes * 60))
+    with source as (folder, left_out), Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle", allowed=allowed) as oracle:
         with tell_if_stopped(lambda: "stopped; nothing is lost: the tests' baseline is made again by the same command"):
             suite = measured(oracle, left_out | oracle.suite.copied.left_out)
         regions = regions_of(oracle, asked.seed)
@@ -121,8 +129,7 @@ def _stopped(run: Run) -> str:
     return f"{stopped(run, done)}{hint}"
 
 
-def _tell_plan(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) -> None:
-    found = plan(asked, project, isolation, interpreter, _seen(asked, project, isolation, interpreter))
+def _tell_plan(asked: Asked, found: dict[str, Any]) -> None:
     if asked.as_json:
         print(json.dumps({"schema": PLAN_SCHEMA, **found}, indent=1))
     for line in () if asked.as_json else plan_lines(found):
@@ -189,14 +196,15 @@ def _seen(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) 
     if asked.make_environment:
         return given
     with Oracle(project, interpreter, jail, cache=cache / "oracle") as oracle:
-        pytest, content = oracle.suite.interpreter.pytest, oracle.content
+        python, content = oracle.suite.interpreter, oracle.content
+    given = replace(given, pytest=python.pytest)
     if asked.choice.where is not None:
-        return replace(given, pytest=pytest)
+        return given
     question = question_of(asked, model_of(asked.choice, TASKS, memory=asked.memory), project, interpreter, isolation, content)
     run = Run(_folder_of(asked, cache, question))
     if (run.folder / "run.toml").is_file() and run.question() != question:
         raise run.asks_something_else(question)
-    return Seen(pytest, run.folder, _done(run.folder))
+    return replace(given, run=run.folder, done=_done(run.folder))
 
 
 def _done(folder: Path) -> int:

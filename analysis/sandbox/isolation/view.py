@@ -12,6 +12,8 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from .installation import is_of_the_system, parts_of
+
 PRIVATE_TMP = Path("/tmp")
 MAX_PATHS_CHECKED = 1000
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
@@ -42,10 +44,12 @@ class Mount:
 
 @cache
 def interpreter_folders() -> tuple[Path, ...]:
-    """The folders outside of /usr of the running Python and its virtual environment: as named, and with links resolved."""
-    named = [Path(prefix) for prefix in dict.fromkeys((sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix))]
-    both = dict.fromkeys(path for prefix in named for path in (prefix.resolve(), prefix))
-    return tuple(path for path in both if path != Path("/") and not within(path, Path("/usr")))
+    """The folders outside of the system's of the running Python and its virtual environment: as named, and with links resolved."""
+    environment = (Path(sys.prefix),) if sys.prefix != sys.base_prefix else ()
+    bases = dict.fromkeys(map(Path, (sys.base_prefix, sys.base_exec_prefix)))
+    named = [*(part for base in bases for part in parts_of(base)), *environment]
+    both = dict.fromkeys(path for folder in named for path in (folder.resolve(), folder))
+    return tuple(path for path in both if not is_of_the_system(path))
 
 
 def within(path: Path, folder: Path) -> bool:
@@ -86,6 +90,8 @@ def mount_defect(mount: Mount) -> str:
         return f"the place of a mount, {mount.target}, must not go through .."
     if not mount.source.exists():
         return f"{mount.source} is to be mounted, and is not there"
+    if not (mount.source.is_dir() or mount.source.is_file()):
+        return f"{mount.source} is to be mounted, and is neither a file nor a folder"
     return ""
 
 

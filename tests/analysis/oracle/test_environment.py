@@ -1,17 +1,13 @@
-"""Which interpreter runs a project's tests, and what an environment for them needs."""
+"""What an environment for a project's tests needs, and how it is made."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from assay.analysis.oracle.environment import NoEnvironment, Requirements, cached_environment, make_environment, requirements_of
-from assay.analysis.oracle.interpreter import UnusableInterpreter, folders_of, interpreter_of, probe
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.jail import Jail
 
 PYPROJECT = """
 [build-system]
@@ -57,40 +53,6 @@ def test_a_project_that_does_not_say_what_it_needs_is_refused(tmp_path: Path, te
     (tmp_path / "pyproject.toml").write_text(text)
     with pytest.raises(NoEnvironment, match=reason):
         requirements_of(tmp_path)
-
-
-def test_the_projects_own_environment_goes_before_the_python_that_runs(tmp_path: Path) -> None:
-    assert interpreter_of(tmp_path) == Path(sys.executable)
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /srv/python/bin\n")
-    assert interpreter_of(tmp_path) == Path(sys.executable)
-    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
-    assert interpreter_of(tmp_path) == tmp_path / ".venv" / "bin" / "python"
-    assert folders_of(tmp_path / ".venv" / "bin" / "python")[:2] == (tmp_path / ".venv", Path("/srv/python"))
-
-
-@pytest.mark.parametrize(
-    ("program", "reason"),
-    [
-        ("missing", "no such program"),
-        ("fails", "does not run as a Python: no, never$"),
-        ("repeats", "does not run as a Python: .{,80}…$"),
-    ],
-)
-def test_what_is_no_python_is_refused(tmp_path: Path, program: str, reason: str) -> None:
-    try:
-        jail = Jail(best_level())
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates here: {error}")
-    folder = tmp_path / "env" / "bin"
-    folder.mkdir(parents=True)
-    (folder / "fails").write_text("#!/bin/sh\necho no, never >&2\nexit 3\n")
-    (folder / "repeats").write_text("#!/bin/sh\necho $* >&2\nexit 3\n")
-    for name in ("fails", "repeats"):
-        (folder / name).chmod(0o755)
-    (tmp_path / "env").chmod(0o755)
-    with pytest.raises(UnusableInterpreter, match=reason):
-        probe(folder / program, jail)
 
 
 @pytest.mark.slow

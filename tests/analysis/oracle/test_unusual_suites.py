@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from shop_project import SHOP, changed, isolated, name_of, write
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
+from assay.analysis.oracle.suite import SuiteLimits
 
 ORDER = """
 done = []
@@ -253,3 +255,11 @@ def test_a_suite_in_which_nothing_passes_is_told_with_the_error_of_its_first_tes
         trouble = made.baseline().trouble
     assert trouble.startswith("none of 2 tests passes; of test_shop.py::test_a pytest says: ")
     assert "assert 1 == 2" in trouble or "so it is" in trouble
+
+
+def test_a_collection_that_never_ends_is_given_up_at_its_limit_and_not_repeated(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"test_endless.py": "import time\ntime.sleep(600)\n"})
+    begun = time.monotonic()
+    with Oracle(tmp_path, python, isolated(), allowed=SuiteLimits(suite_wall_s=4)) as made:
+        assert "collecting the tests does not come to its end" in made.baseline().trouble
+    assert time.monotonic() - begun < 12
