@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32_BIT = 0x40000000
 SOCK_STREAM, SOCKET_TYPES = 1, 0xF
+AF_UNIX = 1
+# What a network namespace of its own holds back: AF_INET, AF_INET6, AF_NETLINK. A socket of the family AF_UNIX could connect to any path
+# that the jail shows, on a read-only mount, too; others reach the machine's host (AF_VSOCK) or rarely used parts of the kernel (AF_ALG).
+SOCKET_FAMILIES = (2, 10, 16)
 
 # the number of each call on x86_64 and on aarch64; None where there is no such call
 CALLS: dict[str, tuple[int | None, int | None]] = {
@@ -52,7 +56,13 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "fsopen": (430, 430),
     "fspick": (433, 433),
     "futimesat": (261, None),
+    "getxattr": (191, 8),
+    "getxattrat": (464, 464),
     "init_module": (175, 105),
+    "inotify_add_watch": (254, 27),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "io_setup": (206, 0),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),
@@ -66,6 +76,11 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "keyctl": (250, 219),
     "kill": (62, 129),
     "lchown": (94, None),
+    "lgetxattr": (192, 9),
+    "listmount": (458, 458),
+    "listxattr": (194, 11),
+    "listxattrat": (465, 465),
+    "llistxattr": (195, 12),
     "lookup_dcookie": (212, 18),
     "lremovexattr": (198, 15),
     "lsetxattr": (189, 6),
@@ -98,6 +113,8 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "ptrace": (101, 117),
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
     "reboot": (169, 142),
     "removexattr": (197, 14),
     "removexattrat": (466, 466),
@@ -120,6 +137,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "shmget": (29, 194),
     "socket": (41, 198),
     "socketpair": (53, 199),
+    "statmount": (457, 457),
     "swapoff": (168, 225),
     "swapon": (167, 224),
     "syslog": (103, 116),
@@ -136,7 +154,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "vfork": (58, None),
     "vhangup": (153, 58),
 }
-# other processes' memory and descriptors; the machine's state; rarely needed ways into the kernel; memory that no limit counts
+# other processes' memory and descriptors; the machine's state; rarely needed ways into the kernel; memory and slots that no limit counts
 NEVER = (
     (
         "ptrace",
@@ -161,6 +179,8 @@ NEVER = (
         "fsmount",
         "fspick",
         "mount_setattr",
+        "listmount",
+        "statmount",
         "unshare",
         "setns",
     ),
@@ -191,7 +211,7 @@ NEVER = (
     ),
     ("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register"),
     ("name_to_handle_at", "open_by_handle_at", "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "personality"),
-    ("memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open"),
+    ("memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open", "io_setup"),
 )
 FORKS = ("fork", "vfork")
 RUNS = ("execve", "execveat")
@@ -203,6 +223,10 @@ ATTRIBUTES = (
     ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat", "utimensat"),
     ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"),
 )
+# what Landlock lets a program learn of files that it may not read: the names of what changes in a folder, attributes, where a link leads
+WATCHES = ("inotify_init", "inotify_init1", "inotify_add_watch")
+READ_ATTRIBUTES = ("getxattr", "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat")
+READ_LINKS = ("readlink", "readlinkat")
 # change limits and priorities of a process; the number is that of the argument with its id
 OF_A_PROCESS = {
     "prlimit64": 0,
@@ -275,7 +299,10 @@ def _filter(refused: Iterable[str], rules: Sequence[tuple[str, Sequence[bytes]]]
 
 
 def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
-    """Rules on a call's arguments. They refuse new namespaces, processes, shared anonymous memory, and input faked on a terminal."""
+    """Rules on a call's arguments.
+
+    They refuse new namespaces, processes, shared anonymous memory, pairs of sockets that reach others, and input faked on a terminal.
+    """
     clone = [_argument(0), _instruction(_ANY_BIT, CLONE_NAMESPACES, 0, 1), _refusal(errno.EPERM)]
     if not fork:
         clone += [_instruction(_ANY_BIT, CLONE_THREAD, 1, 0), _refusal(errno.EPERM)]
@@ -285,19 +312,27 @@ def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
         _instruction(_EQUAL, MAP_SHARED | MAP_ANONYMOUS, 0, 1),
         _refusal(errno.EPERM),
     ]
+    pair = [
+        *(_argument(0), _instruction(_EQUAL, AF_UNIX, 1, 0), _refusal(errno.EAFNOSUPPORT)),
+        # a datagram socket of a pair could send to any socket that has a path
+        *(_argument(1), _instruction(_AND, SOCKET_TYPES), _instruction(_EQUAL, SOCK_STREAM, 1, 0), _refusal(errno.EPERM)),
+    ]
     typing = [_argument(1), _instruction(_EQUAL, TIOCSTI, 1, 0), _instruction(_EQUAL, TIOCLINUX, 0, 1), _refusal(errno.EPERM)]
     return [
         ("clone", [*clone, _PERMITTED]),
         # its flags lie in memory, where no filter can read them; without it the C library uses clone
         ("clone3", [_refusal(errno.ENOSYS)]),
         ("mmap", [*shared, _PERMITTED]),
+        ("socketpair", [*pair, _PERMITTED]),
         ("ioctl", [*typing, _PERMITTED]),
     ]
 
 
 def jail_filter() -> bytes:
     """The filter for a program in namespaces of its own, which may start processes and run other programs."""
-    return _filter([name for names in NEVER for name in names], _rules(fork=True))
+    allowed = [_instruction(_EQUAL, family, len(SOCKET_FAMILIES) - number, 0) for number, family in enumerate(SOCKET_FAMILIES)]
+    families = ("socket", [_argument(0), *allowed, _refusal(errno.EAFNOSUPPORT), _PERMITTED])
+    return _filter([name for names in NEVER for name in names], [*_rules(fork=True), families])
 
 
 def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int | None) -> bytes:
@@ -308,10 +343,11 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
         attributes: whether it may change modes, owners and times of files, which Landlock does not restrict.
         own_id: its process id where the filter has to keep it from signalling others; None where something else does.
     """
-    refused = [name for names in NEVER for name in names] + ["socket"]
+    refused = [*(name for names in NEVER for name in names), "socket", *WATCHES]
     refused += [] if attributes else [name for names in ATTRIBUTES for name in names]
     refused += [] if fork else list(FORKS)
-    refused += [] if execute else list(RUNS)
+    # the loader of another program reads where links lead
+    refused += [] if execute else [*RUNS, *READ_LINKS]
     rules = _rules(fork)
     stays = [
         _argument(0),
@@ -320,9 +356,8 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
         _refusal(errno.EPERM),
     ]
     rules.append(("prctl", [*stays, _PERMITTED]))
-    # a datagram socket of a pair could send to any socket that has a path
-    streams = [_argument(1), _instruction(_AND, SOCKET_TYPES), _instruction(_EQUAL, SOCK_STREAM, 1, 0), _refusal(errno.EPERM)]
-    rules.append(("socketpair", [*streams, _PERMITTED]))
+    # as on a file system that has none: programs that copy files expect that answer
+    rules += [(name, [_refusal(errno.ENOTSUP)]) for name in READ_ATTRIBUTES]
     for name, index in OF_A_PROCESS.items():
         of_one = [_argument(0), _instruction(_EQUAL, OF_ONE_PROCESS[name], 1, 0), _refusal(errno.EPERM)] if name in OF_ONE_PROCESS else []
         rules.append((name, [*of_one, _argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))

@@ -107,6 +107,82 @@ print(seen)
 
 
 @isolating
+def test_a_socket_of_the_machine_is_out_of_reach_even_in_a_folder_that_is_shown(level: Isolation, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    heard = []
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams:
+        for name, listener in (("stream", server), ("datagrams", datagrams)):
+            listener.bind(f"/proc/self/fd/{os.open(tmp_path, os.O_PATH)}/{name}")
+            (tmp_path / name).chmod(0o777)
+        server.listen()
+        code = f"""
+import os, socket
+os.chdir({str(tmp_path)!r})
+def reach(family, kind, name, pair=False):
+    try:
+        s = socket.socketpair(family, kind)[0] if pair else socket.socket(family, kind)
+        s.sendto(b"hello", name) if kind == socket.SOCK_DGRAM else s.connect(name)
+        print("reached", name)
+    except OSError as error:
+        print("refused", error.errno)
+reach(socket.AF_UNIX, socket.SOCK_STREAM, "stream")
+reach(socket.AF_UNIX, socket.SOCK_DGRAM, "datagrams")
+reach(socket.AF_UNIX, socket.SOCK_DGRAM, "datagrams", pair=True)
+reach(socket.AF_UNIX, socket.SOCK_STREAM, "stream", pair=True)
+"""
+        ran = python(level, code, mounts=(Mount(tmp_path, tmp_path),))
+        for listener in (server, datagrams):
+            listener.setblocking(False)
+            try:
+                heard.append(listener.recv(10) if listener is datagrams else listener.accept())
+            except BlockingIOError:
+                continue
+    assert ran.stdout.count(b"refused") == 4, ran
+    assert heard == []
+
+
+@isolating
+def test_sockets_of_kinds_that_reach_the_kernel_or_the_host_are_refused(level: Isolation) -> None:
+    families = {"packet": (17, 3), "vsock": (40, 1), "kernel crypto": (38, 5), "Bluetooth": (31, 3)}
+    assert granted(level, [f"__import__('socket').socket{family}" for family in families.values()]) == []
+
+
+@isolating
+def test_a_socket_or_a_device_is_not_mounted(level: Isolation, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for source in (tmp_path / "pipe", Path("/dev/zero")):
+        ran = python(level, "print('ran')", mounts=(Mount(source, source),))
+        assert (ran.ending, "neither a file nor a folder" in ran.reason) == ("infrastructure", True)
+
+
+@isolating
+def test_the_machines_slots_for_asynchronous_input_stay_free(level: Isolation) -> None:
+    before = Path("/proc/sys/fs/aio-nr").read_text()
+    code = """
+import ctypes
+libc, context = ctypes.CDLL(None, use_errno=True), ctypes.c_ulong(0)
+print(libc.syscall(206 if __import__('platform').machine() == 'x86_64' else 0, 1000, ctypes.byref(context)), ctypes.get_errno())
+print(open('/proc/sys/fs/aio-nr').read() if __import__('os').access('/proc/sys/fs/aio-nr', 4) else '')
+"""
+    ran = python(level, code)
+    assert ran.stdout.splitlines()[0] == b"-1 1", ran
+    assert before == Path("/proc/sys/fs/aio-nr").read_text()
+
+
+@needs_level(Isolation.LANDLOCK)
+def test_without_namespaces_no_folder_can_be_watched_and_no_attribute_read(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    try:
+        os.setxattr(tmp_path / "file", "user.secret", b"private")
+    except OSError:
+        pytest.skip("this file system has no attributes")
+    tmp_path.chmod(0o755)
+    watch = "__import__('ctypes').CDLL(None, use_errno=True).inotify_init1(0) < 0 and (_ for _ in ()).throw(OSError)"
+    path = str(tmp_path / "file")
+    assert granted(Isolation.LANDLOCK, [watch, f"os.getxattr({path!r}, 'user.secret')", f"os.listxattr({path!r})"]) == []
+
+
+@isolating
 def test_new_namespaces_and_other_processes_memory_are_refused(level: Isolation) -> None:
     code = """
 import ctypes, errno, os
