@@ -165,7 +165,7 @@ def start(
     if program is None:
         raise JailError("bubblewrap (bwrap) is not installed")
     filter_bytes = jail_filter()
-    told, tell = os.pipe()
+    told, tell = _pipe_that_stays_open()
     gate, open_gate = os.pipe()
     filter_, write_filter = os.pipe()
     inside = (tell, gate, filter_)
@@ -194,6 +194,18 @@ def start(
             for fd in inside:
                 os.close(fd)
         return BubblewrapJail(process, told, open_gate, cgroup.make(limits, own_processes=1))
+
+
+def _pipe_that_stays_open() -> tuple[int, int]:
+    """A pipe whose second end can be written to even where nobody has the first any more.
+
+    If this process is killed while bubblewrap starts, bubblewrap must not end by the signal of a broken pipe before it has let its child
+    run: the child would wait for ever. So both go on, and the shell inside ends at its first word to this process.
+    """
+    read, write = os.pipe()
+    both = os.open(f"/proc/self/fd/{write}", os.O_RDWR | os.O_CLOEXEC)
+    os.close(write)
+    return read, both
 
 
 def _of_the_system(name: str) -> str:

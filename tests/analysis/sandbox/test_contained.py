@@ -330,6 +330,29 @@ with Jail(Isolation({level.value!r})).start(argv, cwd=Path("/tmp"), limits=Limit
         os.waitpid(pid, 0)
 
 
+@needs_level(Isolation.BUBBLEWRAP)
+def test_a_jail_whose_starter_is_killed_while_bubblewrap_starts_runs_nothing_and_is_gone() -> None:
+    marker = f"assay-never-{os.getpid()}"
+    starter = f"""
+import os, signal, subprocess, sys
+from pathlib import Path
+from assay.analysis.sandbox.isolation import bubblewrap
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.levels import Isolation
+def die(self, process, told, *_):
+    os.close(told)  # as if killed before bubblewrap has told its process ids
+    try:
+        process.wait(1)
+    except subprocess.TimeoutExpired:
+        pass
+    os.kill(os.getpid(), signal.SIGKILL)
+bubblewrap.BubblewrapJail.__init__ = die
+Jail(Isolation.BUBBLEWRAP).run([sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", {marker!r}], cwd=Path("/tmp"))
+"""
+    assert subprocess.run([sys.executable, "-c", starter], env=our_environment(), check=False).returncode == -9
+    assert gone(marker)
+
+
 @isolating
 def test_inherited_files_reach_a_started_process_and_no_others_do(level: Isolation) -> None:
     read, write = os.pipe()
