@@ -21,7 +21,7 @@ from types import CodeType
 from typing import Any
 
 from .forkserver import serve
-from .session import Session, Untestable
+from .session import TEST_FILE, Session, Untestable
 from .values import MAX_BYTES
 from .wire import Wire
 
@@ -49,12 +49,12 @@ def prepare_test(test: str, entry_point: str | None) -> PreparedTest:
     Raises: Untestable where the test is not Python, its leading statements raise, or it uses nothing of the program.
     """
     try:
-        top = symtable.symtable(test, "<test>", "exec")
+        top = symtable.symtable(test, TEST_FILE, "exec")
         used, bound = free_names(top)
         if entry_point is not None and _leaves_check_to_others(top):
             test += f"\ncheck({entry_point})\n"
             used |= {entry_point} - bound
-        tree = ast.parse(test, "<test>")
+        tree = ast.parse(test, TEST_FILE)
         names = tuple(name for name in sorted(used) if name == entry_point or not _is_the_judges_own(name))
         if not names:
             raise ValueError("it uses nothing of the program")
@@ -65,8 +65,8 @@ def prepare_test(test: str, entry_point: str | None) -> PreparedTest:
             if name in sys.stdlib_module_names:
                 namespace[name] = __import__(name)
         # dont_inherit: the `from __future__` of this file is not the test's
-        exec(compile(head, "<test>", "exec", dont_inherit=True), namespace)
-        return PreparedTest(namespace, compile(rest, "<test>", "exec", dont_inherit=True), names)
+        exec(compile(head, TEST_FILE, "exec", dont_inherit=True), namespace)
+        return PreparedTest(namespace, compile(rest, TEST_FILE, "exec", dont_inherit=True), names)
     except Exception as error:
         raise Untestable(_describe(error, test)) from None
 
@@ -107,11 +107,19 @@ def _describe(error: BaseException, test: str) -> str:
         text = said or str(error)
     except BaseException:
         text = "without a text"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<test>"]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == TEST_FILE]
     where = ""
     if lines and lines[-1]:
         where = f" (test, line {lines[-1]}: {_line(test, lines[-1])})"
     return f"{type(error).__name__}{': ' if text else ''}{text[:600]}{where}"
+
+
+def _described_at_any_cost(error: BaseException, test: str) -> str:
+    """As `_describe`, also for an error that the program has made so that it can't be described."""
+    try:
+        return _describe(error, test)
+    except BaseException:
+        return type(error).__name__
 
 
 # The program chooses the names of its classes, of any length.
@@ -142,10 +150,11 @@ def verdict(session: Session, test: str, entry_point: str | None, ready: Prepare
                 ready.namespace[name] = session.do("name", (name,), {})
         exec(ready.rest, ready.namespace)
         passed = not session.breach and not session.untestable
-    except MemoryError as error:
-        kind, reason = "memory", _describe(error, test)
+    except MemoryError:
+        ready.namespace.clear()  # room for telling so
+        kind, reason = "memory", "the test had no memory left for what the program returned"
     except BaseException as error:
-        reason = _describe(error, test)
+        reason = _described_at_any_cost(error, test)
     if session.breach:
         kind, reason = "gone" if session.gone else "program", session.breach
     elif session.untestable:

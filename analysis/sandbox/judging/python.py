@@ -239,7 +239,7 @@ class PythonSandbox:
             judge.send({"do": "prepare", "key": key, "test": test, "entry_point": entry_point})
             ready = judge.receive(_PREPARE_S)
         if ready["broken"]:
-            return Result(ProgramOutcome.INFRASTRUCTURE, f"the test can't be run: {ready['broken']}")
+            return Result(ProgramOutcome.NOT_JUDGEABLE, f"the test can't be run: {ready['broken']}")
         confine = self._jail.isolation is not Isolation.NONE
         judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, limits.memory_bytes + _JUDGE_MEMORY_BYTES)
         ours, theirs = socket.socketpair()
@@ -279,15 +279,18 @@ def _result_of(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, shor
 def _outcome(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[ProgramOutcome, str]:
     if ran["killed"] == "wall" or (judged["killed"] == "wall" and not judged["output"]):
         return ProgramOutcome.TIMED_OUT, f"took more than {limits.wall_s:g} s"
-    if judged["killed"] == "cpu":
+    if judged["killed"] == "cpu" or judged["status"] == -signal.SIGXCPU:
         return (
             ProgramOutcome.TIMED_OUT,
             f"the test took more than {limits.cpu_s + _JUDGE_CPU_S:g} s of CPU time on what the program returned",
         )
     if judged["status"] in _CRASHES:
         return ProgramOutcome.CRASHED, f"its judge died of {signal.Signals(-judged['status']).name} from what it returned"
-    if judged["status"] != 0:
-        raise _SandboxFailed(f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": "), blameless=True)
+    if judged["status"] == -signal.SIGKILL and short == "machine":
+        raise _SandboxFailed("the machine ran out of memory", blameless=True)
+    if judged["status"] != 0 or not judged["output"]:
+        # what the program returned may have done that: a sound program on another judge will tell
+        raise _SandboxFailed(f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": "))
     verdict = json.loads(judged["output"])
     if verdict["passed"]:
         return ProgramOutcome.PASSED, ""
@@ -295,7 +298,7 @@ def _outcome(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short:
         case "sandbox":
             raise _SandboxFailed(f"{verdict['reason']}, with status {ran['status']}: {ran['output']}".rstrip(": "), blameless=True)
         case "test":
-            return ProgramOutcome.INFRASTRUCTURE, f"the test can't be run: {verdict['reason']}"
+            return ProgramOutcome.NOT_JUDGEABLE, f"the test can't be run: {verdict['reason']}"
         case "memory":
             return ProgramOutcome.OUT_OF_MEMORY, verdict["reason"]
         case "gone":

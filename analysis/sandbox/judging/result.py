@@ -7,13 +7,17 @@ from enum import StrEnum
 
 
 class ProgramOutcome(StrEnum):
-    """What became of a program and its tests."""
+    """What became of a program and its tests.
+
+    NOT_JUDGEABLE: the test can't decide; at fault is the test, neither the program nor the machine.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
     TIMED_OUT = "timed_out"
     CRASHED = "crashed"
     OUT_OF_MEMORY = "out_of_memory"
+    NOT_JUDGEABLE = "not_judgeable"
     INFRASTRUCTURE = "infrastructure"
 
 
@@ -32,5 +36,6 @@ class Result:
 
     @property
     def label(self) -> bool | None:
-        """The label `tests_pass`: True, False, or None where the sandbox failed, which says nothing about the program."""
-        return None if self.outcome is ProgramOutcome.INFRASTRUCTURE else self.outcome is ProgramOutcome.PASSED
+        """The label `tests_pass`: True, False, or None where the sandbox or the test is at fault, which says nothing about the program."""
+        unknown = (ProgramOutcome.INFRASTRUCTURE, ProgramOutcome.NOT_JUDGEABLE)
+        return None if self.outcome in unknown else self.outcome is ProgramOutcome.PASSED

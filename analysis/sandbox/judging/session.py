@@ -10,14 +10,20 @@ import builtins
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from types import GenericAlias, UnionType
 from typing import Any, NoReturn
 
 from .decoding import decode
+from .handing import refusal
 from .python_server import BEGIN, CONFINED
 from .values import MUTABLE, Malformed, Reference, Unencodable, encode, refill
 from .wire import UnexpectedData, Wire, WireClosed
 
 _MAX_ITEMS = 1_000_000
+# The name that a test's code is compiled under.
+TEST_FILE = "<test>"
+# A program that has given the test so many bytes at once may be why the test has too much to hand over.
+_MUCH = 1 << 20
 # Methods of texts, sets and numbers that answer yes or no: an object of the program in their place could always say yes.
 _YES_OR_NO = {name for kind in (str, bytes, float) for name in dir(kind) if name.startswith(("is", "startswith", "endswith"))}
 _YES_OR_NO |= {name for name in dir(frozenset) if name.startswith("is")}
@@ -48,6 +54,8 @@ class Session:
         self._functions: list[Any] = []
         self._handles: dict[int, Handle] = {}
         self._exceptions: dict[tuple[str, type[Exception]], type[Exception]] = {}
+        self._gave_much = False
+        self._answers = False
         self.breach = ""
         self.untestable = ""
         self.gone = False
@@ -57,12 +65,24 @@ class Session:
         self.breach = self.breach or reason
         return Breach(self.breach)
 
+    def blame(self, reason: str) -> BaseException:
+        """Record that the test has something to hand over that no program can get. Returns the exception to raise.
+
+        The test is at fault, unless the program may have made it: it then would choose that its label is unknown.
+        """
+        if self._answers or self._gave_much:
+            return self.refuse(f"the program would get {reason}")
+        self.untestable = self.untestable or f"it hands the program {reason}"
+        return Untestable(self.untestable)
+
     def do(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Have the program do one operation. Returns its result, or raises what it raised."""
         if self.breach:
             raise Breach(self.breach)
         table: list[Any] = []
-        return self._request(self._encoded((operation, kwargs or None, *args), table), table)
+        result = self._request(self._encoded((operation, kwargs or None, *args), table), table)
+        self._gave_much |= operation not in ("defined", "name") and isinstance(result, _PARTS)
+        return result
 
     def await_load(self) -> None:
         """Wait until the program's own statements have run; raises what they raised."""
@@ -92,7 +112,9 @@ class Session:
 
     def _receive(self, table: list[Any]) -> tuple[Any, ...]:
         try:
-            message = decode(self._wire.receive(), list(table), self._resolve)
+            received = self._wire.receive()
+            self._gave_much |= len(received) > _MUCH
+            message = decode(received, list(table), self._resolve)
         except WireClosed:
             raise self._program_ended() from None
         except (Malformed, UnexpectedData) as error:
@@ -133,22 +155,26 @@ class Session:
     def _call_back(self, message: tuple[Any, ...]) -> None:
         match message:
             case ("callback", function, tuple(args), dict(kwargs)) if any(function is known for known in self._functions):
+                self._gave_much = True
                 try:
                     answer: tuple[Any, ...] = ("value", function(*args, **kwargs))
                 except Exception as error:
                     answer = ("error", f"{type(error).__name__}: {error}")
             case _:
                 raise self.refuse("the program broke the protocol")
+        self._answers = True
         try:
             self._wire.send(self._encoded(answer, []))
         except WireClosed:
             raise self._program_ended() from None
+        finally:
+            self._answers = False
 
     def _encoded(self, message: tuple[Any, ...], table: list[Any]) -> bytes:
         try:
             return encode(message, table, self._refer)
         except Unencodable as error:
-            raise self.refuse(f"the program would get {error}") from None
+            raise self.blame(str(error)) from None
 
     def _exception(self, names: tuple[Any, ...], args: tuple[Any, ...], text: str) -> Exception:
         """The exception to raise here: of the nearest builtin class, or of a class derived from it with the name of the program's own."""
@@ -174,12 +200,16 @@ class Session:
     def _refer(self, value: object) -> Reference:
         if type(value) is Handle:
             return b"P", object.__getattribute__(value, _NUMBER), ""
-        if not callable(value):
-            self.untestable = f"it hands the program an object of the class {type(value).__name__}, which no other process can have"
-            raise Untestable
+        if not callable(value) or isinstance(value, type | UnionType | GenericAlias):
+            raise self.blame(f"an object of the class {type(value).__name__}, which no other process can have")
         for number, known in enumerate(self._functions):
             if known is value:
                 return b"J", number, ""
+        if (why := refusal(value, TEST_FILE)) and self._answers:
+            raise self.refuse(f"the program had a function of the test give it {why}")
+        if why:
+            self.untestable = self.untestable or f"it hands the program a function that reads what it should not, {why}"
+            raise Untestable(self.untestable)
         self._functions.append(value)
         return b"J", len(self._functions) - 1, getattr(value, "__name__", "")
 
@@ -280,6 +310,9 @@ class Handle:
     __contains__ = _refusing("contents")
     __enter__ = __exit__ = _refusing("context")
 
+
+# What the test may have put into something that it can't hand over.
+_PARTS = (*MUTABLE, tuple, frozenset, type, Handle)
 
 # Arithmetic is refused too: it would show the program an expected value, and the test would compare the program's own answer with itself.
 for _operator in (*_UNARY, *(side + name for name in _BINARY for side in ("", "r", "i"))):

@@ -244,7 +244,7 @@ def test_a_test_that_can_not_be_run_says_nothing_about_the_program(sandbox: Pyth
         ("1 + 1", "nothing of the program"),
     ):
         result = sandbox.check("def f(x): return 2", test)
-        assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
+        assert (result.outcome, result.label) == (ProgramOutcome.NOT_JUDGEABLE, None)
         assert says in result.reason
 
 
@@ -358,3 +358,116 @@ assert edges == {5: [6], 1: [2]} and type(edges) is defaultdict and edges.defaul
 assert counts == Counter(z=4) and list(order) == ["b", "a"]
 """
     assert sandbox.check(program, test).label
+
+
+# The program reads the expected value out of the judge, by functions that the test hands over.
+READS_FORMAT = "def f(g): return int(g('{0.__globals__[expected]}', g))"
+READS_GETATTR = "def f(g): return g(g, '__globals__')['expected']"
+
+
+@pytest.mark.parametrize(
+    ("handed", "program"),
+    [
+        ("str.format", "def f(g): return int(g('{0}', 41)) + 1"),
+        ("getattr", "def f(g): return 42"),
+        ("'{}'.format", "def f(g): return 42"),
+        ("lambda text, *values: text.format(*values)", READS_FORMAT),
+        ("lambda o, name: getattr(o, name)", READS_GETATTR),
+        ("lambda o, name: read(o, name)", READS_GETATTR),
+        ("lambda o, name: helper(o, name)", READS_GETATTR),
+        ("(lambda read: lambda o, name: read(o, name))(getattr)", READS_GETATTR),
+        ("functools.partial(lambda read, o, name: read(o, name), getattr)", READS_GETATTR),
+        ("(lambda o, name, read=getattr: read(o, name))", READS_GETATTR),
+        ("Reads()", READS_GETATTR),
+        ("Reads().read", READS_GETATTR),
+        ("lambda text: eval(text)", "def f(g): return g('expected')"),
+        ("lambda name: operator.attrgetter(name)", "def f(g): return 42"),
+        ("lambda: sys", "def f(g): return 42"),
+        ("Reads", "def f(g): return 42"),
+        ("print", "def f(g): return 42"),
+    ],
+)
+def test_a_test_that_hands_over_a_function_which_reads_what_it_should_not_is_not_judgeable(
+    sandbox: PythonSandbox, handed: str, program: str
+) -> None:
+    test = f"""import functools, operator, sys
+expected = 42
+read = getattr
+def helper(o, name): return read(o, name)
+class Reads:
+    def __call__(self, o, name): return getattr(o, name)
+    def read(self, o, name): return getattr(o, name)
+assert f({handed}) == expected
+"""
+    if handed == "print":
+        test = test.replace("print", "__import__")
+    result = sandbox.check(program, test, "f")
+    assert (result.outcome, result.label) == (ProgramOutcome.NOT_JUDGEABLE, None), result
+    assert "it hands the program a function that reads what it should not" in result.reason or handed == "Reads"
+
+
+@pytest.mark.parametrize(
+    "handed",
+    [
+        *("lambda x: x + 1", "abs", "len", "math.sqrt", "seen.append", "str.upper", "operator.add", "operator.itemgetter(0)", "Adds()"),
+        *("Adds().add", "functools.partial(pow, 2)", "lambda x: lambda y: x + y", "lambda x: re.sub('a', 'b', x)", "helper"),
+    ],
+)
+def test_a_test_may_hand_over_functions_that_work_on_their_arguments(sandbox: PythonSandbox, handed: str) -> None:
+    test = f"""import functools, math, operator, re
+seen = []
+def helper(x): return seen and helper(x - 1)
+class Adds:
+    def __call__(self, x): return x + 1
+    def add(self, x): return x + 1
+assert f({handed}) == 42
+"""
+    assert sandbox.check("def f(g): return 42", test, "f").outcome is ProgramOutcome.PASSED
+
+
+def test_a_function_of_the_test_may_return_a_function_of_the_test(sandbox: PythonSandbox) -> None:
+    assert sandbox.check("def f(g): return g(40)(2)", "assert f(lambda x: lambda y: x + y) == 42", "f").outcome is ProgramOutcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("handed", "program"),
+    [
+        ("lambda a, b: a | b", "def f(g): return g(int, str)"),
+        ("lambda a, b: a ** b", "def f(g): return g(10, 10 ** 8)"),
+        ("lambda a, b: a * b", "def f(g): return g('x', 10 ** 8)"),
+        ("lambda a, b: a[b]", "def f(g): return g(list, int)"),
+        ("lambda a, b: (a, b, a.upper)", "def f(g): return g('', 1)"),
+        ("lambda a: type(a)", "def f(g):\n    class A: pass\n    return g(A())"),
+        ("lambda a: iter(a)", "def f(g): return g([1])"),
+        ("lambda a: Box(a)", "def f(g): return g(1)"),
+    ],
+)
+def test_a_program_that_has_a_function_of_the_test_give_what_cannot_travel_has_failed(
+    sandbox: PythonSandbox, handed: str, program: str
+) -> None:
+    test = f"class Box:\n    def __init__(self, value): self.value = value\nassert f({handed}) == 42\n"
+    result = sandbox.check(program, test, "f", limits=Limits(cpu_s=30, wall_s=60))
+    assert result.label is False, result
+
+
+@pytest.mark.parametrize(
+    ("test", "program"),
+    [
+        ("x = f(1)\nassert f(x * 1_000_000) == 42", "def f(x): return 'x' * 1000"),
+        ("x = f(1)\nassert f([x]) == 42", "def f(x):\n    a = []\n    for _ in range(199): a = [a]\n    return a"),
+        ("x = f(1)\nassert f(type(x)) == 42", "class A: pass\ndef f(x): return A()"),
+        ("x = f(1)\nassert f(x | str) == 42", "def f(x): return int"),
+    ],
+)
+def test_a_program_that_gives_the_test_what_cannot_be_given_back_has_failed(sandbox: PythonSandbox, test: str, program: str) -> None:
+    result = sandbox.check(program, test, "f")
+    assert result.label is False, result
+
+
+def test_a_judge_that_a_program_fills_to_the_brim_fails_the_program(sandbox: PythonSandbox) -> None:
+    test = "kept = []\nwhile True:\n    kept.append(f(1))\n"
+    for size in (1 << 20, (1 << 24) - 100):
+        program = f"def f(x): return 'x' * {size}"
+        result = sandbox.check(program, test, "f", limits=Limits(cpu_s=60, wall_s=60, memory_bytes=1 << 28))
+        assert result.label is False, result
+    assert sandbox.check("def f(x): return 42", "assert f(1) == 42", "f").label is True
