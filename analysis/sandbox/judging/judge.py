@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import gc
 import json
 import os
 import socket
-import symtable
 import sys
 import traceback
 from collections import OrderedDict
@@ -25,6 +25,8 @@ from .session import TEST_FILE, Session, Untestable
 from .values import MAX_BYTES
 from .wire import Wire
 
+# Instructions that read a global name, or one that is global where a class does not bind it.
+_LOADS = frozenset(("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"))
 # Prepared tests that are kept, and their total length: each fork pays for their memory.
 _MAX_TESTS, _MAX_TESTS_LENGTH = 64, 1 << 25
 
@@ -49,12 +51,11 @@ def prepare_test(test: str, entry_point: str | None) -> PreparedTest:
     Raises: Untestable where the test is not Python, its leading statements raise, or it uses nothing of the program.
     """
     try:
-        top = symtable.symtable(test, TEST_FILE, "exec")
-        used, bound = free_names(top)
-        if entry_point is not None and _leaves_check_to_others(top):
-            test += f"\ncheck({entry_point})\n"
-            used |= {entry_point} - bound
         tree = ast.parse(test, TEST_FILE)
+        used, bound = free_names(tree)
+        if entry_point is not None and _leaves_check_to_others(tree, used):
+            tree.body += ast.parse(f"check({entry_point})", TEST_FILE).body
+            used |= {entry_point} - bound
         names = tuple(name for name in sorted(used) if name == entry_point or not _is_the_judges_own(name))
         if not names:
             raise ValueError("it uses nothing of the program")
@@ -71,25 +72,27 @@ def prepare_test(test: str, entry_point: str | None) -> PreparedTest:
         raise Untestable(_describe(error, test)) from None
 
 
-def _leaves_check_to_others(top: symtable.SymbolTable) -> bool:
-    names = {symbol.get_name(): symbol for symbol in top.get_symbols()}
-    return "check" in names and names["check"].is_namespace() and not names["check"].is_referenced()
+def _leaves_check_to_others(tree: ast.Module, used: set[str]) -> bool:
+    """Whether it defines a function `check` and uses it nowhere."""
+    defines = any(isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == "check" for node in tree.body)
+    return defines and "check" not in used
+def free_names(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """The global names that code uses and does not bind, and those that it binds.
 
-
-def free_names(top: symtable.SymbolTable) -> tuple[set[str], set[str]]:
-    """The global names that code uses and does not bind, and those that it binds."""
-    bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
-    found: set[str] = set()
-    tables = [top]
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        for symbol in table.get_symbols():
-            if symbol.is_referenced() and (symbol.is_global() or table is top):
-                found.add(symbol.get_name())
-            if symbol.is_declared_global() and symbol.is_assigned():
-                bound.add(symbol.get_name())
-    return found - bound, bound
+    By what the compiler makes of a tree that is parsed already: a test may be a hundred megabytes of text.
+    """
+    used: set[str] = set()
+    bound: set[str] = set()
+    todo = [compile(tree, TEST_FILE, "exec", dont_inherit=True)]
+    while todo:
+        code = todo.pop()
+        todo += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in _LOADS:
+                used.add(instruction.argval)
+            elif instruction.opname == "STORE_GLOBAL" or (instruction.opname == "STORE_NAME" and code.co_name == "<module>"):
+                bound.add(instruction.argval)
+    return used - bound, bound
 
 
 def _is_the_judges_own(name: str) -> bool:
@@ -173,10 +176,12 @@ class PreparedTests:
 
         Returns: known, False where the test has to be sent first; broken, why it can't be run, or nothing.
         """
-        key, test, entry_point = request["key"], request.get("test"), request.get("entry_point")
+        key, entry_point = request["key"], request.get("entry_point")
         if key not in self._ready:
-            if test is None:
+            if "data" not in request:
                 return {"known": False, "broken": ""}
+            # as one text, since it may be as long as memory allows
+            test = str(request.pop("data"), "utf-8", "surrogatepass")
             try:
                 self._ready[key] = (test, entry_point, prepare_test(test, entry_point))
             except Untestable as error:

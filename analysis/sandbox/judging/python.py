@@ -90,10 +90,10 @@ class _Server:
         finally:
             other.close()
 
-    def send(self, message: dict[str, Any], fd: int | None = None) -> None:
-        """Send a request, and a copy of fd with it."""
+    def send(self, message: dict[str, Any], fd: int | None = None, data: bytes | None = None) -> None:
+        """Send a request, a copy of fd with it, and data."""
         try:
-            send_message(self._control, message, fd)
+            send_message(self._control, message, fd, data)
         except OSError as error:
             raise self._broken(f"is gone ({error})") from None
 
@@ -233,10 +233,11 @@ class PythonSandbox:
     def _check_once(self, pair: _Pair, program: str, test: str, entry_point: str | None, limits: Limits) -> Result:
         judge = pair.judge = pair.judge or self._start("judge")
         server = pair.program = pair.program or self._start("python_server")
-        key = hashlib.sha256(f"{entry_point}\n{test}".encode("utf-8", "surrogatepass")).hexdigest()
+        text = test.encode("utf-8", "surrogatepass")
+        key = hashlib.sha256(b"%s\n%s" % (str(entry_point).encode("utf-8", "surrogatepass"), text)).hexdigest()
         judge.send({"do": "prepare", "key": key})
         if not (ready := judge.receive(_PREPARE_S))["known"]:
-            judge.send({"do": "prepare", "key": key, "test": test, "entry_point": entry_point})
+            judge.send({"do": "prepare", "key": key, "entry_point": entry_point}, data=text)
             ready = judge.receive(_PREPARE_S)
         if ready["broken"]:
             return Result(ProgramOutcome.NOT_JUDGEABLE, f"the test can't be run: {ready['broken']}")

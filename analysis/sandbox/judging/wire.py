@@ -1,7 +1,7 @@
 """Frames between the processes of the Python sandbox: four bytes of length, then the payload.
 
-`Wire` joins a program and its judge, and trusts nothing of the other end. Messages (JSON, some with a file descriptor) pass between the
-servers and the process that owns them.
+`Wire` joins a program and its judge, and trusts nothing of the other end. Messages (JSON, some with a file descriptor, some with bytes
+after them) pass between the servers and the process that owns them.
 """
 
 from __future__ import annotations
@@ -74,31 +74,48 @@ class Wire:
         return part
 
 
-def send_message(control: socket.socket, message: dict[str, Any], fd: int | None = None) -> None:
-    """Send a JSON object, and a copy of fd with it. Raises OSError where the other end is gone."""
-    body = json.dumps(message).encode()
+def send_message(control: socket.socket, message: dict[str, Any], fd: int | None = None, data: bytes | None = None) -> None:
+    """Send a JSON object, a copy of fd with it, and data as it is. Raises OSError where the other end is gone."""
+    body = json.dumps(message if data is None else message | {"data": len(data)}).encode()
     frame = memoryview(_SIZE.pack(len(body)) + body)
     if fd is not None:
         frame = frame[socket.send_fds(control, [frame], [fd]) :]
     control.sendall(frame)
+    if data is not None:
+        control.sendall(data)
 
 
 def receive_message(control: socket.socket) -> tuple[dict[str, Any], int | None]:
-    """The next message, and the file descriptor that came with it. Raises WireClosed, and TimeoutError by the socket's timeout."""
+    """The next message, and the file descriptor that came with it. Its field `data` holds the bytes that came after it.
+
+    Raises WireClosed, and TimeoutError by the socket's timeout.
+    """
     try:
         head, fds, _, _ = socket.recv_fds(control, _SIZE.size, 1)
     except ConnectionResetError:
         raise WireClosed from None
     while len(head) < _SIZE.size:
         head += _receive_some(control, _SIZE.size - len(head))
-    (size,) = _SIZE.unpack(head)
+    message: dict[str, Any] = json.loads(_receive_all(control, *_SIZE.unpack(head)))
+    if "data" in message:
+        message["data"] = _receive_all(control, message["data"])
+    return message, fds[0] if fds else None
+
+
+def _receive_all(control: socket.socket, size: int) -> bytearray:
     if size > _MAX_MESSAGE:
         raise WireClosed
-    body = bytearray()
-    while len(body) < size:
-        body += _receive_some(control, min(size - len(body), 1 << 20))
-    message: dict[str, Any] = json.loads(body)
-    return message, fds[0] if fds else None
+    received = bytearray(size)
+    left = memoryview(received)
+    while left:
+        try:
+            count = control.recv_into(left)
+        except ConnectionResetError:
+            raise WireClosed from None
+        if not count:
+            raise WireClosed
+        left = left[count:]
+    return received
 
 
 def _receive_some(control: socket.socket, size: int) -> bytes:
