@@ -35,7 +35,7 @@ class Pause:
     def begin(self, minutes: float) -> None:
         """Pause for so many minutes from now; 0 ends a pause. Raises ValueError for a number outside 0 to `MAX_MINUTES`."""
         if not 0 <= minutes <= MAX_MINUTES:
-            raise ValueError(f"minutes is a number from 0 to {MAX_MINUTES:g}, not {minutes:g}")
+            raise ValueError(f"minutes is a number from 0 to {MAX_MINUTES:g}")
         self.close()
         self._until = (datetime.now(UTC) + timedelta(minutes=minutes)).astimezone() if minutes else None
         self._on_change()

@@ -31,6 +31,7 @@ from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCRe
 from ..documents.documents import Change, Document, Documents, OutOfSync, Splice
 from ..documents.notebooks import Notebooks
 from . import keystroke_messages as sync
+from .outline import is_deeper, outline
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -41,6 +42,9 @@ T = TypeVar("T")
 
 # How many lost documents are remembered, so that each is reported once: more than an editor has open.
 _MAX_LOST = 1_000
+# Of lists and objects in each other. The protocol's own messages have a dozen.
+_MAX_DEPTH = 100
+_TOO_DEEP = f"The message is nested deeper than {_MAX_DEPTH} levels"
 # The path of the fault, which cattrs puts at the end of its message.
 _PATH = re.compile(r"(?<= @ )\$\S*$")
 
@@ -70,9 +74,9 @@ class Protocol(LanguageServerProtocol):
             self._follow(message)
             return
         try:
-            data = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            self._refuse(None, JsonRpcParseError(f"The message is not JSON: {error}"))
+            data = _decoded(body)
+        except JsonRpcParseError as error:
+            self._undecodable(outline(body), error)
             return
         if (fault := _envelope_fault(data)) is not None:
             number = data.get("id") if isinstance(data, dict) else None
@@ -280,6 +284,13 @@ class Protocol(LanguageServerProtocol):
         except Exception as error:
             raise JsonRpcInvalidParams(f"{name}: {'; '.join(_faults(error))}") from error
 
+    def _undecodable(self, known: dict[str, Any], error: JsonRpcException) -> None:
+        """known: what can be said of the message all the same."""
+        if _envelope_fault(known) is None or _is_id(known.get("id")):
+            self._malformed(known, error)
+        else:
+            self._refuse(None, error)
+
     def _malformed(self, data: dict[str, Any], error: JsonRpcException) -> None:
         method = data.get("method")
         if method is None:
@@ -310,6 +321,19 @@ def fields_of(params: Any) -> dict[str, Any]:
     """The fields of such params; empty if they are no object."""
     fields = as_json(params)
     return fields if isinstance(fields, dict) else {}
+
+
+def _decoded(body: bytes) -> Any:
+    """The JSON of a message. Raises JsonRpcParseError, also for what Python can't read, or can't walk through."""
+    try:
+        data = json.loads(body)
+    except RecursionError:
+        raise JsonRpcParseError(_TOO_DEEP) from None
+    except ValueError as error:
+        raise JsonRpcParseError(f"The message is not JSON: {error}") from None
+    if is_deeper(data, _MAX_DEPTH):
+        raise JsonRpcParseError(_TOO_DEEP)
+    return data
 
 
 def _envelope_fault(data: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import stat
 import sys
 import threading
@@ -13,6 +14,8 @@ from queue import SimpleQueue
 from typing import BinaryIO, Protocol
 
 _MAX_BODY = 1 << 30
+# As many digits as the longest body's length has. Python raises an error of its own for thousands.
+_LENGTH = re.compile(rb"[0-9]{1,10}").fullmatch
 
 
 class FramingError(Exception):
@@ -45,7 +48,7 @@ def body_length(header: bytes) -> int:
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length":
             digits = value.strip()
-            if digits.isdigit() and int(digits) <= _MAX_BODY:
+            if _LENGTH(digits) and int(digits) <= _MAX_BODY:
                 return int(digits)
             raise FramingError(f"Content-Length: {digits[:40]!r} is not a length")
     raise FramingError(f"a header without Content-Length: {header[:80]!r}")

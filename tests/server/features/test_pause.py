@@ -66,7 +66,18 @@ async def test_a_pause_ends_by_itself_and_the_editor_is_told(answering_gguf: Pat
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], [{}], [10], [{"minutes": "10"}], [{"minutes": True}], [{"minutes": -1}], [{"minutes": 1441}], [{"minutes": 5}, 1]]
+    "arguments",
+    [
+        [],
+        [{}],
+        [10],
+        [{"minutes": "10"}],
+        [{"minutes": True}],
+        [{"minutes": -1}],
+        [{"minutes": 1441}],
+        [{"minutes": 5}, 1],
+        [{"minutes": 10**400}],
+    ],
 )
 async def test_what_is_no_pause_is_refused_with_what_it_should_be(tiny_gguf: Path, arguments: list[Any]) -> None:
     async with client_of(tiny_gguf) as client:
@@ -75,6 +86,19 @@ async def test_what_is_no_pause_is_refused_with_what_it_should_be(tiny_gguf: Pat
             await pause(client, *arguments)
         assert refused.value.code == -32602
         assert await status(client, "paused") is None
+
+
+@pytest.mark.parametrize("minutes", ["NaN", "Infinity", "-Infinity", "1e400", "-1" + "0" * 400])
+async def test_a_number_of_minutes_that_no_clock_has_is_refused(tiny_gguf: Path, minutes: str) -> None:
+    message = (
+        '{"jsonrpc":"2.0","id":77,"method":"workspace/executeCommand","params":{"command":"assay.pause","arguments":[{"minutes":%s}]}}'
+    )
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        client.raw((message % minutes).encode())
+        with pytest.raises(RpcError, match=r"assay.pause: .*minutes.* from 0 to 1440") as refused:
+            await client.answer(77)
+        assert refused.value.code == -32602
 
 
 async def test_each_hidden_generation_is_counted_once_in_the_status_and_in_the_log(answering_gguf: Path, tmp_path: Path) -> None:

@@ -99,6 +99,42 @@ async def test_no_request_is_left_without_an_answer_for_its_id_or_its_method(ans
         assert len(await client.complete(URI, 0, 2)) == 1
 
 
+DEEP = "[" * 3_000 + "]" * 3_000
+LONG = "9" * 5_000
+
+
+@pytest.mark.parametrize("params", [DEEP, LONG, f'{{"id": 1, "text": "]}}\\\\", "value": {DEEP}}}'])
+async def test_a_message_that_can_not_be_decoded_is_answered_under_its_id_and_the_server_goes_on(tiny_gguf: Path, params: str) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        bodies = {
+            "first": f'{{"jsonrpc": "2.0", "id": "first", "method": "assay/explain", "params": {params}}}',
+            77: f'{{"jsonrpc": "2.0", "method": "assay/explain", "params": {params}, "id": 77}}',
+        }
+        for number, body in bodies.items():
+            client.raw(body.encode())
+            with pytest.raises(RpcError, match=r"(nested|deep|digits)") as refused:
+                await client.answer(number)  # type: ignore[arg-type]
+            assert refused.value.code == -32700
+        assert (await client.request("assay/status"))["state"] in ("loading", "ready")
+
+
+async def test_a_message_at_any_depth_has_one_answer(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        for depth in range(50, 1_100, 50):
+            inner = "[" * depth + "]" * depth
+            for params in (inner, '{"a":' * depth + "1" + "}" * depth, f'{{"command": "assay.pause", "arguments": [{inner}]}}'):
+                for method in ("assay/explain", "workspace/executeCommand", "assay/dial", "no/such"):
+                    client.raw(f'{{"jsonrpc": "2.0", "id": 77, "method": "{method}", "params": {params}}}'.encode())
+                    try:
+                        await client.answer(77)
+                    except RpcError as error:
+                        assert error.code in (-32600, -32601, -32602, -32700), (method, depth, error)
+            client.raw(f'{{"jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {{"settings": {inner}}}}}'.encode())
+        assert (await client.request("assay/status"))["state"] in ("loading", "ready")
+
+
 @pytest.mark.slow
 async def test_each_request_among_ten_thousand_malformed_or_untimely_messages_has_one_answer_and_the_server_goes_on(
     answering_gguf: Path, tmp_path: Path

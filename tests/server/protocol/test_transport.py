@@ -30,7 +30,14 @@ def test_the_length_is_found_whatever_the_case_and_the_other_headers() -> None:
 
 
 @pytest.mark.parametrize(
-    "header", [b"\r\n", b"Content-Length: x\r\n\r\n", b"Content-Length: -1\r\n\r\n", b"Content-Length: 99999999999\r\n\r\n"]
+    "header",
+    [
+        b"\r\n",
+        b"Content-Length: x\r\n\r\n",
+        b"Content-Length: -1\r\n\r\n",
+        b"Content-Length: 99999999999\r\n\r\n",
+        b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n",
+    ],
 )
 def test_a_header_without_a_length_is_refused(header: bytes) -> None:
     with pytest.raises(FramingError):
@@ -45,6 +52,7 @@ def test_a_header_without_a_length_is_refused(header: bytes) -> None:
         (b"hello\r\n\r\n", "a header without Content-Length: b'hello"),
         (b"Content-Length: 1e9\r\n\r\n{}", "b'1e9' is not a length"),
         (b"Content-Length: 99\r\n\r\n{}", "the input ends after 2 of a message's 99 bytes"),
+        (b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}", "9' is not a length"),
         (b"x" * 70_000, "a header of more than 64 KiB"),
     ],
 )
