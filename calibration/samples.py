@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -77,6 +78,8 @@ class _Other(msgspec.Struct, tag_field="schema", tag=""):
 
 
 _decoder: msgspec.json.Decoder[Sample] = msgspec.json.Decoder(Sample | _Other)
+# A sample has a few hundred bytes. A file that never ends, such as a device, may have no line's end either.
+_MAX_LINE = 1 << 24
 _encoder = msgspec.json.Encoder()
 
 
@@ -108,8 +111,10 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
     for path in files:
         try:
             with path.open("rb") as lines:
-                for number, line in enumerate(lines, 1):
+                for number, line in enumerate(iter(partial(lines.readline, _MAX_LINE + 1), b""), 1):
                     try:
+                        if len(line) > _MAX_LINE:
+                            raise ValueError(f"the line is longer than {_MAX_LINE >> 20} MiB: no sample is")
                         sample = _decode(line if number > 1 else line.removeprefix(codecs.BOM_UTF8))
                         if sample.id in seen:
                             raise ValueError(f"the id {sample.id!r} was used before, at {place_of(sample.id, files)}")

@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..calibration.control_characters import strip_control_characters
+from ..inference.regular_file import read_regular_file
 from .exit_codes import DONE, UsageError
 from .options import EVENTS, KINDS, add_json_option, add_memory_option, add_model_option, command_parser, model_choice
 from .terminal import Paint, is_terminal, print_json, say, wants_colour
+
+# More is no code. A text of any length, or from a pipe, may come over stdin.
+_MAX_BYTES = 1 << 28
 
 if TYPE_CHECKING:
     import argparse
@@ -81,7 +85,7 @@ def check_secrets(name: str) -> None:
 def read_text(name: str, *, from_stdin: bool = False) -> str:
     """The text of a file, or of stdin instead. Raises UsageError for one that can't be read or is not UTF-8."""
     try:
-        content = _stdin_bytes() if from_stdin else Path(name).read_bytes()
+        content = _stdin_bytes() if from_stdin else read_regular_file(Path(name), _MAX_BYTES)
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1

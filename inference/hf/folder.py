@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import ContextTooLong, DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
 from ..file_hash import file_sha256
+from ..regular_file import read_regular_file
 
 # The default context is the model's own, but no longer than this, because its cache takes memory.
 DEFAULT_CONTEXT = 4096
@@ -22,6 +23,8 @@ _WEIGHTS = "model.safetensors"
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 # The bound of the format's own readers: a header that announces more is damaged.
 _MAX_HEADER_BYTES = 100_000_000
+# The largest tokenizers have some dozen MiB.
+_MAX_JSON_BYTES = 1 << 28
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length", "n_ctx")
 
 
@@ -135,7 +138,7 @@ def read_folder(path: Path) -> Folder:
 def read_json(path: Path) -> dict[str, Any]:
     """The table that a JSON file holds. Raises DamagedModel, UnreadableModel."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_regular_file(path, _MAX_JSON_BYTES).decode("utf-8"))
     except OSError as error:
         raise UnreadableModel(path, error.strerror or str(error)) from error
     except (ValueError, RecursionError) as error:

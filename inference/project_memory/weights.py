@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..regular_file import read_regular_file
 from .evidence import Evidence, Floats, feature_counts
 
 # What a memory is of: the open file alone, or the project with it.
@@ -19,6 +20,7 @@ Extent = Literal["file", "project"]
 SOURCES: dict[Extent, int] = {"file": 1, "project": 2}
 SCHEMA = "assay/memory-weights/1"
 SHIPPED = Path(__file__).parent / "weights.json"
+_MAX_BYTES = 1 << 24
 # For a model that they were not fitted to, gains count by this part: a better model needs less of what was seen.
 DAMPED = 0.5
 
@@ -87,7 +89,7 @@ class Weights:
 def read_weights(path: Path) -> Weights:
     """Weights from a file. Raises UnreadableWeights, OSError."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_regular_file(path, _MAX_BYTES).decode("utf-8"))
         if document["schema"] != SCHEMA:
             raise UnreadableWeights(f"{path}: the schema is {document['schema']!r}, this version of Assay reads {SCHEMA!r}")
         if unknown := sorted(document.keys() - {"schema", "model", "fitted_on", *SOURCES}):
@@ -96,7 +98,7 @@ def read_weights(path: Path) -> Weights:
         return Weights(gains, str(document["model"]), dict(document["fitted_on"]))
     except UnreadableWeights:
         raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise UnreadableWeights(f"{path}: these are no weights of a project memory ({error!r}); fit them again") from error
 
 

@@ -8,12 +8,14 @@ import os
 from pathlib import Path
 
 from ..errors import BadServerAddress, HttpxMissing, UnreadableKey
+from ..regular_file import read_regular_file
 
 try:
     import httpx
 except ImportError as missing:
     raise HttpxMissing(str(missing)) from missing
 
+_MAX_KEY_BYTES = 1 << 16
 KEY_VARIABLE = "ASSAY_API_KEY"
 
 
@@ -46,7 +48,7 @@ def find_key(key: str | None = None, key_file: str | Path | None = None) -> str 
     if key is None and key_file is not None:
         path = Path(key_file)
         try:
-            key = path.read_text(encoding="utf-8").strip()
+            key = read_regular_file(path, _MAX_KEY_BYTES).decode("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UnreadableKey(path, f"can't be read ({getattr(error, 'strerror', None) or 'it is no text'})") from error
         if not key:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from ...inference.project_memory.project import ProjectTooLarge
+from ...inference.regular_file import read_regular_file
 from ..languages import is_code
 from ..secrets import is_secret_path
 from .ignored import Rules, is_ignored, rules_above, with_rules_of
@@ -17,6 +20,8 @@ MAX_BYTES = 400_000
 _MAX_LINE = 5_000
 # A home folder, or a disk.
 MAX_ENTRIES = 200_000
+# A drive that hardly answers, or rules that are made to take long.
+MAX_LISTING_S = 60.0
 # Folders in folders; people's code lies less deep.
 MAX_DEPTH = 100
 # What others wrote, whatever git says.
@@ -61,10 +66,10 @@ def is_own_code(path: str) -> bool:
 def code_in(path: Path) -> str | None:
     """The text of a file; None where it can't be read, or is not code that people write."""
     try:
-        data = path.read_bytes()
+        data = read_regular_file(path, MAX_BYTES, follow=False)
     except OSError:
         return None
-    return as_code(data.decode("utf-8", "replace")) if len(data) <= MAX_BYTES and b"\0" not in data else None
+    return as_code(data.decode("utf-8", "replace")) if b"\0" not in data else None
 
 
 def as_code(text: str) -> str | None:
@@ -85,11 +90,13 @@ class _Walk:
     def __init__(self) -> None:
         self.files: dict[str, Version] = {}
         self._entries = 0
+        self._began = time.monotonic()
 
     def entered(self, folder: Path, relative: str, rules: Rules) -> list[tuple[Path, bool]]:
         """Take the files of a folder and of those below. Returns what to watch for them."""
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            with os.scandir(folder) as found:
+                entries = sorted(islice(found, MAX_ENTRIES + 1), key=lambda entry: entry.name)
         except OSError:
             return []
         names = {entry.name for entry in entries}
@@ -102,6 +109,8 @@ class _Walk:
         below: list[tuple[Path, bool]] = []
         is_whole = True
         for entry in entries:
+            if time.monotonic() - self._began > MAX_LISTING_S:
+                raise ProjectTooLarge(f"listing its files takes longer than {MAX_LISTING_S:g} s")
             path = folder / entry.name
             if entry.is_symlink():
                 continue

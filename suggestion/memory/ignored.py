@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pathspec import GitIgnoreSpec
 
+from ...inference.regular_file import read_regular_file
+
 GITIGNORE, GIT = ".gitignore", ".git"
 _ASKED_S = 5.0
+# A project's rules may come from anywhere. What goes beyond these counts as if it were not there.
+_MAX_BYTES = 1 << 20
+_MAX_PATTERNS = 5_000
+# Each further star multiplies the time of a match by the length of the name: with four, one name may take a second.
+_MAX_STARS = 3
+# But for those that mean "in any folder" and "all below".
+_ANYWHERE = re.compile(r"^!?(?:\*\*/)?(.*?)(?:/\*\*)?\s*$", re.DOTALL)
 
 # The folder that patterns count from, and the patterns; those of an inner folder come later and count more.
 Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
@@ -79,15 +90,23 @@ def _with_excluded(rules: Rules, repository: Path) -> Rules:
 
 def _with_lines(rules: Rules, base: Path, lines: Iterable[str]) -> Rules:
     patterns: list[Any] = []  # of classes that changed from version to version
-    for line in lines:
+    for line in islice(lines, _MAX_PATTERNS):
+        if not _is_quick(line):
+            continue
         # Like git, go on without a pattern that is none; `re.error` is no ValueError.
         with suppress(Exception):
             patterns += GitIgnoreSpec.from_lines([line]).patterns
     return (*rules, (base, GitIgnoreSpec(patterns))) if patterns else rules
 
 
+def _is_quick(pattern: str) -> bool:
+    """Whether a name can be matched in a moment, however it is made."""
+    found = _ANYWHERE.match(pattern)
+    return found is not None and found[1].replace("**/", "*").count("*") <= _MAX_STARS
+
+
 def _lines_of(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        return read_regular_file(file, _MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
     except OSError:
         return []

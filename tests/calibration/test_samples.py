@@ -216,6 +216,12 @@ def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
         read_samples(path)
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_file_without_end_is_refused_at_its_first_line() -> None:
+    with pytest.raises(SampleError, match=r"/dev/zero:1: the line is longer than 16 MiB"):
+        read_samples(Path("/dev/zero"))
+
+
 def test_an_id_may_be_used_once_in_all_files_together(tmp_path: Path) -> None:
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     write_samples(one, [sample(1), sample(2)])

@@ -1,6 +1,7 @@
 """`assay complete`: where it suggests, what it prints, and what it refuses."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,15 @@ def test_a_place_that_is_not_there_ends_with_2_and_one_clear_line(tmp_path: Path
         assert message in ran.stderr
         assert ran.stderr.count("\n") == 1
         assert ran.stderr.startswith("assay: ")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
+def test_a_file_that_never_begins_or_never_ends_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "device.py").symlink_to("/dev/zero")
+    for name in ("pipe.py", "device.py"):
+        ran = assay("complete", f"{name}:1:1", cwd=tmp_path)
+        assert (ran.returncode, ran.stderr) == (2, f"assay: {name}: not a file\n")
 
 
 def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_stdout(tiny_gguf: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -343,6 +344,16 @@ def test_where_a_key_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "lines").write_text("one\ntwo")
     for name in ("missing", "empty", "lines"):
         with pytest.raises(UnreadableKey, match=name):
+            find_key(key_file=tmp_path / name)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
+def test_a_key_file_that_never_ends_or_never_begins_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    (tmp_path / "large").write_bytes(b"x" * 100_000)
+    for name, reason in (("pipe", "not a file"), ("device", "not a file"), ("large", "larger than")):
+        with pytest.raises(UnreadableKey, match=f"{name}: can't be read .{reason}"):
             find_key(key_file=tmp_path / name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,53 @@ def test_lines_that_are_no_patterns_are_passed_over(tmp_path: Path) -> None:
     write(tmp_path, "a.py", "made.py", "more.py")
     (tmp_path / ".gitignore").write_text("\ufeffmade.py\n!\nfoo\\\n[z-a].py\nmore.py\n", encoding="utf-8")
     assert list(listing(tmp_path).files) == ["a.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude", ".git/commondir"])
+@pytest.mark.parametrize("what", ["pipe", "device", "large"])
+def test_a_file_of_rules_without_end_is_passed_over_at_once(tmp_path: Path, name: str, what: str) -> None:
+    write(tmp_path, "a.py", ".git/info/else")
+    if what == "pipe":
+        os.mkfifo(tmp_path / name)
+    elif what == "device":
+        (tmp_path / name).symlink_to("/dev/zero")
+    else:
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(1 << 34)
+    assert list(listing(tmp_path).files) == ["a.py"]
+
+
+def test_a_pattern_that_takes_an_age_to_match_is_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "a" * 120 + ".py", "made.py")
+    write(tmp_path, ".gitignore", text="*a" * 12 + "b\n" + "made.py\n")
+    began = time.monotonic()
+    assert list(listing(tmp_path).files) == ["a" * 120 + ".py"]
+    assert time.monotonic() - began < 5
+
+
+def test_a_folder_that_takes_too_long_to_list_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.py")
+    monkeypatch.setattr(folder, "MAX_LISTING_S", 0.0)
+    with pytest.raises(ProjectTooLarge, match="takes longer than"):
+        listing(tmp_path)
+
+
+def test_more_patterns_than_people_write_are_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "made.py")
+    write(tmp_path, ".gitignore", text="made.py\n" + "x\n" * 200_000)
+    began = time.monotonic()
+    assert list(listing(tmp_path).files) == ["a.py"]
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
+def test_code_that_became_a_pipe_or_a_link_since_it_was_listed_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "device.py").symlink_to("/dev/zero")
+    write(tmp_path, "secrets.txt")
+    (tmp_path / "link.py").symlink_to(tmp_path / "secrets.txt")
+    assert [code_in(tmp_path / name) for name in ("pipe.py", "device.py", "link.py")] == [None, None, None]
 
 
 def test_a_folder_that_its_repository_ignores_is_read_when_it_is_opened_itself(tmp_path: Path) -> None:
