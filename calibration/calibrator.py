@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .atomic_write import write_atomically
-from .evidence import Evidence
+from .evidence import Evidence, problems_of_interval
 from .fitting.adaptation import Projects
 from .fitting.folds import Grouping
 from .fitting.model_selection import Candidate
@@ -126,6 +126,8 @@ class Calibrator:
                 for child in self.children
                 for field, reason in check_linear(child.intercept, child.slopes, child.covariance, k, f"children {'/'.join(child.path)}")
             ),
+            *((f"evidence.{field}", True, reason) for field, reason in self.evidence.problems()),
+            *((field, True, reason) for row in self.dial for field, reason in _wrong_row(row)),
             ("dial", any(row.threshold is not None and not 0 <= row.threshold <= 1 for row in self.dial), "a threshold is outside [0, 1]"),
             ("fitted_on.model", not _HEX16(self.fitted_on.model), "not 16 lower-case hex digits"),
             ("fitted_on.prompt", not _HEX16(self.fitted_on.prompt), "not 16 lower-case hex digits"),
@@ -240,6 +242,15 @@ def log_odds_range(
     tau = 0.0 if seen else calibrator.between_group_sd
     half = student_t(max(1, calibrator.fitted_on.groups - 2)) * math.sqrt(error**2 + tau**2)
     return value, value - half, value + half
+
+
+def _wrong_row(row: DialRow) -> Iterator[tuple[str, str]]:
+    if row.shown < 0:
+        yield "dial", "a number of shown suggestions is negative"
+    for part in filter(None, (row.share, row.precision)):
+        if not 0 <= part.value <= 1:
+            yield "dial", "a share is not between 0 and 1"
+        yield from problems_of_interval(part, "dial")
 
 
 def _wrong_projects(projects: Projects | None) -> tuple[tuple[str, str], ...]:

@@ -26,14 +26,16 @@ def _refuse_constant(name: str) -> NoReturn:
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
+# Beyond it a float does not hold each whole number, and far beyond it none.
+_MAX_WHOLE = 2**53
 _NAMES: dict[object, str] = {str: "string", bool: "boolean", int: "whole number", float: "number"}
 
 
 def build(cls: type[T], value: object, variants: Variants | None = None) -> T:
     """An instance of the dataclass `cls` from decoded JSON.
 
-    Every field must be there unless it has a default, and no other field may be. A field may be a str, bool, int, finite float, Literal,
-    dataclass, tuple[X, ...], tuple[X, Y], X | None, or a type that `variants` has.
+    Every field must be there unless it has a default, and no other field may be. A field may be a str, bool, int up to 2^53, finite float,
+    Literal, dataclass, tuple[X, ...], tuple[X, Y], X | None, or a type that `variants` has.
 
     Raises ValueError, "place: reason".
     """
@@ -66,6 +68,8 @@ def _build(kind: Any, value: object, place: str, variants: Variants) -> object:
         return number
     if type(value) is not kind:
         _refuse(place, f"must be a {_NAMES.get(kind, kind)}", value)
+    if type(value) is int and abs(value) > _MAX_WHOLE:
+        _refuse(place, f"must be a whole number up to {_MAX_WHOLE:,}", value)
     return value
 
 
