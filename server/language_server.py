@@ -19,6 +19,7 @@ from ..inference.opening import ModelChoice
 from .background_tasks import BackgroundTasks
 from .confidence.calibrators import Calibrators
 from .confidence.drift_watch import DriftWatch
+from .confidence.log_reader import LogReader
 from .context.background_search import OtherFiles
 from .context.edited_files import EditedFiles
 from .documents import notebooks
@@ -80,6 +81,7 @@ class AssayServer(LanguageServer):
         self.projects = ReadProjects(self.status.changed)
         self.edited_files = EditedFiles(self.protocol.documents, lambda: self.roots, self.projects)
         self.pause = Pause(self.status.changed)
+        self.log_reader = LogReader()
         self.drift_watch = DriftWatch(self, self._warn)
         self._problems_told: set[str] = set()
         self._is_model_started = False
@@ -124,6 +126,7 @@ class AssayServer(LanguageServer):
             self.latency.stop()
         self.others.close()
         self.pause.close()
+        self.log_reader.close()
         if hasattr(self, "live"):
             await self.live.close()
             self.outcome_tracker.close()

@@ -23,7 +23,7 @@ from ..tracking.event_writer import EventWriter
 from .calibrators import Calibrators
 from .child_process import ChildProcessFailed
 from .dial_report import LABEL
-from .log_reader import Question, ask_log
+from .log_reader import LogReader, Question
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +74,7 @@ class DriftSource(Protocol):
     settings: LiveSettings
     roots: Roots
     calibrators: Calibrators
+    log_reader: LogReader
     events: EventWriter
 
 
@@ -110,7 +111,7 @@ class DriftWatch:
             return
         tolerances = tuple(tolerance_of(entry.calibrator) for entry in entries.values())
         question = Question("drift", calibrators=tuple(entries), tolerances=tolerances)
-        answer = await ask_log(path, question)
+        answer = await source.log_reader.ask(path, question)
         if (drift := answer["drift"]) is None:
             self.found = None
             return

@@ -13,7 +13,7 @@ from ...suggestion.suggest import prompt_mismatch
 from ..confidence.child_process import ChildProcessFailed
 from ..confidence.confidence_report import recalibrate_json, tasks_json
 from ..confidence.dial_report import LABEL, evidence_json, log_dial_json
-from ..confidence.log_reader import Question, ask_log
+from ..confidence.log_reader import Question
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..language_server import AssayServer
@@ -64,7 +64,7 @@ async def _read_log(ls: AssayServer, question: Question) -> tuple[dict[str, Any]
     if path is None:
         return None, None
     try:
-        return await ask_log(path, question), None
+        return await ls.log_reader.ask(path, question), None
     except ChildProcessFailed as error:
         return None, str(error)
 

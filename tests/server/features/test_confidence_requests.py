@@ -7,7 +7,7 @@ import json
 import random
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,36 @@ async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of
     assert (evidence["task"], evidence["calibrator"], evidence["event"]) == ("line_rest", keeping.id, "kept")
     assert (evidence["n"], evidence["levels"][0]["right"]["positives"]) == (keeping.evidence.n, keeping.evidence.positives)
     assert {level["shown"] is None for level in evidence["levels"]} == {True, False}
+
+
+def readers_of(server: int) -> int:
+    """How many processes of a server read its log at the moment."""
+    found = 0
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            found += parent == server and b"log_reader" in (status.parent / "cmdline").read_bytes()
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes as Linux tells of them")
+async def test_however_often_the_dial_is_asked_for_at_once_one_process_reads_the_log(
+    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids
+) -> None:
+    write_log(home / "events.sqlite3", calibrated(1), model=ids[0], prompt=ids[1])
+    async with editing(answering_gguf, tmp_path) as client:
+        numbers = [client.ask("assay/dial", {}) for _ in range(100)]
+        numbers += [client.ask("assay/confidence", {}) for _ in range(20)]
+        client.notify("$/cancelRequest", {"id": numbers[0]})
+        answers = asyncio.gather(*map(client.answer, numbers), return_exceptions=True)
+        most = 0
+        while not answers.done():
+            most = max(most, await asyncio.to_thread(readers_of, client.process.pid))
+        cancelled, *dials = (await answers)[:100]
+        assert most == 1
+        assert isinstance(cancelled, RpcError)
+        assert dials[0]["n"] == 300
+        assert all(answer["levels"] == dials[0]["levels"] for answer in dials)
 
 
 async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_path: Path) -> None:
