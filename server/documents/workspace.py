@@ -7,7 +7,7 @@ import os
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from urllib.parse import unquote_to_bytes
@@ -25,6 +25,14 @@ class Roots:
     """Root folders: absolute, in the client's order, without duplicates."""
 
     paths: tuple[Path, ...] = ()
+    _known: frozenset[Path] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", frozenset(self.paths))
+
+    def innermost(self, path: Path) -> Path | None:
+        """The innermost root that a path is at or below, None if it is in none."""
+        return next((folder for folder in (path, *path.parents) if folder in self._known), None)
 
     def changed(self, event: types.WorkspaceFoldersChangeEvent) -> Roots:
         """The roots after a change by the client."""
@@ -46,8 +54,7 @@ def roots_of(params: types.InitializeParams) -> Roots:
 def root_of(uri: str, roots: Roots) -> Path | None:
     """The innermost root of a document, None if it is in none or is no file. Symbolic links are not followed."""
     path = path_of(uri)
-    within = [root for root in roots.paths if path is not None and path.is_relative_to(root)]
-    return max(within, key=lambda root: len(root.parts), default=None)
+    return None if path is None else roots.innermost(path)
 
 
 def below_root(uri: str, roots: Roots) -> tuple[str, str]:

@@ -10,9 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -30,6 +28,7 @@ from ...inference.project_memory.project import Project, ProjectFiles, ProjectTo
 from ...suggestion.languages import is_code
 from ...suggestion.memory.folder import Version, as_code, code_in, listing
 from ...suggestion.memory.ignored import GITIGNORE
+from .read_projects import ProjectState
 
 LOOK_S = 30.0
 # A folder without an index is read from its start, for nothing while it is as it was: the wait doubles, up to this.
@@ -53,22 +52,6 @@ _CHANGES: list[type[FileSystemEvent]] = [
 ]
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectState:
-    """What is known of a folder's index. reason: why there is none, for people; files, words: that it has; ms: that it took."""
-
-    root: str
-    state: Literal["reading", "ready", "given up"]
-    reason: str = ""
-    files: int = 0
-    words: int = 0
-    ms: float = 0.0
-
-    def as_json(self) -> dict[str, Any]:
-        """What `assay/status` has of it."""
-        return asdict(self)
 
 
 class FollowedProject:

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 Send = Callable[[dict[str, Any]], None]
+# Each has threads of its own, and an index in memory.
+MAX_FOLDERS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectState:
+    """What is known of a folder's index. reason: why there is none, for people; files, words: that it has; ms: that it took."""
+
+    root: str
+    state: Literal["reading", "ready", "given up"]
+    reason: str = ""
+    files: int = 0
+    words: int = 0
+    ms: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """What `assay/status` has of it."""
+        return asdict(self)
 
 
 class ReadProjects:
@@ -20,12 +39,14 @@ class ReadProjects:
         self.states: dict[str, dict[str, Any]] = {}
         self._on_change = on_change
         self._roots: tuple[str, ...] = ()
+        # The state of those that are too many, below the first of them.
+        self._unread: dict[str, dict[str, Any]] = {}
         self._buffers: dict[tuple[str, str], str] = {}
         self._send: Send = lambda _: None
 
     def tell(self, send: Send) -> None:
         """A process has started: tell it everything, and from now on what changes."""
-        self._send, self.states = send, {}
+        self._send, self.states = send, dict(self._unread)
         if self._roots:
             send({"op": "follow", "roots": self._roots})
         for (root, path), text in self._buffers.items():
@@ -33,15 +54,16 @@ class ReadProjects:
         self._on_change()
 
     def follow(self, roots: Sequence[str]) -> bool:
-        """Read the files of these folders, and of no others. Returns whether others were read before."""
-        if tuple(roots) == self._roots:
-            return False
-        self._roots = tuple(roots)
-        self.states = {root: state for root, state in self.states.items() if root in self._roots}
-        self._buffers = {key: text for key, text in self._buffers.items() if key[0] in self._roots}
-        self._send({"op": "follow", "roots": self._roots})
-        self._on_change()
-        return True
+        """Read the files of the first `MAX_FOLDERS` of these, and of no others. Returns whether others were read before."""
+        read, self._unread = tuple(roots[:MAX_FOLDERS]), _unread(roots)
+        changed = read != self._roots
+        self._roots = read
+        self.states = {root: state for root, state in self.states.items() if root in read} | self._unread
+        if changed:
+            self._buffers = {key: text for key, text in self._buffers.items() if key[0] in read}
+            self._send({"op": "follow", "roots": read})
+            self._on_change()
+        return changed
 
     def use_buffer(self, root: str, path: str, text: str | None) -> None:
         """Read this text in place of a file of a folder, by its path below that; None: the file again."""
@@ -58,3 +80,11 @@ class ReadProjects:
         if state["root"] in self._roots:
             self.states[state["root"]] = state
             self._on_change()
+
+
+def _unread(roots: Sequence[str]) -> dict[str, dict[str, Any]]:
+    if len(roots) <= MAX_FOLDERS:
+        return {}
+    first = roots[MAX_FOLDERS]
+    reason = f"of {len(roots):,} folders the first {MAX_FOLDERS} are read; in {first} and those behind it only the open file is"
+    return {first: ProjectState(first, "given up", reason).as_json()}

@@ -14,7 +14,8 @@ import pytest
 
 from assay.inference.opening import EMBEDDED
 from assay.server.model import followed_project
-from assay.server.model.followed_project import FollowedProject, ProjectState
+from assay.server.model.followed_project import FollowedProject
+from assay.server.model.read_projects import MAX_FOLDERS, ProjectState, ReadProjects
 from assay.suggestion.memory import folder
 
 from .client import Client, client_of
@@ -264,3 +265,20 @@ async def test_one_calibrator_is_asked_for_whether_the_project_is_read_or_the_fi
     project, outside_of_it, file, off = calibrators
     assert project == outside_of_it == file is not None
     assert off is None
+
+
+def test_of_more_folders_than_are_read_the_first_are_and_it_is_said_in_one_note() -> None:
+    sent: list[dict[str, Any]] = []
+    projects = ReadProjects()
+    projects.tell(sent.append)
+    roots = [f"/{number}" for number in range(MAX_FOLDERS + 100)]
+    assert projects.follow(roots)
+    assert sent == [{"op": "follow", "roots": tuple(roots[:MAX_FOLDERS])}]
+    first = f"/{MAX_FOLDERS}"
+    assert f"in {first} and those behind it only the open file" in projects.states[first]["reason"]
+    assert len(projects.states) == 1
+    projects.tell(sent.append)
+    assert list(projects.states) == [first]
+    assert not projects.follow(roots[: MAX_FOLDERS + 1])
+    assert projects.follow(roots[:3])
+    assert projects.states == {}
