@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inference.regular_file import read_regular_file
 from .atomic_write import write_atomically
 from .evidence import Evidence, problems_of_interval
 from .fitting.adaptation import Projects
@@ -33,6 +34,8 @@ from .samples import EVENTS
 from .strict_json import DECODER, build
 
 SCHEMA = "assay/calibrator/2"
+# A hundred times what a calibrator has. The file may come from anywhere.
+MAX_FILE_BYTES = 4 * 2**20
 
 _HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
@@ -179,10 +182,14 @@ def save(calibrator: Calibrator, path: Path) -> None:
         out.write(_document(calibrator))
 
 
-def load(path: Path) -> Calibrator:
-    """The calibrator in a file. Raises CalibratorError, with file, field and reason, for what `save` would not have written."""
+def load(path: Path, *, follow: bool = True) -> Calibrator:
+    """The calibrator in a file. follow: whether the path may be a symbolic link.
+
+    Raises CalibratorError, with file, field and reason, for what `save` would not have written, and for what is no file or larger than
+    `MAX_FILE_BYTES`.
+    """
     try:
-        fields = DECODER.decode(path.read_text(encoding="utf-8-sig"))
+        fields = DECODER.decode(read_regular_file(path, MAX_FILE_BYTES, follow=follow).decode("utf-8-sig"))
         if not isinstance(fields, dict):
             raise ValueError("a calibrator is a JSON object")
         if (schema := fields.pop("schema", None)) != SCHEMA:

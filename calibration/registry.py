@@ -1,30 +1,32 @@
 """The registry of calibrators: where their files are, which one applies, and why.
 
-Files are in three folders: the project's, for that project alone; the user's; and those shipped with the package. Precedence: a project's,
-then a user's, then a shipped one. Within a folder, one for several alternatives comes first where several were drawn, then the newest. One
-that is `insufficient` is taken only if no other matches.
+Files are in three folders: the project's, for that project alone, if the user trusts it; the user's; and those shipped with the package.
+Precedence: a project's, then a user's, then a shipped one. Within a folder, one for several alternatives comes first where several were
+drawn, then the newest. One that is `insufficient` is taken only if no other matches.
 """
 
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Literal, get_args
 
-from .calibrator import Calibrator, CalibratorError, load
+from .calibrator import MAX_FILE_BYTES, Calibrator, CalibratorError, load
 from .data_folder import data_folder
 from .measures.agreement import SINGLE_DRAW, Drawn
 from .measures.registry import MEASURES
+from .project_folder import PROJECT_FOLDER, link_in
+from .trust import Trust, remembered
 
 Origin = Literal["project", "user", "shipped"]
-PROJECT_FOLDER = Path(".assay") / "calibrators"
-
-# Far above any calibrator. A project's folder may come from anywhere, and its files are read without asking.
-MAX_FILE_BYTES = 16 * 2**20
+# Of a folder. So many are more than one needs, and read in a moment.
+MAX_FILES = 200
+MAX_FOLDER_BYTES = 4 * MAX_FILE_BYTES
+MAX_LISTED = 2_000
 
 # By name (model, prompt, …) what a calibrator is for that is not what is asked for.
 _Differences = dict[str, tuple[str, ...]]
@@ -118,13 +120,8 @@ def folders(project: Path | None = None) -> list[tuple[Origin, Path]]:
     return found
 
 
-def project_of(path: Path) -> Path | None:
-    """The nearest folder at or above an absolute path that has calibrators of its own, or None."""
-    return next((folder for folder in (path, *path.parents) if (folder / PROJECT_FOLDER).is_dir()), None)
-
-
-def files_of(folder: Path) -> list[tuple[Path, os.stat_result | None]]:
-    """Every *.json of a folder with its `stat` (None if it has none), by name. Empty if there is no such folder.
+def files_of(origin: Origin, folder: Path) -> tuple[list[tuple[Path, os.stat_result | None]], str]:
+    """The first `MAX_FILES` *.json of a folder by name, with their `stat` (None if one has none), and what is said of the rest, if any.
 
     Names that begin with a dot are left out, because editors and copying programs put temporary files there.
 
@@ -133,30 +130,26 @@ def files_of(folder: Path) -> list[tuple[Path, os.stat_result | None]]:
     found: list[tuple[Path, os.stat_result | None]] = []
     try:
         with os.scandir(folder) as items:
-            for item in items:
+            for item in islice(items, MAX_LISTED):
                 if item.name.endswith(".json") and not item.name.startswith("."):
                     try:
-                        found.append((folder / item.name, item.stat()))
+                        found.append((folder / item.name, item.stat(follow_symlinks=origin != "project")))
                     except OSError:
                         found.append((folder / item.name, None))
     except (FileNotFoundError, NotADirectoryError):
-        return []
+        return [], ""
     except OSError as error:
         raise CalibratorError(f"{folder}: can't be listed: {error.strerror}") from None
-    return sorted(found, key=lambda file: file[0])
+    found.sort(key=lambda file: file[0])
+    sizes = accumulate(status.st_size if status and status.st_size <= MAX_FILE_BYTES else 0 for _, status in found)
+    kept = [file for file, size in zip(found[:MAX_FILES], sizes, strict=False) if size <= MAX_FOLDER_BYTES]
+    most = f"at most {MAX_FILES} calibrators, with {MAX_FOLDER_BYTES >> 20} MiB in all, are read of a folder"
+    return kept, f"{folder}: {len(found) - len(kept)} files or more are left out: {most}" if len(kept) < len(found) else ""
 
 
 def read_entry(origin: Origin, path: Path) -> Entry:
-    """The calibrator in a file. Raises CalibratorError as `load`, and for what is no file or larger than `MAX_FILE_BYTES`."""
-    try:
-        found = path.stat()
-    except OSError as error:
-        raise CalibratorError(f"{path}: can't be read: {error.strerror}") from None
-    if not stat.S_ISREG(found.st_mode):
-        raise CalibratorError(f"{path}: can't be read: not a file")
-    if found.st_size > MAX_FILE_BYTES:
-        raise CalibratorError(f"{path}: not a calibrator: larger than {MAX_FILE_BYTES >> 20} MiB")
-    return Entry(origin, path, load(path))
+    """The calibrator in a file. Raises CalibratorError as `load`, and for a symbolic link in a project's folder."""
+    return Entry(origin, path, load(path, follow=origin != "project"))
 
 
 def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
@@ -168,13 +161,13 @@ def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
     return Registry(tuple(sorted(entries, key=rank)), tuple(skipped))
 
 
-def read_registry(places: Sequence[tuple[Origin, Path]]) -> Registry:
-    """Read every calibrator of the folders. What can't be read is in `skipped`, with the reason."""
+def read_registry(places: Sequence[tuple[Origin, Path]], left_out: Iterable[str] = ()) -> Registry:
+    """Read every calibrator of the folders. What can't be read is in `skipped`, with the reason, behind what was `left_out` before."""
     entries: list[Entry] = []
-    skipped: list[str] = []
+    skipped = [*left_out]
     for origin, folder in places:
         try:
-            files = files_of(folder)
+            files, rest = files_of(origin, folder)
         except CalibratorError as error:
             skipped.append(str(error))
             continue
@@ -183,12 +176,29 @@ def read_registry(places: Sequence[tuple[Origin, Path]]) -> Registry:
                 entries.append(read_entry(origin, path))
             except CalibratorError as error:
                 skipped.append(str(error))
+        skipped += filter(None, (rest,))
     return registry_of(entries, skipped)
 
 
+def why_left_out(project: Path, trust: Callable[[Path], Trust] = remembered) -> tuple[str, bool]:
+    """Why a project's own calibrators do not count, and whether the user can be asked; ("", False) where they do, or there are none.
+
+    trust: what is known of the project; it is called where there are any. Raises CalibratorError as `files_of`.
+    """
+    if (link := link_in(project)) is not None:
+        return f"{link}: a symbolic link, and none is followed in a project", False
+    if not files_of("project", project / PROJECT_FOLDER)[0] or (found := trust(project)).counts:
+        return "", False
+    return f"{project / PROJECT_FOLDER}: its calibrators are not used: {found.why_not}", found.is_open
+
+
 def load_registry(project: Path | None = None) -> Registry:
-    """The registry of this machine: `read_registry` of `folders`."""
-    return read_registry(folders(project))
+    """The registry of this machine, with the calibrators of a project where the user trusts it: `read_registry` of `folders`."""
+    try:
+        reason = "" if project is None else why_left_out(project)[0]
+    except CalibratorError:  # said again when it is read
+        reason = ""
+    return read_registry(folders(None if reason else project), filter(None, (reason,)))
 
 
 def choose(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_DRAW) -> Entry | None:

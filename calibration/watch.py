@@ -1,16 +1,18 @@
 """A watch on the folders of the registry: it is kept up to date while calibrator files come, change and go.
 
-File events say when to list the folders and read what is new. The folders are also listed every `LOOK_S`: no event comes for a folder that
-does not exist yet or whose parent is moved, for a change by another machine on a network drive, or if the system is out of watches. So a
-change is seen within `LOOK_S`, or with events within `DEBOUNCE_S`.
+One thread follows the calibrators of all projects that are open, and what they share. File events say when to list the folders and read
+what is new. The folders are also listed every `LOOK_S`: no event comes for a folder that does not exist yet or whose parent is moved, for
+a change by another machine on a network drive, or if the system is out of watches. So a change is seen within `LOOK_S`, or with events
+within `DEBOUNCE_S`; later where a look takes long.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from watchdog.events import (
@@ -25,12 +27,19 @@ from watchdog.events import (
 
 from .calibrator import CalibratorError
 from .file_events import FileEvents
-from .registry import Entry, Origin, Registry, files_of, read_entry, registry_of
+from .project_folder import PROJECT_FOLDER, project_of
+from .registry import Entry, Origin, Registry, files_of, read_entry, registry_of, why_left_out
+from .trust import Trust
 
 LOOK_S = 0.5
 # One change makes several events, and a program that writes a file in place needs a moment.
 DEBOUNCE_S = 0.1
 
+# After a look that took long, the next waits so many times as long.
+_REST = 10
+# Each folder that events come from has threads of its own. The others are looked at.
+_MAX_WATCHES = 64
+_CLOSE_S = 2.0
 _CHANGES: list[type[FileSystemEvent]] = [
     FileCreatedEvent,
     FileModifiedEvent,
@@ -42,45 +51,151 @@ _CHANGES: list[type[FileSystemEvent]] = [
 
 _log = logging.getLogger(__name__)
 
+Places = Sequence[tuple[Origin, Path]]
+TrustIn = Callable[[Path | None, Path], Trust]
 
-class RegistryWatch:
-    """A registry that follows its files with a thread of its own, until it is closed.
 
-    registry: the newest one. It is immutable and replaced as a whole, so a reader sees all of a change or nothing of it.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known for a root folder.
+
+    project: the nearest folder at or above it that has calibrators of its own, else the root itself; None for no root.
+    is_open: the project has calibrators, and they do not count until the user says whether they are trusted.
     """
 
-    def __init__(self, places: Sequence[tuple[Origin, Path]]) -> None:
-        """Reads the folders before it returns. places: as from `registry.folders`; they need not exist."""
-        self._places = places
-        self._files = look(places, {})
-        self.registry = _registry(self._files)
-        self._wake = threading.Event()
-        self._closed = threading.Event()
+    registry: Registry
+    project: Path | None
+    is_open: bool = False
+
+
+class RegistryWatch:
+    """The registries for some root folders, followed by one thread until `close`.
+
+    A registry is immutable and replaced as a whole, so a reader sees all of a change or nothing of it.
+    """
+
+    def __init__(self, shared: Places, trust: TrustIn, on_found: Callable[[Path | None, Found], None]) -> None:
+        """shared: the folders for all projects, which need not exist. trust: what is known of a root's project.
+
+        on_found: told what is known for a root: at the first look, and at each later one that finds something else.
+        Both are called in the watch's thread.
+        """
+        self._shared, self._trust, self._on_found = shared, trust, on_found
+        self._common = _Read()
+        self._roots: dict[Path | None, _Root] = {}
+        self._wake, self._closed = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._follow, name="assay-registry", daemon=True)
         self._thread.start()
 
+    def follow(self, root: Path | None) -> None:
+        """Look for the calibrators for a root folder, too. None: those of no project."""
+        self._roots.setdefault(root, _Root())
+        self._wake.set()
+
+    def unfollow(self, root: Path | None) -> None:
+        """Look for a root folder's calibrators no more."""
+        self._roots.pop(root, None)
+        self._wake.set()
+
+    def look(self) -> None:
+        """Look soon."""
+        self._wake.set()
+
     def close(self) -> None:
-        """Stop following and end every thread. Calling it again does nothing."""
+        """Stop following and end every thread. Calling it again does nothing. Waits at most 2 s, for a disk that does not answer."""
         self._closed.set()
         self._wake.set()
-        self._thread.join()
+        self._thread.join(_CLOSE_S)
 
     def _follow(self) -> None:
         events = FileEvents(self._wake, _CHANGES)
         try:
             while not self._closed.is_set():
-                events.follow([(folder, False) for _, folder in self._places if folder.is_dir()])
+                self._wake.clear()
+                began = time.monotonic()
+                events.follow([(folder, False) for folder in self._folders() if folder.is_dir()][:_MAX_WATCHES])
                 self._look()
-                if self._wake.wait(LOOK_S):
+                took = time.monotonic() - began
+                if self._wake.wait(max(LOOK_S, _REST * took)):
                     self._closed.wait(DEBOUNCE_S)
-                    self._wake.clear()
         finally:
             events.close()
 
+    def _folders(self) -> list[Path]:
+        own = {root.project / PROJECT_FOLDER for root in self._roots.copy().values() if root.project is not None}
+        return [*(folder for _, folder in self._shared), *sorted(own)]
+
     def _look(self) -> None:
-        files = look(self._places, self._files)
-        if files != self._files:
-            self._files, self.registry = files, _registry(files)
+        common = self._common.again(self._shared, (), self._closed)
+        for path, root in self._roots.copy().items():
+            if self._closed.is_set():
+                return
+            error: Exception | None = None
+            try:
+                found = self._found(path, root, common)
+            except Exception as fault:  # one of our own must leave nobody waiting
+                found, error = Found(common.registry, root.project), fault
+            if found != root.found:
+                if error is not None:
+                    _log.error("The calibrators of %s can't be followed.", path, exc_info=error)
+                root.found = found
+                self._on_found(path, found)
+        self._common = common
+
+    def _found(self, path: Path | None, root: _Root, common: _Read) -> Found:
+        if path is None:
+            return Found(common.registry, None)
+        if root.project is None:
+            root.project = _project_of(path)
+        project = root.project
+        try:
+            reason, is_open = why_left_out(project, lambda found: self._trust(path, found))
+        except CalibratorError:  # said again when it is read
+            reason, is_open = "", False
+        places: Places = [] if reason else [("project", project / PROJECT_FOLDER)]
+        own = root.own.again(places, [reason] if reason else (), self._closed)
+        if not own.files and not reason:
+            registry = common.registry  # the same for all projects that have no calibrators of their own
+        elif own is root.own and common is self._common and root.found is not None:
+            registry = root.found.registry
+        else:
+            registry = registry_of([*own.registry.entries, *common.registry.entries], [*own.registry.skipped, *common.registry.skipped])
+        root.own = own
+        return Found(registry, project, is_open)
+
+
+def _project_of(root: Path) -> Path:
+    try:
+        return project_of(root) or root
+    except OSError:  # a folder that can't be looked at has no calibrators
+        return root
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """What was read of some folders: the files, what was left out, and the registry of both."""
+
+    files: Mapping[Path, Seen] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
+    registry: Registry = field(default_factory=lambda: Registry((), ()))
+
+    def again(self, places: Places, left_out: Sequence[str], stop: threading.Event) -> _Read:
+        """The same, or what is there now. stop: set where nobody waits for it any more."""
+        files = look(places, self.files, stop)
+        if (files, left_out) == (self.files, self.left_out):
+            return self
+        seen = files.values()
+        entries = (file.entry for file in seen if file.entry)
+        return _Read(files, left_out, registry_of(entries, [*left_out, *(file.error for file in seen if file.error)]))
+
+
+@dataclass(slots=True)
+class _Root:
+    """A root folder: its project, once that was looked for, what was read of the project's own calibrators, and what was found last."""
+
+    project: Path | None = None
+    own: _Read = field(default_factory=_Read)
+    found: Found | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +213,8 @@ class Seen:
     told: bool = False
 
 
-def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen]) -> dict[Path, Seen]:
-    """What is in the folders, by path. Only files that changed since `before` are read.
+def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen], stop: threading.Event) -> dict[Path, Seen]:
+    """What is in the folders, by path. Only files that changed since `before` are read. stop: no more are read once it is set.
 
     A file that can't be read may be half-written. So what was read of it before is kept, and the error is logged at the second look, once
     for each version.
@@ -107,9 +222,14 @@ def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen]) -> 
     files: dict[Path, Seen] = {}
     for origin, folder in places:
         try:
-            for path, found in files_of(folder):
+            listed, rest = files_of(origin, folder)
+            for path, found in listed:
+                if stop.is_set():
+                    return files
                 version = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino) if found else ()
                 files[path] = _seen(origin, path, version, before.get(path))
+            if rest:
+                files[folder] = _unreadable((), CalibratorError(rest), before.get(folder))
         except CalibratorError as error:
             files |= {path: seen for path, seen in before.items() if path.parent == folder}
             files[folder] = _unreadable((), error, before.get(folder))
@@ -133,8 +253,3 @@ def _unreadable(version: tuple[int, ...], error: CalibratorError, before: Seen |
     if not before.told:
         _log.warning("calibrator skipped: %s", reason)
     return Seen(version, entry, reason, told=True)
-
-
-def _registry(files: Mapping[Path, Seen]) -> Registry:
-    seen = files.values()
-    return registry_of((file.entry for file in seen if file.entry), (file.error for file in seen if file.error))

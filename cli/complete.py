@@ -131,7 +131,8 @@ def _show_prompt(arguments: argparse.Namespace, name: str, text: str, offset: in
 
 
 def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -> None:
-    from ..calibration.registry import load_registry, project_of
+    from ..calibration.project_folder import project_of
+    from ..calibration.registry import load_registry
     from ..suggestion.languages import language_of
     from ..suggestion.suggest import suggest_at
 
@@ -161,7 +162,7 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
 
 def memory_for(model: Model, file: Path, before: str, after: str, scope: Scope) -> Memory | None:
     """The memory at a cursor in a file; of the files around it if it is in a repository or a folder with calibrators of its own."""
-    from ..calibration.registry import PROJECT_FOLDER
+    from ..calibration.project_folder import PROJECT_FOLDER
     from ..suggestion.memory.memories import Memories, project_in
 
     file = file.resolve()

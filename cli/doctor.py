@@ -192,7 +192,8 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
 
 
 def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
-    from ..calibration.registry import load_registry, project_of
+    from ..calibration.project_folder import project_of
+    from ..calibration.registry import load_registry
 
     registry = load_registry(project_of(Path.cwd()))
     fitting = [entry for entry in registry.entries if entry.calibrator.fitted_on.model == model_id]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from . import complete, demo, doctor, eval, model, model_memory, serve
-from .calibrate import drift, fit, report, show
+from .calibrate import drift, fit, report, show, trust
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
 from .options import group
@@ -29,6 +29,7 @@ COMMANDS = (
         eval.studies_of("calibrate"),
         report.register,
         show.register,
+        trust.register,
         drift.register,
     ),
     eval.register,

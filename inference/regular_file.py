@@ -23,25 +23,31 @@ def read_regular_file(path: Path, most: int, *, follow: bool = True) -> bytes:
     if not follow and path.is_symlink():
         raise OSError(errno.ELOOP, "a symbolic link, and none is followed here", str(path))
     # A look at what is there comes first, because a device may begin to work when it is opened.
-    _check(path.stat(), path)
+    _check(path.stat(), path, most)
     handle = os.open(path, os.O_RDONLY | _NEVER_WAIT | _AS_IT_IS | (0 if follow else _NO_LINK))
     try:
         # By now the path may name something else.
-        _check(os.fstat(handle), path)
+        _check(os.fstat(handle), path, most)
         with open(handle, "rb", closefd=False) as file:
             data = file.read(most + 1)
     finally:
         os.close(handle)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"larger than {_size(most)}", str(path))
+    if len(data) > most:  # it grows, or it is one of the kernel's, which have no size
+        raise _too_large(path, most)
     return data
 
 
-def _check(found: os.stat_result, path: Path) -> None:
+def _check(found: os.stat_result, path: Path, most: int) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "not a file", str(path))
+    if found.st_size > most:
+        raise _too_large(path, most)
+
+
+def _too_large(path: Path, most: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {_size(most)}", str(path))
 
 
 def _size(count: int) -> str:

@@ -19,6 +19,7 @@ from .features.pause_command import PAUSE, pause_for_minutes
 from .features.plain_completion import plain_completion
 from .features.recalibrate import RECALIBRATE, recalibrate
 from .features.status_request import STATUS, status
+from .features.trust import TRUST_GRANTED
 from .language_server import AssayServer
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
@@ -46,6 +47,11 @@ async def configuration_changed(ls: AssayServer, params: types.DidChangeConfigur
 def folders_changed(ls: AssayServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
     """The user added or removed folders."""
     ls.change_roots(ls.roots.changed(params.event))
+
+
+def trust_granted(ls: AssayServer, _: Any) -> None:
+    """The user trusts the workspace."""
+    ls.trust_workspace()
 
 
 async def accepted(ls: AssayServer, *arguments: Any) -> None:
@@ -116,6 +122,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
     server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
     server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
+    server.feature(TRUST_GRANTED)(trust_granted)
     server.feature(STATUS)(status)
     server.feature(EXPLAIN)(explain)
     server.feature(CONTEXT)(context)

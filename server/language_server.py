@@ -17,7 +17,7 @@ from ..calibration.log.events import ServerStarted
 from ..inference.completion.settings import Settings
 from ..inference.opening import ModelChoice
 from .background_tasks import BackgroundTasks
-from .confidence.calibrators import Calibrators
+from .confidence.calibrators import Calibrators, trust_in
 from .confidence.drift_watch import DriftWatch
 from .confidence.log_reader import LogReader
 from .context.background_search import OtherFiles
@@ -30,6 +30,7 @@ from .features.menu_registration import MenuRegistration
 from .features.pause import Pause
 from .features.progress import log_line, report_loading
 from .features.status import Status
+from .features.trust import TrustQuestions
 from .model.live import LiveModel
 from .model.process import State
 from .model.read_projects import ReadProjects
@@ -73,7 +74,10 @@ class AssayServer(LanguageServer):
         self.tasks = BackgroundTasks()
         self.client_settings = ClientSettings(self, self.tasks, self._apply_settings)
         self.menu = MenuRegistration(self, self.tasks)
-        self.calibrators = Calibrators(self.executor)
+        self.trust_questions = TrustQuestions(self, self.tasks, self._warn, lambda: self.calibrators.look())
+        self.calibrators = Calibrators(
+            lambda root, project: trust_in(self.client_settings.workspace_trusted, root, project), self.trust_questions.ask
+        )
         self.hover_anchors = HoverAnchors()
         self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
@@ -112,6 +116,7 @@ class AssayServer(LanguageServer):
 
     async def continue_after_initialized(self) -> None:
         """Do what needs requests to the client, which are allowed from `initialized` on: progress, registrations, settings."""
+        self.trust_questions.begin()
         if self._is_model_started:
             self._report_loading()
         self.client_settings.follow_changes()
@@ -184,6 +189,11 @@ class AssayServer(LanguageServer):
             paused_until=lambda: self.pause.until,
             on_given=self.outcome_tracker.offered,
         )
+
+    def trust_workspace(self) -> None:
+        """The editor's user trusts the workspace from here on."""
+        self.client_settings.workspace_trusted = True
+        self.calibrators.look()
 
     def change_roots(self, roots: Roots) -> None:
         """The user has other folders open."""

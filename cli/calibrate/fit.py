@@ -83,10 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _is_used(calibrator: Calibrator, out: Path) -> bool:
     """Whether suggestions can have a calibrator from this file: it is in the user's or a project's folder, with no reflective measure."""
     from ...calibration.measures.registry import MEASURES
-    from ...calibration.registry import PROJECT_FOLDER, folders
+    from ...calibration.project_folder import project_with
+    from ...calibration.registry import folders
 
     folder, of_user = out.absolute().parent, dict(folders())["user"]
-    found = folder.resolve() == of_user.resolve() or folder.parts[-2:] == PROJECT_FOLDER.parts
+    found = folder.resolve() == of_user.resolve() or project_with(out.absolute()) is not None
     return found and out.suffix == ".json" and not any(MEASURES[name].cost for name in calibrator.features)
 
 

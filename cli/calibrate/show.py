@@ -37,7 +37,7 @@ def register(actions: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List the calibrators, and explain the choice where that is asked for. Raises UsageError and ModelError."""
-    from ...calibration.registry import project_of
+    from ...calibration.project_folder import project_of
     from ...inference.opening import ModelChoice
 
     choice, project = model_choice(arguments), arguments.project
@@ -77,11 +77,11 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
 
     project: root folder of a project whose own calibrators are listed, too.
     """
-    from ...calibration.registry import folders, read_registry
+    from ...calibration.registry import folders, load_registry
     from ...calibration.report.report import summary
 
     places = folders(project)
-    registry = read_registry(places)
+    registry = load_registry(project)
     choices = {task: _chosen(registry, question, task) for task in question.prompts} if question else {}
     lines: list[str] = []
     for origin, path in places:

@@ -13,7 +13,7 @@ import platformdirs
 from ...analysis.oracle.interpreter import existing, folders_of
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.view import interpreter_folders
-from ...calibration.registry import PROJECT_FOLDER
+from ...calibration.project_folder import PROJECT_FOLDER
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope

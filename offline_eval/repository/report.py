@@ -21,7 +21,8 @@ from ...calibration.calibrator import as_json
 from ...calibration.evidence import why_undefined
 from ...calibration.fitting.project_fit import ProjectFit
 from ...calibration.metrics.bins import wilson
-from ...calibration.registry import PROJECT_FOLDER, load_registry
+from ...calibration.project_folder import PROJECT_FOLDER
+from ...calibration.registry import load_registry
 from ...calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table
 from ...calibration.report.content import came_from, section, short_section
 from ...calibration.report.markdown import as_markdown

@@ -1,68 +1,91 @@
-"""The calibrators for each workspace folder. A thread for each registry follows changes of its files."""
+"""The calibrators for each workspace folder, as far as the user trusts them. A thread follows changes of their files."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from concurrent.futures import Executor
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from ...calibration.registry import Registry, folders, project_of
-from ...calibration.watch import RegistryWatch
+from ...calibration.registry import Registry, folders
+from ...calibration.trust import TRUSTED, Trust, remembered
+from ...calibration.watch import Found, RegistryWatch
+
+
+def trust_in(workspace_trusted: bool | None, root: Path | None, project: Path) -> Trust:
+    """What is known of a project that a root folder is in.
+
+    workspace_trusted: what the editor says of its folders. It says nothing of a folder above them, such as a temporary one that others
+    write to, too: where they are trusted, that one's own answer counts. None: the editor does not know of trust.
+    """
+    if workspace_trusted is False:
+        return Trust(False, "the editor says that this workspace is not trusted")
+    return TRUSTED if workspace_trusted and project == root else remembered(project)
 
 
 class Calibrators:
     """The registries of the root folders. Each is kept up to date with its files until `close`."""
 
-    def __init__(self, executor: Executor) -> None:
-        """executor: reads the files first, so that the event loop does not wait for the disk."""
-        self._executor = executor
-        self._closing: set[asyncio.Task[None]] = set()
-        self._watches: dict[Path | None, asyncio.Future[tuple[RegistryWatch, Path | None]]] = {}
+    def __init__(self, trust: Callable[[Path | None, Path], Trust], ask: Callable[[Path], None] = lambda _: None) -> None:
+        """trust: as `RegistryWatch`; ask: told of a project whose calibrators do not count until the user says that they are trusted."""
+        self._trust, self._ask = trust, ask
+        self._watch: RegistryWatch | None = None
+        self._found: dict[Path | None, asyncio.Future[Found]] = {}
 
-    def follow(self, root: Path | None) -> asyncio.Future[tuple[RegistryWatch, Path | None]]:
+    def follow(self, root: Path | None) -> asyncio.Future[Found]:
         """Start reading the calibrators for a root folder, unless that has started. None: those of no project."""
-        if root not in self._watches:
-            self._watches[root] = asyncio.get_running_loop().run_in_executor(self._executor, _followed, root)
-        return self._watches[root]
+        if root not in self._found:
+            loop = asyncio.get_running_loop()
+            self._found[root] = loop.create_future()
+            if self._watch is None:
+                self._watch = RegistryWatch(folders(), self._trust, lambda path, found: _soon(loop, self._take, path, found))
+            self._watch.follow(root)
+        return self._found[root]
 
     async def of(self, root: Path | None) -> tuple[Registry, Path | None]:
         """The registry for files in a root folder, and the project's folder: the nearest one at or above it that has calibrators."""
-        watch, project = await asyncio.shield(self.follow(root))
-        return watch.registry, project
+        found = await asyncio.shield(self.follow(root))
+        return found.registry, found.project
 
     def ready(self, root: Path | None) -> Registry | None:
         """The registry for a root folder, None if it has not been read yet."""
-        watch = self._watches.get(root)
-        return watch.result()[0].registry if watch is not None and watch.done() else None
+        found = self._found.get(root)
+        return found.result().registry if found is not None and found.done() else None
 
-    def registries(self) -> Iterator[Registry]:
-        """The registries that have been read."""
-        return (watch.result()[0].registry for watch in self._watches.values() if watch.done())
+    def registries(self) -> list[Registry]:
+        """The registries that have been read, each once."""
+        read = [found.result().registry for found in self._found.values() if found.done()]
+        return list({id(registry): registry for registry in read}.values())
+
+    def look(self) -> None:
+        """Look soon: something else is trusted now."""
+        if self._watch is not None:
+            self._watch.look()
 
     def unfollow(self, root: Path | None) -> None:
-        """Stop following a root folder's calibrators."""
-        if (watch := self._watches.pop(root, None)) is not None:
-            task = asyncio.create_task(_closed(watch))
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+        """Stop following a root folder's calibrators. Whoever waits for them is cancelled."""
+        if (found := self._found.pop(root, None)) is not None:
+            found.cancel()
+            if self._watch is not None:
+                self._watch.unfollow(root)
 
     async def close(self) -> None:
         """Stop following. Calling it again does nothing."""
-        for root in list(self._watches):
+        for root in list(self._found):
             self.unfollow(root)
-        if self._closing:
-            await asyncio.wait(self._closing)
+        if self._watch is not None:
+            await asyncio.to_thread(self._watch.close)
+
+    def _take(self, root: Path | None, found: Found) -> None:
+        if (waiting := self._found.get(root)) is None:
+            return
+        if waiting.done():
+            self._found[root] = waiting = asyncio.get_running_loop().create_future()
+        waiting.set_result(found)
+        if found.is_open and found.project is not None:
+            self._ask(found.project)
 
 
-async def _closed(watch: asyncio.Future[tuple[RegistryWatch, Path | None]]) -> None:
-    registry, _ = await asyncio.shield(watch)
-    await asyncio.to_thread(registry.close)
-
-
-def _followed(root: Path | None) -> tuple[RegistryWatch, Path | None]:
-    try:
-        project = root and (project_of(root) or root)
-    except OSError:  # a folder that can't be looked at has no calibrators
-        project = None
-    return RegistryWatch(folders(project)), project
+def _soon(loop: asyncio.AbstractEventLoop, take: Callable[[Path | None, Found], None], root: Path | None, found: Found) -> None:
+    with suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(take, root, found)

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from ...calibration.log.events import DriftFound
 from ...calibration.monitoring.drift import DIRECTION_WORDS, tolerance_of
 from ...calibration.registry import Entry, Purpose, Registry, choose
-from ..documents.workspace import Roots
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
@@ -72,7 +71,6 @@ class DriftSource(Protocol):
 
     live: LiveModel
     settings: LiveSettings
-    roots: Roots
     calibrators: Calibrators
     log_reader: LogReader
     events: EventWriter
@@ -104,8 +102,7 @@ class DriftWatch:
     async def _look(self) -> None:
         source = self._source
         path, loaded = source.events.path, source.live.process.model
-        registries = [(await source.calibrators.of(root))[0] for root in source.roots.paths or (None,)]
-        entries = {} if loaded is None or source.settings.event != LABEL else in_use(registries, loaded.fingerprint.id)
+        entries = {} if loaded is None or source.settings.event != LABEL else in_use(source.calibrators.registries(), loaded.fingerprint.id)
         if path is None or not path.exists() or not entries:
             self.found = None
             return

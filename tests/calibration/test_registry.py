@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
 
-from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.calibrator import MAX_FILE_BYTES, Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn
+from assay.calibration.project_folder import project_of
 from assay.calibration.registry import (
-    MAX_FILE_BYTES,
+    MAX_FILES,
+    MAX_FOLDER_BYTES,
     Choice,
     Entry,
     Origin,
@@ -26,10 +28,10 @@ from assay.calibration.registry import (
     explain_choice,
     folders,
     load_registry,
-    project_of,
     read_registry,
     registry_of,
 )
+from assay.calibration.trust import remember
 
 Places = list[tuple[Origin, Path]]
 
@@ -96,6 +98,7 @@ def test_a_project_that_has_its_own_passes_the_users_over_and_says_so(places: Pl
 def test_a_projects_calibrator_is_for_files_of_that_project_alone(tmp_path: Path, made: Calibrator) -> None:
     inside, outside = tmp_path / "shop" / "src" / "a.py", tmp_path / "shopping" / "a.py"
     save(made, tmp_path / "shop" / ".assay" / "calibrators" / "own.json")
+    remember(tmp_path / "shop", trusted=True)
     registry = load_registry(tmp_path / "shop")
     assert chosen(registry, file=inside).calibrator == chosen(registry, file=None).calibrator == made
     elsewhere = chosen(registry, file=outside)
@@ -189,7 +192,7 @@ def test_a_damaged_or_foreign_file_is_skipped_and_the_reason_is_said(places: Pla
     assert [entry.path.name for entry in registry.entries] == ["good.json"]
     broken, of_a_folder, foreign, old = registry.skipped
     assert broken.startswith(f"{folder / 'broken.json'}:1: not JSON")
-    assert of_a_folder == f"{folder / 'folder.json'}: can't be read: not a file"
+    assert of_a_folder == f"{folder / 'folder.json'}: can't be read: Is a directory"
     assert foreign.startswith(f"{folder / 'foreign.json'}: schema: None")
     assert "fit it again" in old
     assert "fit it again" not in foreign
@@ -217,9 +220,9 @@ def a_large_file(path: Path) -> None:
     ("make", "reason"),
     [
         (a_pipe, "not a file"),
-        (a_file_without_end, "not a file"),
-        (a_link_to_nothing, "No such file or directory"),
-        (a_large_file, "larger than 16 MiB"),
+        (a_file_without_end, "a symbolic link, and none is followed here"),
+        (a_link_to_nothing, "a symbolic link, and none is followed here"),
+        (a_large_file, "larger than 4 MiB"),
     ],
 )
 def test_what_is_no_file_or_has_no_end_is_skipped_unread(places: Places, make: Callable[[Path], None], reason: str) -> None:
@@ -229,6 +232,40 @@ def test_what_is_no_file_or_has_no_end_is_skipped_unread(places: Places, make: C
     (skipped,) = read_registry(places).skipped
     assert skipped.startswith(f"{folder / 'trap.json'}: ")
     assert skipped.endswith(reason)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
+def test_a_users_own_calibrator_may_be_a_link_but_not_to_a_device(places: Places, made: Calibrator, tmp_path: Path) -> None:
+    folder = places[1][1]
+    folder.mkdir()
+    save(made, tmp_path / "elsewhere.json")
+    (folder / "mine.json").symlink_to(tmp_path / "elsewhere.json")
+    (folder / "device.json").symlink_to("/dev/zero")
+    registry = read_registry(places)
+    assert [entry.calibrator for entry in registry.entries] == [made]
+    assert registry.skipped == (f"{folder / 'device.json'}: can't be read: not a file",)
+
+
+def test_of_more_files_than_one_needs_the_first_are_read_and_the_rest_is_said(places: Places, made: Calibrator) -> None:
+    folder = places[0][1]
+    save(made, folder / "0000.json")
+    for number in range(1, MAX_FILES + 50):
+        (folder / f"{number:04}.json").write_text("{")
+    registry = read_registry(places)
+    assert len(registry.entries) == 1
+    assert len(registry.skipped) == MAX_FILES
+    assert registry.skipped[-1].startswith(f"{folder}: 50 files or more are left out: at most {MAX_FILES} calibrators")
+
+
+def test_of_files_that_are_large_together_the_first_are_read(places: Places, made: Calibrator) -> None:
+    folder = places[0][1]
+    save(made, folder / "0.json")
+    for number in range(1, 9):
+        with (folder / f"{number}.json").open("wb") as file:
+            file.truncate(MAX_FOLDER_BYTES // 4)
+    registry = read_registry(places)
+    assert len(registry.entries) == 1
+    assert registry.skipped[-1].startswith(f"{folder}: 5 files or more are left out")
 
 
 def test_hidden_files_are_left_alone(places: Places, made: Calibrator) -> None:
@@ -262,7 +299,40 @@ def test_the_folders_are_the_projects_the_users_and_the_packages(tmp_path: Path,
 
 def test_a_projects_own_calibrator_is_in_the_registry_of_that_project(tmp_path: Path, made: Calibrator) -> None:
     save(made, tmp_path / ".assay" / "calibrators" / "own.json")
+    remember(tmp_path, trusted=True)
     assert chosen(load_registry(tmp_path)).calibrator == made
+
+
+def test_a_projects_own_calibrators_count_only_where_the_user_trusts_them(tmp_path: Path, made: Calibrator) -> None:
+    save(made, tmp_path / "a project" / ".assay" / "calibrators" / "own.json")
+    project = tmp_path / "a project"
+    for trusted, why in ((None, "nobody has said yet"), (True, None), (False, "you said that you do not trust")):
+        if trusted is not None:
+            remember(project, trusted=trusted)
+        registry = load_registry(project)
+        assert [entry.origin for entry in registry.entries].count("project") == (why is None)
+        if why is None:
+            assert registry.skipped == ()
+        else:
+            assert registry.skipped[0].startswith(f"{project / '.assay' / 'calibrators'}: its calibrators are not used: {why}")
+            assert registry.skipped[0].endswith(f"to use them: assay calibrate trust '{project}'")
+
+
+def test_where_a_project_has_no_calibrators_nothing_is_said_of_trust(tmp_path: Path) -> None:
+    (tmp_path / ".assay" / "calibrators").mkdir(parents=True)
+    assert load_registry(tmp_path).skipped == ()
+
+
+@pytest.mark.parametrize("linked", [".assay", ".assay/calibrators"])
+def test_a_folder_that_is_a_link_is_not_followed_out_of_a_project(tmp_path: Path, made: Calibrator, linked: str) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    save(made, elsewhere / "calibrators" / "own.json")
+    (project / linked).parent.mkdir(parents=True)
+    (project / linked).symlink_to(elsewhere if linked == ".assay" else elsewhere / "calibrators")
+    remember(project, trusted=True)
+    registry = load_registry(project)
+    assert [entry for entry in registry.entries if entry.origin == "project"] == []
+    assert registry.skipped == (f"{project / linked}: a symbolic link, and none is followed in a project",)
 
 
 def test_fifty_calibrators_are_read_in_a_moment(places: Places, made: Calibrator) -> None:

@@ -16,8 +16,9 @@ from watchdog.utils import BaseThread
 from assay.calibration import file_events, watch
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.registry import Origin
-from assay.calibration.watch import RegistryWatch, Seen, look
+from assay.calibration.registry import Origin, Registry
+from assay.calibration.trust import TRUSTED, Trust
+from assay.calibration.watch import Found, RegistryWatch, Seen, look
 
 Places = list[tuple[Origin, Path]]
 Look = Callable[[], dict[Path, Seen]]
@@ -45,17 +46,35 @@ def again(places: Places) -> Look:
 
     def look_again() -> dict[Path, Seen]:
         nonlocal seen
-        seen = look(places, seen)
+        seen = look(places, seen, threading.Event())
         return seen
 
     return look_again
 
 
+class Watched:
+    """A watch on one project's calibrators and those of the user, and the newest that it told of."""
+
+    def __init__(self, places: Places) -> None:
+        self.project = places[0][1].parents[1]
+        self.found: Found | None = None
+        self.watch = RegistryWatch(places[1:], lambda *_: TRUSTED, self.tell)
+        self.watch.follow(self.project)
+
+    def tell(self, root: Path | None, found: Found) -> None:
+        assert root == self.project == found.project
+        self.found = found
+
+    @property
+    def registry(self) -> Registry:
+        return Registry((), ()) if self.found is None else self.found.registry
+
+
 @pytest.fixture
-def watched(places: Places) -> Iterator[RegistryWatch]:
-    watching = RegistryWatch(places)
+def watched(places: Places) -> Iterator[Watched]:
+    watching = Watched(places)
     yield watching
-    watching.close()
+    watching.watch.close()
 
 
 def another(calibrator: Calibrator, number: int) -> Calibrator:
@@ -63,7 +82,7 @@ def another(calibrator: Calibrator, number: int) -> Calibrator:
     return replace(calibrator, fitted_on=replace(calibrator.fitted_on, date=f"2026-11-09T10:00:{number:02}+00:00"))
 
 
-def ids(watching: RegistryWatch) -> list[str]:
+def ids(watching: Watched) -> list[str]:
     return [entry.calibrator.id for entry in watching.registry.entries]
 
 
@@ -149,7 +168,7 @@ def test_a_folder_that_can_not_be_listed_for_a_while_keeps_what_was_read(
     assert again() == first
 
 
-def test_what_is_added_changed_and_removed_is_in_the_registry_soon(watched: RegistryWatch, folder: Path, made: Calibrator) -> None:
+def test_what_is_added_changed_and_removed_is_in_the_registry_soon(watched: Watched, folder: Path, made: Calibrator) -> None:
     assert ids(watched) == []
     save(made, folder / "a.json")
     until(lambda: ids(watched) == [made.id])
@@ -162,9 +181,7 @@ def test_what_is_added_changed_and_removed_is_in_the_registry_soon(watched: Regi
     until(lambda: ids(watched) == [made.id])
 
 
-def test_a_folder_that_comes_and_goes_with_its_parent_is_followed(
-    watched: RegistryWatch, places: Places, folder: Path, made: Calibrator
-) -> None:
+def test_a_folder_that_comes_and_goes_with_its_parent_is_followed(watched: Watched, places: Places, folder: Path, made: Calibrator) -> None:
     save(made, places[1][1] / "mine.json")
     until(lambda: ids(watched) == [made.id])
     save(another(made, 1), folder / "own.json")
@@ -185,20 +202,20 @@ def test_without_file_events_changes_are_still_found(
 
     monkeypatch.setattr(file_events, "Observer", out_of_instances)
     with caplog.at_level(logging.INFO):
-        watching = RegistryWatch(places)
+        watching = Watched(places)
         try:
             save(made, folder / "a.json")
             until(lambda: ids(watching) == [made.id])
             save(another(made, 1), folder / "a.json")
             until(lambda: ids(watching) == [another(made, 1).id])
         finally:
-            watching.close()
+            watching.watch.close()
     assert "changes are only looked for" in caplog.text
 
 
 @pytest.mark.slow
 def test_file_events_make_it_quick_in_a_folder_that_came_back_too(
-    watched: RegistryWatch, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch
+    watched: Watched, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_looks = 2 * (watch.LOOK_S + watch.DEBOUNCE_S)
     for _ in range(2):
@@ -215,7 +232,7 @@ def test_file_events_make_it_quick_in_a_folder_that_came_back_too(
 
 
 def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_in_place(
-    watched: RegistryWatch, folder: Path, made: Calibrator, tmp_path: Path
+    watched: Watched, folder: Path, made: Calibrator, tmp_path: Path
 ) -> None:
     versions = [another(made, number) for number in range(4)]
     save(versions[0], folder / "a.json")
@@ -246,7 +263,7 @@ def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_i
     assert had == {(version.id,) for version in versions}
 
 
-def test_while_nothing_changes_the_registry_is_the_same_object(watched: RegistryWatch, folder: Path, made: Calibrator) -> None:
+def test_while_nothing_changes_the_registry_is_the_same_object(watched: Watched, folder: Path, made: Calibrator) -> None:
     save(made, folder / "a.json")
     until(lambda: ids(watched) == [made.id])
     before = watched.registry
@@ -261,10 +278,93 @@ def test_closing_ends_every_thread_and_a_second_time_does_nothing(places: Places
     before = set(threading.enumerate())
     files_open = open_files()
     for _ in range(3):
-        watching = RegistryWatch(places)
+        watching = Watched(places)
+        until(lambda watching=watching: ids(watching) == [made.id])  # type: ignore[misc]
         until(lambda: any(isinstance(thread, BaseThread) for thread in set(threading.enumerate()) - before))
-        watching.close()
-        watching.close()
+        watching.watch.close()
+        watching.watch.close()
         assert set(threading.enumerate()) == before
     assert open_files() == files_open
     assert ids(watching) == [made.id]
+
+
+def test_folders_without_calibrators_of_their_own_share_one_registry_and_one_thread(
+    places: Places, made: Calibrator, tmp_path: Path
+) -> None:
+    save(made, places[1][1] / "mine.json")
+    found: dict[Path | None, Found] = {}
+    roots = [tmp_path / f"root{number}" for number in range(500)]
+    before = threading.active_count()
+    watching = RegistryWatch(places[1:], lambda *_: TRUSTED, lambda root, what: found.update({root: what}))
+    try:
+        for root in roots:
+            watching.follow(root)
+        until(lambda: len(found) == 500)
+        assert len({id(what.registry) for what in found.values()}) == 1
+        assert threading.active_count() < before + 10
+        save(another(made, 1), places[0][1].parents[1].with_name("root7") / ".assay" / "calibrators" / "own.json")
+        until(lambda: len(found[roots[7]].registry.entries) == 2)
+        assert len(found[roots[8]].registry.entries) == 1
+        watching.unfollow(roots[7])
+        found.clear()
+        save(another(made, 2), places[1][1] / "mine.json")
+        until(lambda: len(found) == 499)
+        assert roots[7] not in found
+    finally:
+        watching.close()
+
+
+def test_a_projects_calibrators_are_read_as_soon_as_they_are_trusted_and_not_before(places: Places, folder: Path, made: Calibrator) -> None:
+    save(made, folder / "own.json")
+    told: list[Found] = []
+    trust = Trust(False, "nobody was asked", is_open=True)
+    watching = RegistryWatch(places[1:], lambda *_: trust, lambda _, found: told.append(found))
+    try:
+        watching.follow(project := folder.parents[1])
+        until(lambda: bool(told))
+        assert (told[0].registry.entries, told[0].project, told[0].is_open) == ((), project, True)
+        assert told[0].registry.skipped == (f"{folder}: its calibrators are not used: nobody was asked",)
+        trust = TRUSTED
+        watching.look()
+        until(lambda: len(told) == 2)
+        assert [entry.calibrator for entry in told[1].registry.entries] == [made]
+        assert not told[1].is_open
+        trust = Trust(False, "no more")
+        watching.look()
+        until(lambda: len(told) == 3)
+        assert told[2].registry.entries == ()
+    finally:
+        watching.close()
+
+
+def test_closing_does_not_wait_until_all_files_are_read(places: Places, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    text = '{"schema": "assay/calibrator/2", "event": [' + ",".join(["[[[0]]]"] * 200_000) + "]}"
+    for number in range(10):
+        (folder / f"{number}.json").write_text(text)
+    watching = RegistryWatch(places[1:], lambda *_: TRUSTED, lambda *_: None)
+    watching.follow(folder.parents[1])
+    time.sleep(0.05)
+    began = time.monotonic()
+    watching.close()
+    assert time.monotonic() - began < 1
+
+
+def test_an_error_of_assays_own_leaves_nobody_waiting(
+    places: Places, folder: Path, made: Calibrator, caplog: pytest.LogCaptureFixture
+) -> None:
+    save(made, folder / "own.json")
+    save(made, places[1][1] / "mine.json")
+    told: list[Found] = []
+
+    def trust(*_: object) -> Trust:
+        raise RuntimeError("a fault")
+
+    watching = RegistryWatch(places[1:], trust, lambda _, found: told.append(found))
+    try:
+        watching.follow(folder.parents[1])
+        until(lambda: bool(told))
+        assert [entry.origin for entry in told[0].registry.entries] == ["user"]
+    finally:
+        watching.close()
+    assert "can't be followed" in caplog.text

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from house.running import assay
 
+from assay.calibration.trust import remember
+
 
 @pytest.mark.parametrize(
     ("place", "message"),
@@ -88,6 +90,7 @@ def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: P
     folder.mkdir(parents=True)
     (folder / "broken.json").write_text("{")
     (tmp_path / "a.py").write_text("x = \n", encoding="utf-8")
+    remember(tmp_path, trusted=True)
     ran = assay("complete", "a.py:1:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["suggestions"]

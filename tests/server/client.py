@@ -97,6 +97,7 @@ class Client:
         configuration: bool = False,
         registers: bool = False,
         tells_settings_to: str = "all",
+        trusted: bool | None = None,
         name: str = "tests",
     ) -> dict[str, Any]:
         capabilities: dict[str, Any] = {
@@ -117,6 +118,8 @@ class Client:
             params["workspaceFolders"] = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]
         # Scripted models say what a test expects only where nothing else is mixed in.
         options = NO_MEMORY if options is None else NO_MEMORY | options if isinstance(options, dict) else options
+        if trusted is not None:
+            options = {**options, "workspaceTrusted": trusted}
         result: dict[str, Any] = await self.request("initialize", params | {"initializationOptions": options})
         self.notify("initialized", {})
         return result

@@ -10,6 +10,7 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
+from assay.calibration.trust import remember
 from assay.cli.calibrate.show import Question, show
 
 QUESTION = Question(MODEL, {"line": PROMPT}, "exact_match", "python")
@@ -25,6 +26,7 @@ def project(made: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """A project with one calibrator of its own; the user has none."""
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
     save(made, tmp_path / "project" / ".assay" / "calibrators" / "own.json")
+    remember(tmp_path / "project", trusted=True)
     return tmp_path / "project"
 
 

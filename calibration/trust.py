@@ -1,0 +1,74 @@
+"""Whether the user trusts a project's own calibrators: what was answered is kept in the data folder, a file for each project.
+
+A calibrator decides what probability people see. One that came with a cloned project could call everything likely.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..inference.regular_file import read_regular_file
+from .atomic_write import write_atomically
+from .data_folder import data_folder
+from .strict_json import DECODER, build
+
+SCHEMA = "assay/trust/1"
+
+_MAX_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whether a project's own calibrators count. why_not: for people. is_open: nobody has answered yet, so the user can be asked."""
+
+    counts: bool
+    why_not: str = ""
+    is_open: bool = False
+
+
+TRUSTED = Trust(True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    schema: str
+    folder: str
+    trusted: bool
+
+
+def remembered(project: Path) -> Trust:
+    """What the user answered for a project's root folder. An answer that can't be read is none, and the reason says so."""
+    command = f"to use them: assay calibrate trust {shlex.quote(str(project))}"
+    path = answer_file(project)
+    try:
+        answer = build(_Answer, DECODER.decode(read_regular_file(path, _MAX_BYTES).decode()))
+        if answer.schema != SCHEMA or answer.folder != _name(project):
+            raise ValueError(f"not an answer of the schema {SCHEMA} for {project}")
+    except FileNotFoundError:
+        return Trust(False, f"nobody has said yet that this project is trusted; {command}", is_open=True)
+    except (OSError, ValueError, RecursionError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        unreadable = f"the answer whether this project is trusted can't be read ({path}: {reason})"
+        return Trust(False, f"{unreadable}; {command}", is_open=True)
+    return TRUSTED if answer.trusted else Trust(False, f"you said that you do not trust this project; {command}")
+
+
+def remember(project: Path, *, trusted: bool) -> None:
+    """Keep the user's answer for a project's root folder, in place of an earlier one. Raises OSError."""
+    document = asdict(_Answer(SCHEMA, _name(project), trusted))
+    with write_atomically(answer_file(project)) as out:
+        out.write((json.dumps(document, indent=1) + "\n").encode())
+
+
+def answer_file(project: Path) -> Path:
+    """Where the answer for a project is kept. It may not be there."""
+    return data_folder() / "trust" / f"{hashlib.sha256(_name(project).encode()).hexdigest()[:32]}.json"
+
+
+def _name(project: Path) -> str:
+    """The project's path without links, as text: the answer is for the folder, by whatever path it is reached."""
+    return str(project.resolve()).encode("utf-8", "backslashreplace").decode()

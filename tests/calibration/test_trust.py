@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.calibration.trust import TRUSTED, answer_file, remember, remembered
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_an_answer_is_remembered_for_the_folder_by_whatever_path_it_is_reached(tmp_path: Path) -> None:
+    project, other = tmp_path / "project", tmp_path / "other"
+    for folder in (project, other):
+        folder.mkdir()
+    (tmp_path / "link").symlink_to(project)
+    remember(project, trusted=True)
+    assert remembered(project) == remembered(tmp_path / "link") == TRUSTED
+    assert remembered(other).is_open
+    remember(tmp_path / "link", trusted=False)
+    assert (remembered(project).counts, remembered(project).is_open) == (False, False)
+    assert "you said that you do not trust" in remembered(project).why_not
+
+
+def test_a_name_that_is_no_text_has_an_answer_of_its_own(tmp_path: Path) -> None:
+    project = tmp_path / os.fsdecode(b"caf\xe9")
+    remember(project, trusted=True)
+    assert remembered(project).counts
+    assert not remembered(tmp_path / "caf").counts
+
+
+def damaged(project: Path) -> dict[str, bytes]:
+    whole = json.loads(answer_file(project).read_bytes())
+    return {
+        "empty": b"",
+        "no JSON": b"{",
+        "deep": b"[" * 5_000,
+        "another schema": json.dumps({**whole, "schema": "assay/trust/2"}).encode(),
+        "another folder": json.dumps({**whole, "folder": "/"}).encode(),
+        "no boolean": json.dumps({**whole, "trusted": 1}).encode(),
+        "more": json.dumps({**whole, "more": 1}).encode(),
+        "large": json.dumps(whole).encode() + b" " * 100_000,
+    }
+
+
+def test_a_damaged_answer_is_none_and_the_reason_names_the_file(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    remember(project, trusted=True)
+    for what, content in damaged(project).items():
+        answer_file(project).write_bytes(content)
+        found = remembered(project)
+        assert (found.counts, found.is_open) == (False, True), what
+        assert str(answer_file(project)) in found.why_not, what
+        assert found.why_not.endswith(f"to use them: assay calibrate trust {project}"), what
+    remember(project, trusted=True)
+    assert remembered(project) == TRUSTED

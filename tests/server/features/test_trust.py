@@ -1,0 +1,225 @@
+"""Which calibrators of opened folders count: by what the editor tells of trust, or by what the user answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_samples import world
+
+from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.fitting.fit import fit
+from assay.calibration.trust import answer_file, remember, remembered
+from assay.inference.completion.settings import Settings
+from assay.inference.completion.task import task_of
+from assay.inference.opening import open_model
+
+from ..client import Client, client_of
+
+QUESTION = "window/showMessageRequest"
+
+
+@pytest.fixture(scope="module")
+def fitting(answering_gguf: Path) -> Calibrator:
+    """A calibrator for the model that answers."""
+    made = fit(world(300)[0], "exact_match", kind="platt", resamples=50).calibrator
+    with open_model(answering_gguf) as model:
+        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+    return replace(
+        made, task=task_of("a?", "", "line"), ranges=((-1e3, 0.0),), fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt_id)
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fitting: Calibrator) -> Path:
+    """A project that came with a calibrator of its own; the user has answered nothing yet."""
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
+    save(fitting, tmp_path / "project" / ".assay" / "calibrators" / "theirs.json")
+    return tmp_path / "project"
+
+
+async def origin_at(client: Client, project: Path) -> str | None:
+    """Where the number of a suggestion comes from, None where it has none."""
+    uri = (project / f"{time.monotonic_ns()}.py").as_uri()
+    client.open(uri, "a?")
+    (item,) = await client.complete(uri, 0, 2)
+    told = await client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
+    return None if told["calibrator"] is None else str(told["calibrator"]["origin"])
+
+
+async def until(client: Client, project: Path, wanted: str | None) -> None:
+    async with asyncio.timeout(20):
+        while await origin_at(client, project) != wanted:
+            await asyncio.sleep(0.05)
+
+
+async def question(client: Client, count: int = 1) -> dict[str, Any]:
+    """The last of so many questions that the server has asked the user."""
+    async with asyncio.timeout(20):
+        while len(found := [asked for asked in client.requests if asked["method"] == QUESTION]) < count:
+            await asyncio.sleep(0.02)
+    return found[-1]
+
+
+def questions(client: Client) -> int:
+    return sum(asked["method"] == QUESTION for asked in client.requests)
+
+
+async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_then_they_do_not_count(
+    answering_gguf: Path, project: Path
+) -> None:
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(root=project)
+        asked = await question(client)
+        assert str(project) in asked["params"]["message"]
+        no, yes = (action["title"] for action in asked["params"]["actions"])
+        assert await origin_at(client, project) is None
+        status = await client.request("assay/status")
+        (skipped,) = [reason for reason in status["skipped_calibrators"] if str(project) in reason]
+        assert skipped.endswith(f"to use them: assay calibrate trust {project}")
+        client.send({"id": asked["id"], "result": {"title": yes}})
+        await until(client, project, "project")
+        assert questions(client) == 1
+        assert await client.leave() == 0
+    for answers in range(2):
+        async with client_of(answering_gguf) as client:
+            client.answers = False
+            await client.initialize(root=project)
+            await until(client, project, "project" if answers == 0 else None)
+            assert questions(client) == 0
+        remember(project, trusted=False)
+    assert no != yes
+
+
+@pytest.mark.parametrize(
+    "answer", [{"result": None}, {"error": {"code": -32601, "message": "no"}}, {"result": 7}, {"result": {"title": "?"}}]
+)
+async def test_a_question_that_is_not_answered_leaves_them_out_and_is_asked_again_another_time(
+    answering_gguf: Path, project: Path, answer: dict[str, Any]
+) -> None:
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(root=project)
+        client.send({"id": (await question(client))["id"], **answer})
+        assert await origin_at(client, project) is None
+        assert remembered(project).is_open
+        assert await client.leave() == 0
+
+
+async def test_no_is_an_answer_and_a_command_takes_it_back_while_the_server_runs(answering_gguf: Path, project: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(root=project)
+        asked = await question(client)
+        client.send({"id": asked["id"], "result": asked["params"]["actions"][0]})
+        async with asyncio.timeout(20):
+            while remembered(project).is_open:
+                await asyncio.sleep(0.02)
+        assert await origin_at(client, project) is None
+        remember(project, trusted=True)
+        await until(client, project, "project")
+
+
+async def test_the_editors_own_word_counts_and_is_not_asked_for_again(answering_gguf: Path, project: Path) -> None:
+    remember(project, trusted=True)
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=project, trusted=False)
+        assert await origin_at(client, project) is None
+        client.notify("assay/didGrantWorkspaceTrust")
+        await until(client, project, "project")
+        assert questions(client) == 0
+
+
+async def test_what_the_settings_of_a_workspace_say_of_trust_is_no_word(answering_gguf: Path, project: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        client.configuration = {"workspaceTrusted": True, "memory": "off"}
+        await client.initialize(root=project, trusted=False, configuration=True)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"workspaceTrusted": True}}})
+        assert await origin_at(client, project) is None
+
+
+@pytest.mark.parametrize("said", ["true", 1, [], {}])
+async def test_what_is_neither_true_nor_false_trusts_nothing(answering_gguf: Path, project: Path, said: Any) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=project, options={"workspaceTrusted": said})
+        assert await origin_at(client, project) is None
+        assert questions(client) == 0
+
+
+async def test_the_editors_word_is_not_for_a_folder_above_the_workspace(answering_gguf: Path, project: Path) -> None:
+    (project / "src").mkdir()
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(root=project / "src", trusted=True)
+        asked = await question(client)
+        assert await origin_at(client, project / "src") is None
+        client.send({"id": asked["id"], "result": asked["params"]["actions"][1]})
+        await until(client, project / "src", "project")
+
+
+async def test_an_answer_that_can_not_be_kept_is_said(answering_gguf: Path, project: Path) -> None:
+    answer_file(project).parent.parent.mkdir()
+    answer_file(project).parent.write_text("no folder")
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(root=project)
+        asked = await question(client)
+        client.send({"id": asked["id"], "result": asked["params"]["actions"][1]})
+        told = await client.heard("window/showMessage", "can't be remembered")
+        assert str(answer_file(project)) in told["message"]
+
+
+async def test_projects_are_asked_about_one_after_the_other(answering_gguf: Path, project: Path, fitting: Calibrator) -> None:
+    other = project.with_name("other")
+    save(fitting, other / ".assay" / "calibrators" / "theirs.json")
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(folders=[project, other])
+        first = await question(client)
+        await asyncio.sleep(0.3)
+        assert questions(client) == 1
+        client.send({"id": first["id"], "result": None})
+        second = await question(client, 2)
+        assert first["params"]["message"] != second["params"]["message"]
+
+
+async def test_calibrators_that_never_end_hold_up_neither_a_suggestion_nor_the_end(answering_gguf: Path, project: Path) -> None:
+    folder = project / ".assay" / "calibrators"
+    large = project / "large.json"
+    large.write_text("[" + ",".join(["[[[0]]]"] * 1_800_000) + "]")
+    for number in range(200):
+        (folder / f"{number}.json").symlink_to(large)
+    for number in range(100):
+        (folder / f"more{number}.json").write_bytes(large.read_bytes()[: 4 << 20])
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=project, trusted=True)
+        await client.ready()
+        began = time.monotonic()
+        await origin_at(client, project)
+        assert time.monotonic() - began < 5
+        began = time.monotonic()
+        assert await client.leave() == 0
+        assert time.monotonic() - began < 3
+
+
+async def test_two_thousand_folders_hold_up_neither_a_suggestion_nor_the_end(answering_gguf: Path, tmp_path: Path) -> None:
+    folders = [tmp_path / "many" / str(number) for number in range(2_000)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "a.py").write_text("x = 1\n")
+    async with client_of(answering_gguf) as client:
+        await client.initialize(folders=folders, options={"memory": "project"})
+        await client.ready()
+        began = time.monotonic()
+        await origin_at(client, folders[-1])
+        assert time.monotonic() - began < 5
+        threads = int(Path(f"/proc/{client.process.pid}/status").read_text().split("Threads:")[1].split()[0])
+        assert threads < 40
+        began = time.monotonic()
+        assert await client.leave() == 0
+        assert time.monotonic() - began < 5
