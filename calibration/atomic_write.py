@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,20 +16,21 @@ _RANDOM_BYTES = 6
 
 
 @contextmanager
-def write_atomically(path: Path) -> Iterator[BinaryIO]:
+def write_atomically(path: Path, *, follow: bool = True, private: bool = False) -> Iterator[BinaryIO]:
     """Open a binary file that takes the name `path` when the block ends; if the block raises, `path` stays as it was.
 
-    Parent folders are made. A symbolic link is followed.
+    Parent folders are made. follow: write to what a symbolic link at `path` names; else the file takes the link's place, and what it names
+    stays as it was. private: only the owner may read the file.
 
     Raises OSError that names `path`, also where `path` exists and is no regular file: a device or a pipe would be replaced.
     """
-    whole = path.resolve()
+    whole = path.resolve() if follow else path.parent.resolve() / path.name
     temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(_RANDOM_BYTES)}")
     try:
-        if whole.exists() and not whole.is_file():
+        if whole.exists() and not whole.is_file() and (follow or not whole.is_symlink()):
             raise OSError(errno.EINVAL, "it is a folder" if whole.is_dir() else "it is no regular file")
         whole.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as out:
+        with open(temporary, "xb", opener=partial(os.open, mode=0o600 if private else 0o666)) as out:
             yield out
             out.flush()
             os.fsync(out.fileno())

@@ -176,9 +176,9 @@ class Calibrator:
         return {child.path: child for child in self.children}
 
 
-def save(calibrator: Calibrator, path: Path) -> None:
-    """Write a calibrator's file, atomically."""
-    with write_atomically(path) as out:
+def save(calibrator: Calibrator, path: Path, *, follow: bool = True) -> None:
+    """Write a calibrator's file, atomically. follow: as `write_atomically`."""
+    with write_atomically(path, follow=follow) as out:
         out.write(_document(calibrator))
 
 

@@ -83,10 +83,13 @@ _MAX_LINE = 1 << 24
 _encoder = msgspec.json.Encoder()
 
 
-def write_samples(path: Path, samples: Iterable[Sample]) -> None:
-    """Write a file of samples, atomically. Raises SampleError for samples that `read_samples` would refuse; the file is then as it was."""
+def write_samples(path: Path, samples: Iterable[Sample], *, private: bool = False) -> None:
+    """Write a file of samples, atomically. private: only the owner may read it.
+
+    Raises SampleError for samples that `read_samples` would refuse; the file is then as it was.
+    """
     seen: set[str] = set()
-    with write_atomically(path) as out:
+    with write_atomically(path, private=private) as out:
         for number, sample in enumerate(samples, 1):
             line = _line(sample)
             try:

@@ -60,7 +60,7 @@ def remembered(project: Path) -> Trust:
 def remember(project: Path, *, trusted: bool) -> None:
     """Keep the user's answer for a project's root folder, in place of an earlier one. Raises OSError."""
     document = asdict(_Answer(SCHEMA, _name(project), trusted))
-    with write_atomically(answer_file(project)) as out:
+    with write_atomically(answer_file(project), private=True) as out:
         out.write((json.dumps(document, indent=1) + "\n").encode())
 
 

@@ -98,6 +98,8 @@ class Run:
         """
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is not a folder; name another")
+        if folder.exists() and (linked := next(filter(Path.is_symlink, folder.iterdir()), None)):
+            raise RunError(f"{linked} is a symbolic link, and a run writes only into its own folder: remove it, or name another folder")
         toml = "".join(f"{key} = {_toml(value)}\n" for key, value in question.items())
         path = folder / RUN
         if path.exists():
@@ -108,6 +110,8 @@ class Run:
         else:
             for file in leftovers(path):
                 file.unlink(missing_ok=True)
+            # It has the code of the project.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with write_atomically(path) as f:
                 f.write(toml.encode())
         return cls(folder)

@@ -61,7 +61,7 @@ def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
         "report.md": as_markdown(blocks),
     }
     for name, content in contents.items():
-        with write_atomically(out / name) as file:
+        with write_atomically(out / name, follow=False) as file:
             file.write(content.encode())
     return Report(document, tuple(out / name for name in contents))
 

@@ -48,7 +48,10 @@ def register(actions: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and write it. Raises UsageError, SampleError, CalibratorError and OSError."""
     from ...calibration.calibrator import as_json, load, save
+    from ...calibration.project_folder import project_with
+    from ...calibration.registry import why_left_out
     from ...calibration.report.report import summary
+    from ...calibration.save_for_project import save_for_project
 
     out = arguments.out
     _check_adaptation(arguments)
@@ -64,12 +67,18 @@ def run(arguments: argparse.Namespace) -> int:
         adapt_from=load(arguments.toward) if arguments.toward else None,
     )
     calibrator = found.calibrator
-    save(calibrator, out)
+    project = project_with(out.absolute())
+    if project is None:
+        save(calibrator, out)
+    else:
+        save_for_project(calibrator, out)
     for note in found.notes:
         say(f"note: {note}")
     say(summary(calibrator))
     say(f"because: {calibrator.reason}")
     say(f"written: {out}")
+    if project is not None and (reason := why_left_out(project)[0]):
+        say(f"note: {reason}")
     if calibrator.status == "uninformative" and _is_used(calibrator, out):
         say(
             f"note: this file takes precedence over the shipped calibrator, so suggestions of the task {calibrator.task} by this model "

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ...calibration.fitting.fit import Fit
     from ..options import Subparsers
 
+DEFAULT_OUT = Path("report")
+
 
 def register(actions: Subparsers) -> None:
     """Add `assay calibrate report`."""
@@ -33,7 +35,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument("--event", choices=EVENTS, help="report on this event of the samples (default: each that has labels)")
     parser.add_argument("--features", type=names, help="measures to fit the samples with, as for fit (default: total_logprob)")
     add_map_option(parser)
-    parser.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="folder to write to (default: %(default)s)")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=DEFAULT_OUT, help="folder to write to (default: %(default)s)")
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -43,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     from ...calibration.calibrator import Calibrator
     from ...calibration.report.report import report, summary
 
+    if arguments.out == DEFAULT_OUT and arguments.out.is_symlink():
+        raise UsageError(f"{arguments.out} is a symbolic link, and may have come with the project: name the folder with --out")
     subjects = _subjects(arguments)
     written = report(subjects, arguments.out)
     if arguments.json:

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if _is_database(out):
         raise UsageError(f"{out} is an SQLite file, perhaps a log of events, and is left alone: name another file")
     logged = samples_in(arguments.log, arguments.at, {"task": arguments.task, "model": arguments.model, "prompt": arguments.prompt})
-    write_samples(out, logged.samples)
+    write_samples(out, logged.samples, private=True)
     parts = by_subject(logged.samples)
     say_left_out(logged)
     for (task, model, prompt), samples in parts.items():

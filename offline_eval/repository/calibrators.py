@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ...calibration.calibrator import CalibratorError, load, save
+from ...calibration.calibrator import CalibratorError, load
 from ...calibration.fitting.fit import FitError
 from ...calibration.fitting.project_fit import ProjectFit, find_parent, fit_project
-from ...calibration.registry import Origin, Purpose, Registry, choose, folders, read_registry
+from ...calibration.registry import Origin, Purpose, Registry, choose, load_registry
 from ...calibration.samples import Sample
+from ...calibration.save_for_project import save_for_project
 
 EVENTS = ("tests_pass", "exact_match")
 # Whose calibrator it is that an event's number comes from, for people.
@@ -20,7 +21,7 @@ _NO_NUMBER = "no number"
 
 def fitted(samples: Mapping[str, Sequence[Sample]], project: Path) -> tuple[list[ProjectFit], list[str]]:
     """A calibrator for each event and task that has labels, and notes on why others have none."""
-    registry = read_registry(folders(project))
+    registry = load_registry(project)
     owns = []
     of_note: dict[str, list[str]] = {}
     for event in EVENTS:
@@ -49,12 +50,12 @@ def write(owns: Sequence[ProjectFit], folder: Path, notes: list[str]) -> list[Pa
         made = own.fit.calibrator
         path = folder / f"repo-{made.event}-{made.task}-{made.fitted_on.model[:8]}.json"
         with contextlib.suppress(CalibratorError):
-            there = load(path) if path.is_file() else None
+            there = load(path, follow=False) if path.is_file() else None
             if there and there.status == "informative" != made.status and there.fitted_on.prompt == made.fitted_on.prompt:
                 stays = f"{path} stays as it was, {there.status} with n = {there.fitted_on.n}"
                 notes.append(f"{stays}: this run's is {made.status}; delete it to have that")
                 continue
-        save(made, path)
+        save_for_project(made, path)
         written.append(path)
     return written
 

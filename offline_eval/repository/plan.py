@@ -13,7 +13,7 @@ import platformdirs
 from ...analysis.oracle.interpreter import existing, folders_of
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.view import interpreter_folders
-from ...calibration.project_folder import PROJECT_FOLDER
+from ...calibration.project_folder import PROJECT_FOLDER, link_in
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
@@ -80,6 +80,8 @@ def check(asked: Asked, project: Path) -> None:
         raise UsageError(f"{asked.project} holds no Python file; name the root of a Python project")
     if asked.python is not None:
         existing(asked.python.absolute())
+    if (linked := link_in(project)) is not None:
+        raise UsageError(f"{linked} is a symbolic link to {linked.readlink()}, and calibrators are written only into the project itself")
     _check_writable(project / PROJECT_FOLDER, "calibrators are written there")
     cache = platformdirs.user_cache_path("assay").resolve()
     if cache.is_relative_to(project):

@@ -81,8 +81,11 @@ def write_results(run: Run, results: Results, project: Path | None, *, as_json: 
         if path.suffix == ".html":
             to_stderr(f"report: {path}")
     if project:
+        registry = load_registry(project)
+        for reason in registry.skipped:
+            to_stderr(f"note: {reason}")
         prompts = {task: question["prompt_block" if task == "block" else "prompt"] for task in question["tasks"]}
-        to_stderr(used(load_registry(project), question["model"], prompts))
+        to_stderr(used(registry, question["model"], prompts))
     if as_json:
         document = {"run": str(run.folder), "samples": [str(p) for p in results.paths], "calibrators": [str(p) for p in written]}
         print(json.dumps({**document, "report": [str(p) for p in report], **summary_of(records)}))
@@ -215,7 +218,7 @@ def write_report(
         "report.md": as_markdown(blocks),
     }
     for name, content in contents.items():
-        with write_atomically(out / name) as file:
+        with write_atomically(out / name, follow=False) as file:
             file.write(content.encode(errors="replace"))
     return tuple(out / name for name in contents)
 

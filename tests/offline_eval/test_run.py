@@ -70,6 +70,22 @@ def test_a_folder_with_another_question_is_refused(tmp_path: Path) -> None:
         Run.begin(tmp_path / "run", {**QUESTION, "seed": 1})
 
 
+@pytest.mark.parametrize("name", [ANSWERS, "lost.json", "samples", "report"])
+def test_a_run_does_not_follow_a_link_in_its_folder(tmp_path: Path, name: str) -> None:
+    folder, target = tmp_path / "run", tmp_path / "target"
+    Run.begin(folder, QUESTION)
+    target.mkdir() if name in ("samples", "report") else target.write_text("mine")
+    (folder / name).symlink_to(target)
+    with pytest.raises(RunError, match=f"{name} is a symbolic link"):
+        Run.begin(folder, QUESTION)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks for POSIX's rights")
+def test_only_the_owner_can_read_a_run(tmp_path: Path) -> None:
+    Run.begin(tmp_path / "runs" / "run", QUESTION)
+    assert (tmp_path / "runs" / "run").stat().st_mode & 0o777 == 0o700
+
+
 def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(RunError, match="not a run"):

@@ -10,6 +10,7 @@ from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import load
 from assay.calibration.samples import write_samples
+from assay.calibration.trust import remembered
 from assay.cli.main import main
 
 
@@ -56,6 +57,39 @@ def test_fit_says_that_an_uninformative_calibrator_takes_precedence_where_server
     assert load(tmp_path / folder / "c.json").status == ("informative" if slope else "uninformative")
     note = "note: this file takes precedence over the shipped calibrator, so suggestions of the task line by this model will have no number"
     assert (note in capsys.readouterr().err) == told
+
+
+@pytest.mark.parametrize("linked", [".assay", ".assay/calibrators", ".assay/calibrators/c.json"])
+def test_fit_does_not_follow_a_link_out_of_a_project(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], linked: str
+) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    (elsewhere / "calibrators").mkdir(parents=True)
+    (elsewhere / "c.json").write_text("mine")
+    (project / linked).parent.mkdir(parents=True)
+    targets = {".assay": elsewhere, ".assay/calibrators": elsewhere / "calibrators", ".assay/calibrators/c.json": elsewhere / "c.json"}
+    (project / linked).symlink_to(targets[linked])
+    assert fit(samples, project / ".assay" / "calibrators" / "c.json") in (1, 2)
+    said = capsys.readouterr().err
+    assert str(project / linked) in said
+    assert "symbolic link" in said or "not a calibrator" in said
+    assert list((elsewhere / "calibrators").iterdir()) == []
+    assert (elsewhere / "c.json").read_text() == "mine"
+
+
+def test_a_calibrator_that_the_user_makes_for_a_project_counts_unless_others_were_there_before(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+    folders = {name: tmp_path / name / ".assay" / "calibrators" for name in ("own", "cloned")}
+    assert fit(samples, folders["own"] / "c.json") == 0
+    assert "not used" not in capsys.readouterr().err
+    assert remembered(tmp_path / "own").counts
+    folders["cloned"].mkdir(parents=True)
+    (folders["cloned"] / "theirs.json").write_bytes((folders["own"] / "c.json").read_bytes())
+    assert fit(samples, folders["cloned"] / "c.json") == 0
+    assert f"note: {folders['cloned']}: its calibrators are not used: nobody has said yet" in capsys.readouterr().err
+    assert not remembered(tmp_path / "cloned").counts
 
 
 def test_fit_prints_one_json_document_and_nothing_else_on_stdout(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

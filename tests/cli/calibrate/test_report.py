@@ -29,6 +29,30 @@ def fitted() -> Fit:
     return fitted_to(world(500, between=0.3)[0])
 
 
+def test_a_report_replaces_a_link_that_stands_in_its_place_and_leaves_the_target_alone(fitted: Fit, tmp_path: Path) -> None:
+    save(fitted.calibrator, tmp_path / "c.json")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "out" / "report.md").symlink_to(tmp_path / "mine")
+    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert not (tmp_path / "out" / "report.md").is_symlink()
+
+
+def test_the_report_folder_that_nobody_named_is_not_followed_elsewhere(
+    fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(fitted.calibrator, tmp_path / "c.json")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "report").symlink_to(tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path / "project")
+    assert main(["calibrate", "report", str(tmp_path / "c.json")]) == 2
+    assert "report is a symbolic link" in capsys.readouterr().err
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "project" / "report")]) == 0
+
+
 def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(fitted.calibrator, tmp_path / "c.json")
     assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out"), "--json"]) == 0

@@ -22,6 +22,7 @@ from assay.analysis.sandbox.isolation.jail import Jail
 from assay.calibration import calibrator
 from assay.calibration.calibrator import load, save
 from assay.calibration.samples import read_samples
+from assay.calibration.trust import remember
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.model import StudyModel, model_of
@@ -240,6 +241,7 @@ def test_a_calibrator_with_a_number_is_not_replaced_by_one_without(project: Path
     path = project / ".assay" / "calibrators" / f"repo-exact_match-line-{shipped.fitted_on.model[:8]}.json"
     path.parent.mkdir(parents=True)
     save(shipped, path)
+    remember(project, trusted=True)
     before = path.read_bytes()
     assert main(command(project, "--samples", "2", "--tasks", "line")) == 0
     said = capsys.readouterr()

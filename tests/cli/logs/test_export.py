@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,15 @@ def test_what_the_log_says_becomes_a_calibrator_and_the_alarm_watches_it(
     capsys.readouterr()
     assert main(["calibrate", "drift", str(calibrator), str(samples), "--exit-code"]) == 0
     assert "watched 300 samples for P(kept)" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks for POSIX's rights")
+def test_only_the_owner_can_read_what_was_exported_also_over_a_file_that_all_could_read(logged: Path, tmp_path: Path) -> None:
+    for samples in (tmp_path / "new.jsonl", tmp_path / "old.jsonl"):
+        if samples.name == "old.jsonl":
+            samples.touch(0o644)
+        assert run("export", "--log", logged, "--out", samples) == 0
+        assert samples.stat().st_mode & 0o777 == 0o600
 
 
 def test_export_takes_another_time_and_only_what_was_asked_for(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

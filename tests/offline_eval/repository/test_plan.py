@@ -146,6 +146,13 @@ def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     assert "--shift" in capsys.readouterr().err
     assert main(["calibrate", "repo", str(tmp_path / "empty")]) == 2
     assert "holds no Python file" in capsys.readouterr().err
+    for linked in (".assay", ".assay/calibrators"):
+        (project / linked).parent.mkdir(exist_ok=True)
+        (project / linked).symlink_to(tmp_path / "empty")
+        assert main([*given, "--dry-run"]) == 2
+        assert f"{project / linked} is a symbolic link" in capsys.readouterr().err
+        (project / linked).unlink()
+    (project / ".assay").rmdir()
     (project / ".assay").touch()
     assert main([*given, "--dry-run"]) == 2
     assert "calibrators are written there" in capsys.readouterr().err
