@@ -245,6 +245,16 @@ def name_of(entry: Entry) -> str:
     return f"{entry.origin} {entry.path.name} ({made.date[:10]}, n = {made.n})"
 
 
+def source_of(entry: Entry) -> str:
+    """Where a calibrator's numbers come from, for people: "shipped with Assay"."""
+    if entry.origin == "shipped":
+        return "shipped with Assay"
+    if entry.origin == "project":
+        return f"this project's own folder, {PROJECT_FOLDER.as_posix()}"
+    # Whether a suggestion was kept only a log can tell.
+    return "your own calibrators" + (", fitted to your log" if entry.calibrator.event == "kept" else "")
+
+
 def _asked(purpose: Purpose) -> dict[str, str | Path | None]:
     """By the names that people read, in the order in which they are looked at."""
     return {

@@ -20,6 +20,7 @@ _MAX_BYTES = 1 << 28
 if TYPE_CHECKING:
     import argparse
 
+    from ..calibration.registry import Registry
     from ..inference.model import Model
     from ..inference.project_memory.memory import Memory
     from ..suggestion.memory.scope import Scope
@@ -157,7 +158,7 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
         suggestions = [] if suggestion is None else [suggestion.as_json()]
         print_json({"suggestions": suggestions, "model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
-        _print_suggestion(suggestion)
+        _print_suggestion(suggestion, registry)
 
 
 def memory_for(model: Model, file: Path, before: str, after: str, scope: Scope) -> Memory | None:
@@ -172,14 +173,18 @@ def memory_for(model: Model, file: Path, before: str, after: str, scope: Scope) 
     return Memories(model).at(before, after, path, scope, None if root is None else project_in(root))
 
 
-def _print_suggestion(suggestion: Suggestion | None) -> None:
+def _print_suggestion(suggestion: Suggestion | None, registry: Registry) -> None:
+    from ..calibration.registry import source_of
+
     if suggestion is None:
         say("No suggestion: the model adds nothing here.")
         return
     _print(suggestion.text.replace("\r\n", "\n") if is_terminal(sys.stdout) else suggestion.text)
     confidence = suggestion.confidence
-    said = f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text
-    print(Paint(wants_colour(sys.stderr))(strip_control_characters(said), "dim"), file=sys.stderr)
+    used = next((entry for entry in registry.entries if entry.calibrator.id == confidence.calibrator), None)
+    source = [] if used is None else [f"source: {source_of(used)} ({used.path.name})"]
+    for said in (*source, f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text):
+        print(Paint(wants_colour(sys.stderr))(strip_control_characters(said), "dim"), file=sys.stderr)
 
 
 def _print(text: str) -> None:

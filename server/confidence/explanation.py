@@ -15,7 +15,7 @@ from ...calibration.confidence import Confidence
 from ...calibration.control_characters import strip_control_characters
 from ...calibration.measures.registry import LOWEST_COUNT
 from ...calibration.metrics.intervals import Interval
-from ...calibration.registry import Choice, Entry, Origin
+from ...calibration.registry import Choice, Entry, Origin, source_of
 from ...inference.model import Generation, Token
 from ...suggestion.suggestion import Suggestion, SuggestionKind, confidence_json
 
@@ -64,10 +64,12 @@ class Uncertain:
 class CalibratorUsed:
     """The calibrator that gave the probability, with its evidence on data that it was not fitted on.
 
-    file: its name. fitted_on: the number of samples. ece, ece_noise_floor: as in `CalibrationError`.
+    source: where it comes from, for people. file: its name.
+    fitted_on: the number of samples. ece, ece_noise_floor: as in `CalibrationError`.
     """
 
     id: str
+    source: str
     origin: Origin
     file: str
     status: str
@@ -189,6 +191,7 @@ def _calibrator_used(entry: Entry) -> CalibratorUsed:
     calibrator, evidence = entry.calibrator, entry.calibrator.evidence
     return CalibratorUsed(
         id=calibrator.id,
+        source=source_of(entry),
         origin=entry.origin,
         file=entry.path.name,
         status=calibrator.status,
@@ -206,11 +209,13 @@ def _calibrator_used(entry: Entry) -> CalibratorUsed:
 
 def _paragraphs(explanation: Explanation) -> Iterator[str]:
     confidence = explanation.confidence
+    if (used := explanation.calibrator) is not None:
+        yield f"Source: {used.source} ({code_span(used.file)})."
     if confidence.probability is not None:
         yield f"Probability: {_percent(confidence.probability)}."
     elif confidence.reason:
         yield f"No probability: {code_span(confidence.reason)}"
-    if (used := explanation.calibrator) is not None:
+    if used is not None:
         skill = "" if used.skill is None else f", skill score {used.skill.value:.2f} ({used.skill.low:.2f} to {used.skill.high:.2f})"
         yield (
             f"Calibrator: {code_span(used.file)} ({used.origin}, {used.status}), from {', '.join(map(code_span, used.features))}. "

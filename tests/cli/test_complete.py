@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from house.running import assay
 
+from assay.calibration import registry
 from assay.calibration.trust import remember
 
 
@@ -83,6 +84,42 @@ def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: 
     assert set(told) == {"extra", "head", "prefix", "suffix", "leftOut", "prompt"}
     assert told["prefix"]["text"] == text
     assert told["prompt"]["text"] in ran.stdout
+
+
+def test_where_the_number_comes_from_is_said_before_it(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import os\n\n\ndef area(width, height):\n    return width", encoding="utf-8")
+    ran = assay("complete", "a.py:5:17", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    source, said = ran.stderr.splitlines()[-2:]
+    assert source.startswith("source: shipped with Assay (exact_match-line")
+    assert "exact match" in said or "no evidence" in said
+
+
+def test_a_projects_own_calibrators_are_not_used_until_a_command_says_that_they_are_trusted(tmp_path: Path) -> None:
+    folder = tmp_path / ".assay" / "calibrators"
+    folder.mkdir(parents=True)
+    shipped = Path(registry.__file__).parent / "shipped"
+    for file in shipped.glob("exact_match-line*.json"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "a.py").write_text("import os\n\n\ndef area(width, height):\n    return width", encoding="utf-8")
+    ran = assay("complete", "a.py:5:17", cwd=tmp_path)
+    assert "source: shipped with Assay" in ran.stderr
+    assert f"to use them: assay calibrate trust {tmp_path.resolve()}" in ran.stderr
+    (tmp_path / "src").mkdir()
+    assert assay("calibrate", "trust", cwd=tmp_path / "src").stderr == f"the calibrators in {folder.resolve()} are used from now on\n"
+    ran = assay("complete", "a.py:5:17", cwd=tmp_path)
+    assert "source: this project's own folder, .assay/calibrators (exact_match-line" in ran.stderr
+    assert "to use them" not in ran.stderr
+    assert "are not used from now on" in assay("calibrate", "trust", ".", "--no", cwd=tmp_path).stderr
+    assert "source: shipped with Assay" in assay("complete", "a.py:5:17", cwd=tmp_path).stderr
+
+
+def test_trust_in_what_is_no_project_is_refused(tmp_path: Path) -> None:
+    ran = assay("calibrate", "trust", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "has calibrators of its own" in ran.stderr
+    ran = assay("calibrate", "trust", "none", cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (2, "assay: none is not a folder\n")
 
 
 def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: Path, tmp_path: Path) -> None:

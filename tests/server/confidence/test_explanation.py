@@ -13,7 +13,7 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
-from assay.calibration.registry import Choice, Entry, Purpose, Registry, explain_choice
+from assay.calibration.registry import Choice, Entry, Origin, Purpose, Registry, explain_choice, source_of
 from assay.inference.completion.context import Excerpt
 from assay.inference.completion.prompt import Context
 from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
@@ -79,6 +79,7 @@ def test_the_hover_begins_with_the_band_and_tells_every_number(calibrator: Calib
     assert suggestion.confidence.probability is not None
     assert first == f"**{suggestion.confidence.text}**"
     assert rest == [
+        "Source: your own calibrators (`mine.json`).",
         f"Probability: {100 * suggestion.confidence.probability:.0f} %.",
         f"Calibrator: `mine.json` (user, informative), from {', '.join(f'`{name}`' for name in calibrator.features)}. "
         f"On {evidence.n} held-out samples of {evidence.groups} projects: base rate {100 * evidence.base_rate:.0f} %, "
@@ -89,6 +90,20 @@ def test_the_hover_begins_with_the_band_and_tells_every_number(calibrator: Calib
         "The model saw the text before the cursor (423 tokens), a part of ``src/`util`.py`` (80 tokens).",
         "Time: prompt 3 ms, generate 4 ms.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "source"),
+    [
+        (("shipped", "/package/shipped/exact_match-line.json", "exact_match"), "shipped with Assay"),
+        (("user", "/data/calibrators/mine.json", "exact_match"), "your own calibrators"),
+        (("user", "/data/calibrators/kept-line.json", "kept"), "your own calibrators, fitted to your log"),
+        (("project", "/shop/.assay/calibrators/repo.json", "exact_match"), "this project's own folder, .assay/calibrators"),
+    ],
+)
+def test_where_a_number_comes_from_is_said_in_words(calibrator: Calibrator, entry: tuple[Origin, str, str], source: str) -> None:
+    origin, path, event = entry
+    assert source_of(Entry(origin, Path(path), replace(calibrator, event=event))) == source
 
 
 def test_without_a_calibrator_there_is_the_reason_and_no_number() -> None:
