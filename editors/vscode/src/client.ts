@@ -57,6 +57,8 @@ export function makeClient(program: string, log: vscode.LogOutputChannel, screen
 function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, hasRun: () => boolean): LanguageClientOptions {
   return {
     documentSelector: DOCUMENTS,
+    // Asked at each start, for the user may have come to trust the workspace since.
+    initializationOptions: () => ({ workspaceTrusted: vscode.workspace.isTrusted }),
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     errorHandler: errorHandler(heard.givenUp, hasRun),

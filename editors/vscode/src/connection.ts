@@ -14,6 +14,7 @@ export type Stage = 'starting' | 'running' | 'missing' | 'ended';
 /** Set while the server answers: commands that need it are offered then. */
 const RUNNING = 'assay.running';
 const PAUSED = 'assay.paused';
+const TRUST_GRANTED = 'assay/didGrantWorkspaceTrust';
 const METHOD_NOT_FOUND = -32601;
 /** Python on a cold disk takes 10 seconds to begin. */
 const ANSWERS_WITHIN_MS = 60_000;
@@ -91,6 +92,13 @@ export class Connection implements vscode.Disposable {
     if (this.at !== 'running' || !commands.includes(command)) return;
     this.client?.sendRequest('workspace/executeCommand', { command, arguments: [argument] }).catch((error: unknown) => {
       this.log.debug(`${command}: ${String(error)}`);
+    });
+  }
+
+  /** The user trusts the workspace from here on. A server that is started later is told when it starts. */
+  trustGranted(): void {
+    this.client?.sendNotification(TRUST_GRANTED).catch((error: unknown) => {
+      this.log.debug(`${TRUST_GRANTED}: ${String(error)}`);
     });
   }
 

@@ -29,6 +29,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       // The server may be in the workspace's own environment.
       if (connection.stage === 'missing') void connection.start();
+      else connection.trustGranted();
     }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration('assay.server.path')) void connection.start();
