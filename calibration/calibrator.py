@@ -35,7 +35,7 @@ from .strict_json import DECODER, build
 
 SCHEMA = "assay/calibrator/2"
 # A hundred times what a calibrator has. The file may come from anywhere.
-MAX_FILE_BYTES = 4 * 2**20
+MAX_FILE_BYTES = 2 * 2**20
 
 _HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch

@@ -149,7 +149,9 @@ def files_of(origin: Origin, folder: Path) -> tuple[list[tuple[Path, os.stat_res
 
 def read_entry(origin: Origin, path: Path) -> Entry:
     """The calibrator in a file. Raises CalibratorError as `load`, and for a symbolic link in a project's folder."""
-    return Entry(origin, path, load(path, follow=origin != "project"))
+    calibrator = load(path, follow=origin != "project")
+    calibrator.id  # noqa: B018 - worked out here, where nobody waits: it is a hash of the whole content
+    return Entry(origin, path, calibrator)
 
 
 def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:

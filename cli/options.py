@@ -124,7 +124,13 @@ def date(text: str) -> datetime:
 
 def threads(text: str) -> int | str:
     """A number of threads, or auto."""
-    return text if text == "auto" else positive(text)
+    from ..inference.opening import MAX_THREADS
+
+    if text == "auto":
+        return text
+    if (count := positive(text)) > MAX_THREADS:
+        raise argparse.ArgumentTypeError(f"{count} threads are more than the {MAX_THREADS} that a model can have")
+    return count
 
 
 def layers(text: str) -> int | str:

@@ -14,6 +14,10 @@ from .model import KVType, Model
 EMBEDDED = Path(__file__).parent / "embedded" / "assay.gguf"
 
 
+# GGML_MAX_N_THREADS in ggml.h: with more, the process of the model ends.
+MAX_THREADS = 512
+
+
 class ModelOptions(TypedDict, total=False):
     """How a model is run. What is left out is chosen by the backend; `Backend.options` says which backend takes which.
 

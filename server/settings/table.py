@@ -13,6 +13,7 @@ from ...calibration.bands import BOUNDARIES
 from ...calibration.log.event_log import DAYS, MEGABYTES
 from ...calibration.samples import EVENTS
 from ...inference.model import KVType
+from ...inference.opening import MAX_THREADS
 from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
 from .values import Values, file, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
@@ -21,8 +22,6 @@ Plain = Literal["auto", "on", "off"]
 
 # More than the context of any model, and within the 32-bit integers of the runtimes.
 _MAX_TOKENS = 1 << 24
-# GGML_MAX_N_THREADS in ggml.h.
-_MAX_THREADS = 512
 # People write 999 and 99999 for "all".
 _MAX_LAYERS = 1_000_000
 # A century, and a terabyte.
@@ -93,7 +92,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _model_option(
         "threads",
-        or_word("auto", whole(1, _MAX_THREADS)),
+        or_word("auto", whole(1, MAX_THREADS)),
         "`auto`",
         "How many CPU threads run a GGUF model. `auto` means as many as are fastest beside what else the machine does, at most one for "
         "each core, found out while the model works.",

@@ -222,7 +222,7 @@ def a_large_file(path: Path) -> None:
         (a_pipe, "not a file"),
         (a_file_without_end, "a symbolic link, and none is followed here"),
         (a_link_to_nothing, "a symbolic link, and none is followed here"),
-        (a_large_file, "larger than 4 MiB"),
+        (a_large_file, "larger than 2 MiB"),
     ],
 )
 def test_what_is_no_file_or_has_no_end_is_skipped_unread(places: Places, make: Callable[[Path], None], reason: str) -> None:

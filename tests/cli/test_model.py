@@ -37,6 +37,12 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     assert facts["memory"].endswith("fitted to another model, so counted by half")
 
 
+def test_more_threads_than_a_model_can_have_are_refused(tiny_gguf: Path) -> None:
+    ran = assay("model", "info", "--model", tiny_gguf, "--threads", "9" * 30)
+    assert ran.returncode == 2
+    assert "threads are more than the 512 that a model can have" in ran.stderr
+
+
 def test_the_number_of_threads_is_fixed_or_auto(tiny_gguf: Path) -> None:
     for given in ("1", "auto"):
         assert assay("model", "info", "--model", tiny_gguf, "--threads", given).returncode == 0

@@ -195,7 +195,7 @@ async def test_calibrators_that_never_end_hold_up_neither_a_suggestion_nor_the_e
     for number in range(200):
         (folder / f"{number}.json").symlink_to(large)
     for number in range(100):
-        (folder / f"more{number}.json").write_bytes(large.read_bytes()[: 4 << 20])
+        (folder / f"more{number}.json").write_bytes(large.read_bytes()[: 2 << 20])
     async with client_of(answering_gguf) as client:
         await client.initialize(root=project, trusted=True)
         await client.ready()
