@@ -174,6 +174,15 @@ async def test_an_answer_that_can_not_be_kept_is_said(answering_gguf: Path, proj
         assert str(answer_file(project)) in told["message"]
 
 
+async def test_the_name_of_a_folder_does_not_write_the_question(answering_gguf: Path, project: Path) -> None:
+    named = project.rename(project.with_name("shop\n\x1b[2Jis safe"))
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=named)
+        message = (await question(client))["params"]["message"]
+        assert not {"\x1b", "\n"} & set(message)
+        assert "shop" in message
+
+
 async def test_projects_are_asked_about_one_after_the_other(answering_gguf: Path, project: Path, fitting: Calibrator) -> None:
     other = project.with_name("other")
     save(fitting, other / ".assay" / "calibrators" / "theirs.json")
