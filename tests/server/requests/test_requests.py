@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import pytest
 from tiny_gguf import scripted, write_tiny_gguf
 
 from assay.calibration.confidence import uncalibrated
+from assay.calibration.trust import Trust
 from assay.inference.completion.settings import Settings
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
@@ -47,18 +47,18 @@ async def texts(requests: Requests, ask: GenerationRequest) -> list[str]:
 @asynccontextmanager
 async def requests_to(
     model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None, **more: Any
-) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, ThreadPoolExecutor]]:
-    """Requests, their model, what writes their log, and the thread that reads calibrators."""
-    executor, events = ThreadPoolExecutor(1), EventWriter(None if log_file is None else LogTarget(log_file))
-    calibrators = Calibrators(executor)
+) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, threading.Event]]:
+    """Requests, their model, what writes their log, and what the thread waits for that reads a project's calibrators."""
+    may_read, events = threading.Event(), EventWriter(None if log_file is None else LogTarget(log_file))
+    may_read.set()
+    calibrators = Calibrators(lambda *_: Trust(may_read.wait()))
     live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
     await live.start()
     try:
-        yield Requests(live, calibrators, RequestCounts(), events, settings, **more), live, events, executor
+        yield Requests(live, calibrators, RequestCounts(), events, settings, **more), live, events, may_read
     finally:
         await live.close()
         await calibrators.close()
-        executor.shutdown()
 
 
 def ended(log: EventWriter, file: Path) -> list[dict[str, Any]]:
@@ -68,15 +68,17 @@ def ended(log: EventWriter, file: Path) -> list[dict[str, Any]]:
 
 
 async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
-    settings, may_read, given = DEFAULTS, threading.Event(), list[int]()
+    settings, given = DEFAULTS, list[int]()
+    (tmp_path / ".assay" / "calibrators").mkdir(parents=True)
+    (tmp_path / ".assay" / "calibrators" / "a.json").touch()
 
     def on_given(_: GenerationRequest, suggestions: Sequence[Suggestion]) -> None:
         given.append(len(suggestions))
 
-    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log", on_given=on_given) as (requests, _, log, executor):
+    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log", on_given=on_given) as (requests, _, log, may_read):
         assert await texts(requests, ASK)
         settings = replace(DEFAULTS, max_ms=300)
-        executor.submit(may_read.wait)
+        may_read.clear()
         try:
             assert await texts(requests, replace(ASK, root=tmp_path)) == []
         finally:
