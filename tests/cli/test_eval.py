@@ -81,7 +81,7 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
         (["--model", "TINY", "--out", "notes.txt"], 2, "notes.txt is not a folder; name another"),
         (["--model", "TINY", "--shift", "64"], 2, "with --shift log-probabilities are approximate"),
         (["--model", "TINY", "--out", "."], 2, "is not empty and not a run"),
-        (["--model", "TINY", "--out", "notes.txt/run"], 1, "notes.txt/run/run.toml: can't be read or written: Not a directory"),
+        (["--model", "TINY", "--out", "notes.txt/run"], 1, "notes.txt/run: can't be read or written: Not a directory"),
         (["--model", "TINY", "--cache", "notes.txt/cache"], 1, "notes.txt"),
     ],
 )
