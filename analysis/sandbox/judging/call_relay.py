@@ -14,8 +14,8 @@ import select
 import signal
 import struct
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -28,7 +28,7 @@ MAX_FRAME_BYTES = 1 << 24
 ABANDON_S = 10.0
 # what the runtimes print when an allocation fails
 NO_MEMORY = ("OutOfMemoryError", "heap out of memory", "Cannot allocate memory")
-VERDICTS = {b"P": ProgramOutcome.PASSED, b"F": ProgramOutcome.FAILED, b"U": ProgramOutcome.INFRASTRUCTURE}
+VERDICTS = {b"P": ProgramOutcome.PASSED, b"F": ProgramOutcome.FAILED, b"U": ProgramOutcome.NOT_JUDGEABLE}
 # the first frame of a program's process, sent before the program is loaded
 READY = b"H"
 # tells a judge that its program has ended; a program can't send it
@@ -240,6 +240,20 @@ def result_of(outcome: tuple[ProgramOutcome, str], process: RunningProcess, bega
     process.kill()
     used = max(used, process.end.cpu_s)
     return Result(*outcome, output=process.stderr_tail(), cpu_s=used, wall_s=time.monotonic() - began)
+
+
+def blamed(check: Callable[[str, str], Result], program: str, test: str, sound: tuple[str, str]) -> Result:
+    """The result of a check. Where the sandbox breaks twice on a program, and not on a sound one, the program has crashed.
+
+    sound: a program that passes its test.
+    """
+    for _ in range(2):
+        result = check(program, test)
+        if result.outcome is not ProgramOutcome.INFRASTRUCTURE:
+            return result
+    if check(*sound).outcome is not ProgramOutcome.PASSED:
+        return result
+    return replace(result, outcome=ProgramOutcome.CRASHED, reason=f"it ended the sandbox twice: {result.reason}")
 
 
 def last_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Java programs and their tests: a warm compiler, a warm judge, and for each program a virtual machine of its own."""
+"""Java programs and their tests: a warm compiler, and for each program two virtual machines, its own and its judge's."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from .call_relay import (
     ProcessNotReady,
     WarmProcess,
     await_ready,
+    blamed,
     outcome_of_end,
     result_of,
     run_test,
@@ -44,6 +45,12 @@ COMPILE_CPU_S = 20.0
 THREADS = 64
 OWN_BYTES = 256 << 20
 OWN_CPU_S = 1.0
+ENDS_OF_COMPILING = {
+    b"E": ProgramOutcome.FAILED,
+    b"L": ProgramOutcome.TIMED_OUT,
+    b"U": ProgramOutcome.NOT_JUDGEABLE,
+    b"I": ProgramOutcome.INFRASTRUCTURE,
+}
 HOW = f"install a JDK, {MIN_JAVA} or later (Debian, Ubuntu: sudo apt install openjdk-17-jdk-headless; macOS: brew install openjdk)"
 # one core, short-lived: the serial collector and the first compiler start fastest
 FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto", "-XX:+DisplayVMOutputToStderr")
@@ -84,12 +91,17 @@ def find_jdk(java: str = "java") -> Jdk:
     return jdk
 
 
-@dataclass(frozen=True, slots=True)
-class CompilerAndJudge:
-    """A compiler and a judge, which check one program at a time."""
+def jvm_limits(heap_mib: int) -> Limits:
+    """The limits of one of our own virtual machines."""
+    return Limits(cpu_s=math.inf, memory_bytes=OWN_BYTES + (heap_mib << 20), processes=THREADS)
 
-    compiler: WarmProcess
-    judge: WarmProcess
+
+JUDGE = jvm_limits(256)
+# a program that passes its test
+SOUND = (
+    "class Solution { int sound(int x) { return x + 1; } }",
+    "class Main { public static void main(String[] a) { if (new Solution().sound(1) != 2) throw new AssertionError(); } }",
+)
 
 
 class JavaSandbox:
@@ -102,11 +114,12 @@ class JavaSandbox:
     Map.Entry, and null. Objects of the program's own classes stay in its process, run their methods there, and equal only themselves. Only
     static final fields are visible.
 
-    A test sees the program's imports from java.*, and no class of the program that hides one of the library's. Each program gets a fresh
-    virtual machine, which takes 40 ms of CPU: nothing else keeps one program from changing what the next one does.
+    A test sees the program's imports from java.*, and no class of the program that hides one of the library's. Each program gets fresh
+    virtual machines for itself and for its judge, which take 40 ms of CPU each: nothing else keeps one program from changing what becomes
+    of the next one. Values can leave a class of the library broken for good, such as one whose initialiser runs out of stack.
 
     Parameters:
-        workers: how many programs `check_many` checks at a time, each with a compiler and a judge of its own (300 MB).
+        workers: how many programs `check_many` checks at a time, each with a compiler of its own (200 MB).
 
     Making one takes a second. Raises MissingJava.
     """
@@ -119,13 +132,10 @@ class JavaSandbox:
             self._classes = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="assay-java-")))
             self._classes.chmod(0o755)
             subprocess.run([self._jdk.tool("javac"), "-d", self._classes, *sorted(SOURCES.glob("*.java"))], check=True, capture_output=True)
-            self._benches: queue.SimpleQueue[CompilerAndJudge] = queue.SimpleQueue()
+            self._compilers: queue.SimpleQueue[WarmProcess] = queue.SimpleQueue()
             for _ in range(workers):
-                compiler = self._command("Compiler", jvm_limits(512), str(self._classes))
-                judge = self._command("Judge", jvm_limits(256))
-                self._benches.put(
-                    CompilerAndJudge(*(self._open.enter_context(WarmProcess(jail, command)) for command in (compiler, judge)))
-                )
+                command = self._command("Compiler", jvm_limits(512), str(self._classes))
+                self._compilers.put(self._open.enter_context(WarmProcess(jail, command)))
         except BaseException:
             self._open.close()
             raise
@@ -141,17 +151,21 @@ class JavaSandbox:
 
         limits: processes is raised to the threads that a JVM needs; cpu_s gets a second more, for the JVM itself.
         """
+        return blamed(lambda program, test: self._check_once(program, test, limits), program, test, SOUND)
+
+    def _check_once(self, program: str, test: str, limits: Limits) -> Result:
         began = time.monotonic()
-        bench = self._benches.get()
+        compiler = self._compilers.get()
         try:
-            # started now, so that it comes up while the compiler works
+            # both are started now, so that they come up while the compiler works
             own = replace(limits, processes=max(THREADS, limits.processes), cpu_s=limits.cpu_s + OWN_CPU_S)
-            with self._command("Runner", own).start(self._jail) as process:
-                return result_of(compile_and_test(bench, Channel(process), program, test, limits), process, began)
+            with self._command("Runner", own).start(self._jail) as process, WarmProcess(self._jail, self._command("Judge", JUDGE)) as judge:
+                judge.channel()
+                return result_of(compile_and_test(compiler, judge, Channel(process), program, test, limits), process, began)
         except JailError as error:
             return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:
-            self._benches.put(bench)
+            self._compilers.put(compiler)
 
     def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Result]:
         """Test pairs of program and test, `workers` at a time; the results come in the order of the pairs."""
@@ -159,7 +173,7 @@ class JavaSandbox:
             yield from pool.map(lambda pair: self.check(*pair, limits=limits), pairs)
 
     def close(self) -> None:
-        """End the compilers and the judges."""
+        """End the compilers."""
         self._open.close()
 
     def __enter__(self) -> Self:
@@ -169,18 +183,13 @@ class JavaSandbox:
         self.close()
 
 
-def jvm_limits(heap_mib: int) -> Limits:
-    """The limits of one of our own virtual machines."""
-    return Limits(cpu_s=math.inf, memory_bytes=OWN_BYTES + (heap_mib << 20), processes=THREADS)
-
-
-def compile_and_test(bench: CompilerAndJudge, runner: Channel, program: str, test: str, limits: Limits) -> tuple[ProgramOutcome, str]:
+def compile_and_test(
+    compiler: WarmProcess, judge: WarmProcess, runner: Channel, program: str, test: str, limits: Limits
+) -> tuple[ProgramOutcome, str]:
     """Compile program and test, send the program's classes to its process, and run the test on it."""
-    kind, compiled = compile_both(bench.compiler, program, test)
+    kind, compiled = compile_both(compiler, program, test)
     if kind != b"O":
-        return {b"E": ProgramOutcome.FAILED, b"L": ProgramOutcome.TIMED_OUT}.get(kind, ProgramOutcome.INFRASTRUCTURE), compiled.decode(
-            errors="replace"
-        )
+        return ENDS_OF_COMPILING[kind], compiled.decode(errors="replace")
     deadline = time.monotonic() + limits.wall_s
     end = end_of_classes(compiled)
     try:
@@ -192,7 +201,7 @@ def compile_and_test(bench: CompilerAndJudge, runner: Channel, program: str, tes
         return ProgramOutcome.INFRASTRUCTURE, str(error)
     except DeadlinePassed:
         return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
-    return run_test(bench.judge, compiled[end:], runner, limits, deadline)
+    return run_test(judge, compiled[end:], runner, limits, deadline)
 
 
 def compile_both(compiler: WarmProcess, program: str, test: str) -> tuple[bytes, bytes]:

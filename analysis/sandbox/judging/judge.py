@@ -76,6 +76,8 @@ def _leaves_check_to_others(tree: ast.Module, used: set[str]) -> bool:
     """Whether it defines a function `check` and uses it nowhere."""
     defines = any(isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == "check" for node in tree.body)
     return defines and "check" not in used
+
+
 def free_names(tree: ast.Module) -> tuple[set[str], set[str]]:
     """The global names that code uses and does not bind, and those that it binds.
 

@@ -2,7 +2,10 @@ package assay.sandbox;
 
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.ImportTree;
+import com.sun.source.tree.MemberSelectTree;
 import com.sun.source.util.JavacTask;
+import com.sun.source.util.TreePath;
+import com.sun.source.util.TreePathScanner;
 import com.sun.source.util.Trees;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -46,12 +49,17 @@ import javax.tools.ToolProvider;
  */
 public final class Compiler {
     private static final List<String> OPTIONS = List.of("-proc:none", "-g:source,lines", "-nowarn", "-encoding", "UTF-8");
+    /** The relay of the frames (call_relay.py) takes no longer one. */
+    private static final int MOST_BYTES = 1 << 24;
     private static final List<String> EVERYWHERE = List.of("java.lang.", "java.util.");
     private static final Pattern IMPORTED = Pattern.compile("\\bimport\\s+(java\\.[\\w.]+\\.)\\*");
 
     private final JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
     private final StandardJavaFileManager bare = javac.getStandardFileManager(null, Locale.ROOT, null);
     private final StandardJavaFileManager withStandIns = javac.getStandardFileManager(null, Locale.ROOT, null);
+
+    /** Whether a program has made the compiler fail, so that this virtual machine should compile no other one. */
+    private boolean broken;
 
     private Compiler(String ownClasses) throws IOException {
         bare.setLocation(StandardLocation.CLASS_PATH, List.of());
@@ -65,7 +73,7 @@ public final class Compiler {
         DataOutputStream out = new DataOutputStream(new BufferedOutputStream(System.out));
         System.setOut(System.err);
         DataInputStream frame;
-        while ((frame = Frames.readFrame(in)) != null) {
+        while (!compiler.broken && (frame = Frames.readFrame(in)) != null) {
             Frames.writeFrame(compiler.answer(Frames.readString(frame), Frames.readString(frame)), out);
         }
     }
@@ -79,10 +87,16 @@ public final class Compiler {
             bytes.reset();
             out.writeByte(e.kind);
             out.write(e.getMessage().getBytes(StandardCharsets.UTF_8));
-        } catch (StackOverflowError | RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            broken = true;
             bytes.reset();
             out.writeByte('E');
             out.write(("the compiler failed: " + e).getBytes(StandardCharsets.UTF_8));
+        }
+        if (bytes.size() > MOST_BYTES) {
+            bytes.reset();
+            out.writeByte(test.length() > MOST_BYTES / 8 ? 'U' : 'E');
+            out.write("the class files are too large".getBytes(StandardCharsets.UTF_8));
         }
         return bytes.toByteArray();
     }
@@ -123,12 +137,45 @@ public final class Compiler {
         if (main == null) {
             throw new Rejected('U', "the test has no class with a method main(String[])");
         }
+        rejectStaticCallsOnValues(second, visible);
         String mainName = second.javac.getElements().getBinaryName(main).toString();
         second.generate();
         out.writeByte('O');
         writeClasses(first.classFiles, out);
         Frames.writeString(mainName, out);
         writeClasses(second.classFiles, out);
+    }
+
+    /**
+     * Rejects a program with a static method that the test calls on a value, as in `solution.f(x).startsWith("a")`: what the program gave
+     * would decide the verdict, and the call does not show that it was made on it.
+     */
+    private static void rejectStaticCallsOnValues(Task task, List<TypeElement> own) throws Rejected {
+        List<String> names = own.stream().map(type -> type.getQualifiedName().toString()).collect(Collectors.toList());
+        Trees trees = Trees.instance(task.javac);
+        List<String> found = new ArrayList<>();
+        for (CompilationUnitTree unit : task.units) {
+            if (!unit.getSourceFile().toUri().equals(Source.uri("Test"))) {
+                continue;
+            }
+            new TreePathScanner<Void, Void>() {
+                @Override
+                public Void visitMemberSelect(MemberSelectTree select, Void nothing) {
+                    Element member = trees.getElement(getCurrentPath());
+                    Element of = trees.getElement(new TreePath(getCurrentPath(), select.getExpression()));
+                    if (member instanceof ExecutableElement
+                            && member.getModifiers().contains(Modifier.STATIC)
+                            && !(of instanceof TypeElement)
+                            && names.stream().anyMatch(name -> member.getEnclosingElement().toString().startsWith(name))) {
+                        found.add(member.getEnclosingElement() + "." + member.getSimpleName());
+                    }
+                    return super.visitMemberSelect(select, nothing);
+                }
+            }.scan(unit, null);
+        }
+        if (!found.isEmpty()) {
+            throw new Rejected('E', "the test needs " + found.get(0) + " of a value that the program gave, whose word does not count");
+        }
     }
 
     /** The library's packages whose classes a test can name without an import. */

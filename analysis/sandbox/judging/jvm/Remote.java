@@ -7,9 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -48,7 +46,26 @@ public final class Remote {
 
     /** Call a method; self is null for a static one. */
     public static Object call(Object self, String owner, String name, String descriptor, Object[] arguments) {
-        return session.exchange('i', self, owner, name, descriptor, arguments);
+        boolean given = self instanceof StandIn object && object.given;
+        Object result = session.exchange('i', self, owner, name, descriptor, arguments);
+        if (given && judges(name, arguments, result)) {
+            throw session.broken(new BadReply("the test needs " + name + "() of an object of the program's class " + owner
+                    + ", on which the program's word does not count"));
+        }
+        return result;
+    }
+
+    private static final Set<String> COMPARING =
+            Set.of("compareTo", "compareToIgnoreCase", "compare", "indexOf", "lastIndexOf", "mismatch", "signum");
+
+    /** Whether an object that the program gave says by this result whether it is right: yes or no, or how far it is from an argument. */
+    private static boolean judges(String name, Object[] arguments, Object result) {
+        boolean number = result instanceof Number || result instanceof Character;
+        return result instanceof Boolean || COMPARING.contains(name) || (number && arguments.length > 0 && !positions(arguments));
+    }
+
+    private static boolean positions(Object[] arguments) {
+        return Arrays.stream(arguments).allMatch(argument -> argument instanceof Integer);
     }
 
     /** Make an object of one of the program's classes. */
@@ -73,8 +90,9 @@ public final class Remote {
         private final ClassLoader loader;
         private final Map<Long, StandIn> objects = new HashMap<>();
         private Error verdict;
-        // long values that the program has given
-        private final Set<Object> longOnes = Collections.newSetFromMap(new IdentityHashMap<>());
+        // bytes that the program has given in all, and whether it has given a container or an object
+        private long received;
+        private boolean gave;
 
         Session(DataInputStream in, DataOutputStream out, ClassLoader loader) {
             this.in = in;
@@ -102,14 +120,16 @@ public final class Remote {
                     wire.write(argument, call);
                 }
                 if (bytes.size() > MOST_BYTES) {
-                    throw broken(Arrays.stream(arguments).anyMatch(longOnes::contains)
+                    throw broken(received > MOST_BYTES / 16
                             ? new BadReply("it gave the test a value that is too large to be given back")
                             : new CannotJudge("the test passes a value that is too large"));
                 }
                 Frames.writeFrame(bytes.toByteArray(), out);
                 reply = Frames.readFrame(in);
             } catch (Wire.Untransportable e) {
-                throw broken(new CannotJudge("the test passes what it cannot: " + e.getMessage()));
+                throw broken(gave
+                        ? new BadReply("it gave the test what cannot be given back: " + e.getMessage())
+                        : new CannotJudge("the test passes what it cannot: " + e.getMessage()));
             } catch (IOException e) {
                 throw broken(new CannotJudge("no more connection: " + e.getMessage()));
             } catch (StackOverflowError e) {
@@ -119,12 +139,14 @@ public final class Remote {
             if (reply == null) {
                 throw broken(new CannotJudge("the program's process has ended"));
             }
-            boolean isLong = available(reply) > MOST_BYTES / 16;
+            received += available(reply);
             Object result = result(wire, reply, owner + "." + name);
-            if (isLong) {
-                longOnes.add(result);
-            }
+            gave |= operation == 'i' && result != null && !isScalar(result);
             return result;
+        }
+
+        private static boolean isScalar(Object value) {
+            return value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof Character;
         }
 
         private static int available(DataInputStream frame) {
@@ -219,6 +241,7 @@ public final class Remote {
             if (known == null) {
                 throw new Wire.Untransportable("an object of class " + first + ", which the test cannot name");
             }
+            known.given = true;
             return known;
         }
 

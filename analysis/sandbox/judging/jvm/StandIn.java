@@ -7,6 +7,9 @@ package assay.sandbox;
 public abstract class StandIn {
     final long id;
 
+    /** Whether the program has given it to the test, which may hold it for an answer then. */
+    boolean given;
+
     /** Stands for the object with this handle. */
     protected StandIn(Handle handle) {
         this.id = handle.id;

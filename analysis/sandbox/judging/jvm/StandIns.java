@@ -28,9 +28,9 @@ import javax.lang.model.util.Types;
  * call into the program's process. They are made from the compiler's description of the classes; of the program's text only names enter.
  */
 final class StandIns {
-    /** Methods that are never the program's: the judge decides equality by itself. */
+    /** Methods that are never the program's, as is none with the name equals: the judge decides equality by itself. */
     private static final Set<String> LEFT_OUT =
-            Set.of("equals(Ljava/lang/Object;)Z", "hashCode()I", "finalize()V", "clone()Ljava/lang/Object;");
+            Set.of("hashCode()I", "finalize()V", "clone()Ljava/lang/Object;");
 
     private final Elements elements;
     private final Types types;
@@ -98,18 +98,9 @@ final class StandIns {
             return makeable ? constructor(type, method) : "";
         }
         boolean callable = member.getKind() == ElementKind.METHOD
-                && !comparesOwn(method)
+                && !method.getSimpleName().contentEquals("equals")
                 && !LEFT_OUT.contains(method.getSimpleName() + descriptor(method));
         return callable ? method(type, method) : "";
-    }
-
-    /** Whether it is an `equals` for objects of one of the program's classes, which the compiler would choose over Object's. */
-    private boolean comparesOwn(ExecutableElement method) {
-        List<? extends VariableElement> given = method.getParameters();
-        return method.getSimpleName().contentEquals("equals")
-                && given.size() == 1
-                && given.get(0).asType().getKind() == TypeKind.DECLARED
-                && own.contains(types.asElement(given.get(0).asType()));
     }
 
     private String field(TypeElement type, VariableElement field) {

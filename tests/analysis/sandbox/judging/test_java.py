@@ -1,5 +1,6 @@
 import gzip
 import json
+import re
 import shutil
 import socket
 import stat
@@ -54,6 +55,20 @@ def sandbox() -> Iterator[JavaSandbox]:
         yield made
 
 
+# says yes to whatever it is asked
+AGREEING = """
+    boolean equals(String s) { return true; } boolean equals(Integer i) { return true; } boolean equals(Double i) { return true; }
+    boolean equals(List<?> l) { return true; } boolean equals(Map<?, ?> l) { return true; } boolean equals(Set<?> l) { return true; }
+    boolean equals(Object a, Object... b) { return true; } boolean equals(int[] a) { return true; }
+    int compareTo(Object o) { return 0; } public boolean startsWith(String s) { return true; } boolean matches(String s) { return true; }
+    boolean isEmpty() { return true; } boolean containsAll(Object o) { return true; } boolean equalsIgnoreCase(String s) { return true; }
+    boolean contentEquals(CharSequence s) { return true; } boolean contains(Object o) { return true; } int indexOf(Object o) { return 0; }
+    <T> T generic(String s) { return (T) Boolean.TRUE; } int minus(String s) { return 0; } static boolean fixed(String s) { return true; }
+    Agree self() { return this; }
+"""
+OUTSIDE = f"interface Says {{ boolean startsWith(String s); }}\nclass Agree implements Says {{ {AGREEING} }}"
+
+
 def test_a_right_program_passes(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT, TEST)
     assert result.outcome is ProgramOutcome.PASSED, result
@@ -77,7 +92,7 @@ def test_what_does_not_compile_fails_with_the_compilers_message(sandbox: JavaSan
 
 def test_a_test_without_main_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT, "class Main {}")
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.NOT_JUDGEABLE, None)
 
 
 def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaSandbox) -> None:
@@ -237,16 +252,20 @@ def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbo
     assert result.outcome is ProgramOutcome.PASSED, result
 
 
+def forged_answer(body: str) -> str:
+    """Statements that write an answer past the runner: a value by its bytes, which `body` writes."""
+    return f"""var bytes = new java.io.ByteArrayOutputStream(); var body = new java.io.DataOutputStream(bytes);
+        body.write(new byte[] {{'R', 0, 0, 0, 0}}); {body}
+        {FRAME} var frame = new java.io.DataOutputStream(out); frame.writeInt(bytes.size()); frame.write(bytes.toByteArray());
+        Thread.sleep(60000); return 0;"""
+
+
 def test_an_answer_that_its_reader_cannot_hold_decides_whatever_the_test_makes_of_it(sandbox: JavaSandbox) -> None:
     # a list of lists, deeper than any stack; and a set that is twice in itself, whose hash never ends
     deep = "for (int i = 0; i < 200000; i++) body.write(new byte[] {17, 0, 0, 0, 0, 1}); body.writeByte(0);"
     endless = "body.write(new byte[] {17, 7, 0, 0, 0, 2, 13, 0, 0, 0, 0, 13, 0, 0, 0, 0});"
     for value in (deep, endless):
-        members = f"""Object odd() throws Exception {{
-            var bytes = new java.io.ByteArrayOutputStream(); var body = new java.io.DataOutputStream(bytes);
-            body.write(new byte[] {{'R', 0, 0, 0, 0}}); {value}
-            {FRAME} var frame = new java.io.DataOutputStream(out); frame.writeInt(bytes.size()); frame.write(bytes.toByteArray());
-            Thread.sleep(60000); return 0; }}"""
+        members = f"Object odd() throws Exception {{ {forged_answer(value)} }}"
         result = checked(sandbox, members, "try { s.odd(); } catch (StackOverflowError e) {}")
         assert result.outcome is ProgramOutcome.FAILED
         assert "an answer that is no value" in result.reason
@@ -270,13 +289,13 @@ def test_a_value_near_the_largest_is_the_programs_failure_wherever_the_test_take
 
 def test_a_value_too_large_that_the_test_made_itself_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = checked(sandbox, "int[] same(int[] all) { return all.clone(); }", "s.same(new int[1 << 22]);")
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.NOT_JUDGEABLE, None)
     assert "too large" in result.reason
 
 
 def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = checked(sandbox, "void run(Runnable r) { r.run(); }", "s.run(() -> {});")
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
+    assert (result.outcome, result.label) == (ProgramOutcome.NOT_JUDGEABLE, None)
     assert "the test passes what it cannot" in result.reason
 
 
@@ -321,6 +340,84 @@ def test_every_canonical_solution_of_humaneval_x_passes_and_fails_once_broken(sa
     # the answers of one task are not those of the next: same signature, other body
     bodies = [(item["prompt"] + "        throw new RuntimeException();\n    }\n}\n", item["test"]) for item in items[:20]]
     assert not any(result.label for result in sandbox.check_many(bodies))
+
+
+@pytest.mark.parametrize(
+    ("asked", "type_"),
+    [
+        ('s.f(1).equals("b")', "Agree"),
+        ("s.f(1).equals(List.of(3))", "Agree"),
+        ("s.f(1).equals(3, 4)", "Agree"),
+        ("s.f(1).compareTo(3) == 0", "Agree"),
+        ('s.f(1).startsWith("a")', "Agree"),
+        ('s.f(1).matches("a")', "Agree"),
+        ("s.f(1).isEmpty()", "Agree"),
+        ("s.f(1).containsAll(List.of(3))", "Agree"),
+        ('s.f(1).generic("a")', "Agree"),
+        ('s.f(1).minus("a") == 0', "Agree"),
+        ('s.f(1).fixed("a")', "Agree"),
+        ('s.f(1).self().startsWith("a")', "Agree"),
+        ('s.f(1).startsWith("a")', "Solution"),
+        ('s.f(1).fixed("a")', "Solution"),
+        ('s.f(1).startsWith("a")', "Says"),
+        ('s.all().get(0).startsWith("a")', "Agree"),
+    ],
+)
+def test_an_object_of_the_programs_does_not_say_of_itself_that_it_is_right(sandbox: JavaSandbox, asked: str, type_: str) -> None:
+    answer = "this" if type_ == "Solution" else "new Agree()"
+    members = f"{type_} f(int x) {{ return {answer}; }} List<Agree> all() {{ return List.of(new Agree()); }}"
+    result = checked(sandbox, members + AGREEING.replace("Agree self() { return this; }", ""), f"assert {asked};", OUTSIDE)
+    assert result.outcome is ProgramOutcome.FAILED, result
+
+
+def test_an_object_that_the_test_made_may_be_asked_yes_or_no(sandbox: JavaSandbox) -> None:
+    outside = "class Door { boolean isOpen() { return true; } int to(String name) { return 3; } boolean knows(String a) { return true; } }"
+    result = checked(sandbox, "", 'Door d = new Door(); assert d.isOpen() && d.to("a") == 3 && d.knows("b");', outside)
+    assert result.outcome is ProgramOutcome.PASSED, result
+    result = checked(sandbox, "boolean isEmpty(String text) { return text.length() == 0; }", 'assert s.isEmpty("");')
+    assert result.outcome is ProgramOutcome.PASSED, result
+
+
+BIG = '    static final String C{} = "' + "x" * 60_000 + '" + "{}";\n'
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        RIGHT + "class A { " + "".join(f"class {'B' * 200}{i} {{ " for i in range(120)) + "}" * 121,
+        RIGHT + "class Big {\n" + "".join(BIG.format(i, i) for i in range(330)) + "}",
+        RIGHT + "class Deep { int x = " + "(" * 9_000 + "1" + ")" * 9_000 + "; }",
+        RIGHT + "class Long { int x = " + "1 + " * 20_000 + "1; }",
+    ],
+    ids=["many long names", "many constants", "deep", "long"],
+)
+def test_a_program_that_is_too_much_for_the_compiler_has_failed_and_the_next_one_passes(sandbox: JavaSandbox, program: str) -> None:
+    result = sandbox.check(program, TEST)
+    assert result.label is not None, result
+    assert sandbox.check(RIGHT, TEST).outcome is ProgramOutcome.PASSED
+
+
+def test_nothing_that_a_program_brings_about_in_its_judge_is_left_for_the_next(sandbox: JavaSandbox) -> None:
+    leaves = 'System.setProperty("left", s.f()); assert s.f().equals("x");'
+    assert checked(sandbox, 'String f() { return "x"; }', leaves).outcome is ProgramOutcome.PASSED
+    finds = 'assert System.getProperty("left") == null && s.f().equals("x");'
+    assert checked(sandbox, 'String f() { return "x"; }', finds).outcome is ProgramOutcome.PASSED
+
+
+@pytest.mark.slow
+@needs_data(HUMANEVAL_X)
+def test_no_test_of_humaneval_x_passes_a_program_whose_answer_agrees_with_everything(sandbox: JavaSandbox) -> None:
+    with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
+        items = [json.loads(line) for line in lines]
+    pairs = []
+    for item in items:
+        head, _, signature = item["declaration"].rstrip().rpartition("public ")
+        name = re.search(r"(\w+)\(", signature)
+        assert name is not None
+        body = f"public Agree {signature[name.start() :]} return new Agree(); }} }}\n"
+        pairs.append((f"{head}{body}{OUTSIDE}", item["test"]))
+    passed = [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if result.label is not False]
+    assert passed == []
 
 
 def test_java_is_tested_where_it_is_installed() -> None:
