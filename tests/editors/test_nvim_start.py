@@ -335,3 +335,31 @@ def test_the_tree_s_plugin_is_what_runs(suite: str, folder: Path) -> None:
     with neovim(suite, folder) as nvim:
         (found,) = nvim.lua("return vim.api.nvim_get_runtime_file('lua/assay/init.lua', true)")
         assert found.startswith(str(ROOT))
+
+
+ANSWERS = """
+asked = 0
+local function answer(text)
+  asked = asked + (text:find('calibrators of its own') and 1 or 0)
+end
+vim.fn.inputlist = function(lines) answer(table.concat(lines, ' ')) return 2 end
+vim.ui.select = function(items, options, choose) answer(options.prompt) choose(items[2]) end
+"""
+
+
+def test_a_project_with_calibrators_of_its_own_is_asked_about_once_and_the_answer_is_remembered(suite: str, folder: Path) -> None:
+    shipped = ROOT / "calibration" / "shipped" / "exact_match-line.json"
+    for number in range(2):
+        with neovim(suite, folder) as nvim:
+            nvim.lua(ANSWERS)
+            own = nvim.folder / ".assay" / "calibrators" / "own.json"
+            own.parent.mkdir(parents=True, exist_ok=True)
+            (nvim.folder / ".git").mkdir(exist_ok=True)
+            own.write_bytes(shipped.read_bytes())
+            nvim.edit("a.py", CODE)
+            nvim.ready()
+            (answer,) = nvim.until(lambda: list(folder.rglob("trust/*.json")), "the answer")
+            assert '"trusted": true' in answer.read_text()
+            nvim.keys("A")
+            nvim.wait_ghost()
+            assert nvim.lua("return asked") == (0 if number else 1)
