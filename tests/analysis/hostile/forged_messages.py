@@ -136,4 +136,36 @@ def square(n):
 def check(candidate):
     assert candidate(3).issubset({9})
 """),
+    forgery("brim", "has the checker keep values until its memory is full", """
+def square(n):
+    return "x" * ((1 << 24) - 100)
+""", test="""
+def check(candidate):
+    kept = []
+    while sum(map(len, kept)) < 1 << 32:
+        kept.append(candidate(3))
+    assert kept == [9]
+"""),
+    forgery("unions", "has a function of the test give what no other process can have", """
+def square(join):
+    return join(int, str)
+""", test="""
+def check(candidate):
+    assert candidate(lambda a, b: a | b) == 9
+"""),
+    forgery("powers", "has a function of the test work out a number that is too large to travel", """
+def square(power):
+    return power(10, 10**8)
+""", test="""
+def check(candidate):
+    assert candidate(lambda a, b: a**b) == 9
+"""),
+    forgery("given_back", "gives the test values that grow too large to be given back", """
+def square(n):
+    return "x" * (4 << 20) if n == 3 else 9
+""", test="""
+def check(candidate):
+    assert candidate(candidate(3) * 5) == 9
+    assert candidate(3) == 9
+"""),
 )  # fmt: skip

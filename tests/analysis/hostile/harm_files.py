@@ -247,4 +247,28 @@ for name, control in (("msgget", lambda i: libc.msgctl(i, 0, None)), ("shmget", 
         harm(f"found what the program before it left by {name}")
         control(found)
 """),
+    harm("watch_folder", "watches a folder that is not its own, for the names of what changes in it", """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+watch = libc.inotify_init1(0)
+if watch >= 0 and libc.inotify_add_watch(watch, OUTSIDE.encode(), 0xFFF) >= 0:
+    harm("watches a folder of another")
+"""),
+    harm("attributes", "reads the attributes of a file of another folder", """
+for read in (os.listxattr, lambda path: os.getxattr(path, "user.x")):
+    try:
+        read(OUTSIDE)
+    except OSError as error:
+        if error.errno not in (61, 95):
+            continue
+        if error.errno == 95:  # the file system has none, or it is not told
+            continue
+    harm("asked for the attributes of a folder of another")
+"""),
+    harm("aio_slots", "takes the machine's slots for asynchronous input", """
+import ctypes, platform
+context = ctypes.c_ulong(0)
+if syscall(206 if platform.machine() == "x86_64" else 0, 4096, ctypes.byref(context)) == 0:
+    harm("took slots of the machine")
+"""),
 )  # fmt: skip
