@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from ..calibration.control_characters import strip_control_characters
+
 _BAR = 24
 _ON_TERMINAL_S, _ELSEWHERE_S = 0.2, 15.0
 _ERASE = "\r\x1b[K"
@@ -77,7 +79,8 @@ def _columns(terminal: TextIO) -> int:
 
 def to_stderr(text: str, *, after_bar: bool = False) -> None:
     """Write a line for people. after_bar: a bar may stand on the terminal's last line, which has no end yet."""
-    print(f"{chr(10) if after_bar and sys.stderr.isatty() else ''}{text}", file=sys.stderr, flush=True)
+    shown = strip_control_characters(text)  # a project names its files and tests
+    print(f"{chr(10) if after_bar and sys.stderr.isatty() else ''}{shown}", file=sys.stderr, flush=True)
 
 
 @contextmanager

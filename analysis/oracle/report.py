@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-TestOutcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
+from .records import TestOutcome as TestOutcome
+from .records import parse_record
+
 Way = Literal["none", "warm", "process", "whole"]
 
 
@@ -93,17 +94,6 @@ class Report:
     def outcomes(self) -> dict[str, TestOutcome]:
         """Outcome by test id."""
         return {test: run.outcome for test, run in self.tests.items()}
-
-
-def parse_record(line: bytes, nonce: bytes) -> dict[str, Any] | None:
-    """The record in a line of output; None for a line without one."""
-    if not line.startswith(nonce):
-        return None
-    try:
-        record = json.loads(line[len(nonce) :])
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) and "kind" in record else None
 
 
 def read_report(output: bytes, nonce: bytes) -> Report:

@@ -15,7 +15,8 @@ from typing import Any
 
 from ..sandbox.isolation.jail import RunningProcess
 from ..sandbox.isolation.running_jail import JailError
-from .report import ProcessEnd, Report, parse_record
+from .records import MAX_RECORD_BYTES, parse_record
+from .report import ProcessEnd, Report
 from .suite import Suite, Times, signal_words
 
 # How long after a child's own limit the process counts as dead.
@@ -145,6 +146,8 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
                 if not read:
                     return
                 self._left += read
+                if len(self._left) > MAX_RECORD_BYTES:
+                    return
 
 
 def _ended(ending: str, status: int) -> ProcessEnd:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from assay.analysis.oracle import cache
 from assay.analysis.oracle.baseline import Baseline, Coverage, baseline_of, coverage_of
 from assay.analysis.oracle.report import FixtureLines, ObservedTest, ProcessEnd, Report, TestOutcome, difference, read_report
@@ -109,3 +111,28 @@ def test_what_is_kept_comes_back_as_it_was_and_what_is_damaged_not_at_all(tmp_pa
     assert cache.load(tmp_path, "other", "baseline") is None
     (tmp_path / "key.baseline.json.gz").write_bytes((tmp_path / "key.baseline.json.gz").read_bytes()[:-9])
     assert cache.load(tmp_path, "key", "baseline") is None
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b'{"kind": "test"}',
+        b'{"kind": "test", "id": 7, "outcome": "passed", "cpu_s": 0, "wall_s": 0}',
+        b'{"kind": "test", "id": "a", "outcome": "fine", "cpu_s": 0, "wall_s": 0}',
+        b'{"kind": "test", "id": "a", "outcome": "passed", "cpu_s": "x", "wall_s": 0}',
+        b'{"kind": "test", "id": "a", "outcome": "passed", "cpu_s": -1, "wall_s": 0}',
+        b'{"kind": "test", "id": "a", "outcome": "passed", "cpu_s": 1e300, "wall_s": 0}',
+        b'{"kind": "test", "id": "a", "outcome": "passed", "cpu_s": 0, "wall_s": 0, "lines": {"f": ["1"]}}',
+        b'{"kind": "collected", "ids": [[]], "modules": [], "errors": {}}',
+        b'{"kind": "collected", "ids": [], "modules": [[]], "errors": {}}',
+        b'{"kind": "ended"}',
+        b'{"kind": ["test"]}',
+        b'{"kind": "other"}',
+        b"[" * 100_000,
+        b'{"kind": "refused", "reason": "\xff"}',
+        b"9" * 10_000,
+    ],
+)
+def test_a_record_that_the_plugin_does_not_write_is_left_out(record: bytes) -> None:
+    report = read_report(b"nonce" + record + b"\n", b"nonce")
+    assert (report.tests, report.collected, report.ended, report.refused) == ({}, None, False, None)

@@ -1,0 +1,118 @@
+"""The records of the plugin in the jail (jailed/assay_oracle/plugin.py), checked, since the project's code shares its process."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+TestOutcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
+# A line of records that is longer is none: the coverage of a large suite's imports has a few MiB.
+MAX_RECORD_BYTES = 1 << 26
+
+_Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
+_Lines = dict[str, list[Annotated[int, msgspec.Meta(ge=0, le=1 << 31)]]]
+
+
+class _Record(msgspec.Struct, tag_field="kind", tag=str.lower):
+    """Of the kind that its class is named after."""
+
+
+class Begun(_Record):
+    """A test begins."""
+
+    id: str
+
+
+class Test(_Record):
+    """A test has ended."""
+
+    id: str
+    outcome: TestOutcome
+    cpu_s: _Seconds
+    wall_s: _Seconds
+    lines: _Lines = {}
+    fresh: bool = False
+    why: str = ""
+
+
+class Canary(_Record):
+    """A test that must fail has ended."""
+
+    outcome: TestOutcome
+
+
+class Collected(_Record):
+    """The tests that there are, and files that can't be collected."""
+
+    ids: list[str]
+    modules: list[str]
+    errors: dict[str, str]
+
+
+class Touched(_Record):
+    """The lines of a fixture for several tests."""
+
+    scope: str
+    lines: _Lines
+    fresh: bool
+
+
+class Imported(_Record):
+    """The lines that ran while something was imported."""
+
+    lines: _Lines
+
+
+class Stopped(_Record):
+    """No more tests are run, since an outcome differs."""
+
+    id: str
+
+
+class Ended(_Record):
+    """The run came to its end."""
+
+    cpu_s: _Seconds
+
+
+class Refused(_Record):
+    """The warm process can't make the change."""
+
+    reason: str
+
+
+class Broke(_Record):
+    """The warm run failed."""
+
+    reason: str
+
+
+class Ready(_Record):
+    """The warm process has collected the tests, or can't be forked."""
+
+    warm: bool
+    reason: str
+
+
+class Answered(_Record):
+    """How the warm process's child ended."""
+
+    ending: str
+    status: Annotated[int, msgspec.Meta(ge=-(1 << 31), le=1 << 31)]
+
+
+_decoder = msgspec.json.Decoder(
+    Begun | Test | Canary | Collected | Touched | Imported | Stopped | Ended | Refused | Broke | Ready | Answered
+)
+
+
+def parse_record(line: bytes, nonce: bytes) -> dict[str, Any] | None:
+    """The record in a line of output; None for a line without one, or with one that the plugin does not write."""
+    if not line.startswith(nonce) or len(line) > MAX_RECORD_BYTES:
+        return None
+    try:
+        record: dict[str, Any] = msgspec.to_builtins(_decoder.decode(line[len(nonce) :]))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return record
