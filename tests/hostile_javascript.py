@@ -1,4 +1,7 @@
-"""JavaScript programs that try to pass a test that they should fail, or to do harm: tests/analysis/sandbox/judging/test_javascript.py."""
+"""JavaScript programs that try to pass a test that they should fail, to get no verdict, or to do harm, and tests for them.
+
+They are used by tests/analysis/sandbox/judging/test_javascript.py.
+"""
 
 import json
 
@@ -134,3 +137,259 @@ HOSTILE = {
     "fills the disk": (wrong("for (;;) require('fs').appendFileSync('/tmp/full', Buffer.alloc(1 << 20))"), None),
 }
 # these end when their limits end them, or make the machine work
+
+# walks from any value to the language's own functions, and makes text into code in the process of whoever serves the functions handed over
+TAKEOVER = """const reached = get(get('', 'constructor'), 'constructor')
+  const forge = "Object.defineProperty(Object.prototype, 'failure', { get: () => null, set () {}, configurable: true });" +
+    "console.assert = () => {}; Array.prototype.every = () => true"
+  try { reached(forge)() } catch {}"""
+# wrong programs, and tests that hand over functions or let values decide more than they should: the program must fail
+ATTACKS = {
+    "takes over the judge by a getter": (
+        f"const pick = (o, k, get) => {{ {TAKEOVER}; return 0 }}",
+        "console.assert(pick({ a: 1 }, 'a', (o, k) => o[k]) === 1)",
+    ),
+    "takes over the judge by Reflect.get": (
+        f"const pick = (o, k, get) => {{ {TAKEOVER}; return 0 }}",
+        "console.assert(pick({ a: 1 }, 'a', Reflect.get) === 1)",
+    ),
+    "takes over the judge by a function that calls methods": (
+        """const total = (a, invoke) => {
+          try { invoke(() => 1, 'constructor', 'console.assert = () => {}; process.exit(0)')() } catch {}
+          try { invoke('', 'constructor', 'constructor', 'process.exit(0)')() } catch {}
+          return 0 }""",
+        "console.assert(total([1, 2], (o, name, ...values) => o[name](...values)) === 3)",
+    ),
+    "reaches Function in one call": (
+        """const total = (a, dig) => {
+          for (const start of ['', [], () => 1]) try { dig(start, 'constructor', 'constructor', 'process.exit(0)')() } catch {}
+          return 0 }""",
+        "console.assert(total([1], (o, a, b, text) => o[a][b](text)) === 1)",
+    ),
+    "reaches Function by a path": (
+        """const total = (a, dig) => {
+          try { dig('', ['constructor', 'constructor'])('process.exit(0)')() } catch {}
+          try { dig(async () => 1, ['constructor'])('process.exit(0)')() } catch {}
+          return 0 }""",
+        "console.assert(total([1], (o, path) => path.reduce((at, key) => at[key], o)) === 1)",
+    ),
+    "puts what it likes on all objects": (
+        """const total = (a, set) => {
+          for (const key of ['failure', 'get', 'set', 'apply', 'has', 'value', 'toJSON', 'then', 'write', 'read', 'changed', 'thrown']) {
+            try { set({}, '__proto__', key, null) } catch {}
+          }
+          return 0 }""",
+        "console.assert(total([1], (o, a, b, value) => { o[a][b] = value }) === 1)",
+    ),
+    "puts functions of its own on all objects": (
+        """const total = (a, set) => {
+          for (const key of ['failure', 'get', 'set', 'apply', 'has', 'toJSON', 'then', 'write', 'read']) {
+            try { set({}, '__proto__', key, () => null) } catch {}
+          }
+          return 0 }""",
+        "console.assert(total([1], (o, a, b, value) => { o[a][b] = value }) === 1)",
+    ),
+    "replaces functions of the language through the test": (
+        "const total = (a, set) => { set([], '__proto__', 'every', () => true); return 0 }",
+        "const found = total([1, 2], (o, a, b, value) => { o[a][b] = value }); console.assert([found].every(x => x === 3))",
+    ),
+    "puts the expected property on all objects by a key": (
+        """const settings = () => JSON.parse('{"__proto__": {"safe": true}}')\nconst other = () => ({})""",
+        "const merge = (a, b) => { for (const k of Object.keys(b))\n"
+        "  a[k] = typeof b[k] === 'object' ? merge(a[k] || {}, b[k]) : b[k]\nreturn a }\n"
+        "merge({}, settings()); console.assert(other().safe === true)",
+    ),
+    "writes a verdict by what the test prints": (
+        r"const f = () => '\0\0\0\x01P'",
+        "process.stdout.write(f()); console.table(f()); console.assert(f() === 1)",
+    ),
+    "changes the language's own objects that it is handed": (
+        "const draw = (all) => { all.every = 1; all.assert = 1; return 7 }",
+        "const drawn = draw(Math) + draw(JSON) + draw(Array.prototype)\n"
+        "console.assert(drawn === 21 && Math.every === undefined && [].assert === undefined); console.assert(draw({}) === 8)",
+    ),
+    "answers with a number too large for the test to raise": (
+        "const power = (f) => f(2n, 999999999n)",
+        "console.assert(power((a, b) => a ** b) === 8n)",
+    ),
+    "has the test make a text too large to send": (
+        "const repeated = (f) => f('x', 1 << 25)",
+        "console.assert(repeated((s, n) => s.repeat(n)) === 'xx')",
+    ),
+    "has the test make a text too large to hold": (
+        "const repeated = (f) => f('x', 1 << 29) + f('x', (1 << 29) - 30)",
+        "console.assert(repeated((s, n) => s.repeat(n)) === 'xx')",
+    ),
+    "has the test give back a symbol": (
+        "const key = (f) => f(1)",
+        "console.assert(key(x => x === 1 ? Symbol('s') : x) === 2)",
+    ),
+    "has the test nest a value too deeply": (
+        "const nested = (f) => f(300)",
+        "console.assert(nested(n => { let a = []; for (let i = 0; i < n; i++) a = [a]; return a }).length === 1)",
+    ),
+    "gives a number by which the test makes too large a text": (
+        "const size = () => 1 << 25\nconst length = (s) => 3",
+        "console.assert(length('x'.repeat(size())) === 2)",
+    ),
+    "has the test and itself call each other for ever": (
+        "const run = (f) => f(run, f)",
+        "console.assert(run((g, f) => g(f)) === 1)",
+    ),
+    "has the test and itself call each other for ever, whatever is caught": (
+        "const run = (f) => { try { return f(run, f) } catch { return f(run, f) } }",
+        "try { run((g, f) => { try { return g(f) } catch { return g(f) } }) } catch {}\nconsole.assert(run(() => 2) === 1)",
+    ),
+    "fills the judge's memory by what it has the test keep": (
+        "const fill = (keep) => { for (;;) keep(5e7) }",
+        "const all = []; fill(n => { all.push(new Array(n).fill(0)) })",
+    ),
+    "has the judge allocate for a forged length": (
+        FRAMES + """const bytes = () => answer('{"changed":[],"value":["t",{"length":4294967296},8,4294967296]}')""",
+        "console.assert(bytes().length === 1)",
+    ),
+    "gives a regular expression that takes for ever": (
+        "const pattern = () => /^(a+)+$/",
+        "console.assert(pattern().test('a'.repeat(64) + 'b') === true)",
+    ),
+    "gives a regular expression with a source of its own": (
+        FRAMES + """const pattern = () => answer('{"changed":[],"value":["r",["source","a+"],".*",""]}')""",
+        "const found = pattern(); console.assert(found.source === 'a+')",
+    ),
+    "gives an object that settles a promise": (
+        "const later = () => ({ then (keep) { keep(2) } })",
+        "(async () => { console.assert(await later() === 2) })()",
+    ),
+    "gives objects whose texts agree": (
+        "const numbers = () => ({ toString: () => '1,2,3', valueOf: () => 6, toJSON: () => [1, 2, 3] })",
+        "const found = numbers(); console.assert(found == '1,2,3' || found == 6 || JSON.stringify(found) === '[1,2,3]')",
+    ),
+    "makes objects that cannot be told apart": (
+        "class Point { constructor (x) { this.x = 7 } }",
+        "const { isDeepStrictEqual: same } = require('util')\n"
+        "console.assert(same(JSON.stringify(new Point(1)), '{\"x\":1}') || !same(new Point(1), new Point(2)))",
+    ),
+    "throws an error that has no text": (
+        "const f = () => { throw Object.assign(new Error('x'), { name: Object.create(null), stack: { a: 1 }, message: [] }) }",
+        "console.assert(f() === 1)",
+    ),
+    "is asserted on in setTimeout": ("const f = () => 1", "setTimeout(() => console.assert(f() === 2), 20)"),
+    "is asserted on in nested timers": (
+        "const f = () => 1",
+        "setTimeout(() => setImmediate(() => setTimeout(() => process.nextTick(() => console.assert(f() === 2)), 5)), 5)",
+    ),
+    "is asserted on in setInterval": (
+        "const f = (x) => x",
+        "let n = 0; const timer = setInterval(() => { if (++n === 3) { clearInterval(timer); console.assert(f(n) === 4) } }, 3)",
+    ),
+    "is asserted on in a timer, while the test calls itself": (
+        "const f = () => 1",
+        "const spin = () => setImmediate(spin); spin(); setTimeout(() => console.assert(f() === 2), 5)",
+    ),
+    "is asserted on as the test has nothing left to do": (
+        "const f = () => 1",
+        "process.once('beforeExit', () => setTimeout(() => console.assert(f() === 2), 5))",
+    ),
+    "is asserted on in microtasks": (
+        "const f = () => 1",
+        "let n = 0; const next = () => ++n < 50 ? queueMicrotask(next) : console.assert(f() === 2); next()",
+    ),
+    "is asserted on after promises that nobody returns": (
+        "const f = async () => 1",
+        "const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))\n"
+        "sleep(5).then(() => sleep(5)).then(f).then(found => console.assert(found === 2))",
+    ),
+    "is asserted on after a timer of the modules": (
+        "const f = () => 1",
+        "const sleep = require('util').promisify(setTimeout)\n"
+        "require('timers/promises').setTimeout(5).then(() => sleep(5)).then(() => console.assert(f() === 2))",
+    ),
+    "is asserted on in an event": (
+        "const f = () => 1",
+        "const { EventEmitter } = require('events'); const bus = new EventEmitter()\n"
+        "bus.on('done', () => console.assert(f() === 2)); require('fs').stat('/', () => bus.emit('done'))",
+    ),
+    "is asserted on as the test ends": ("const f = () => 1", "process.on('exit', () => console.assert(f() === 2))"),
+    "is asserted on in a function that it calls later": (
+        "const delayed = (f) => { setTimeout(() => f(1), 30) }",
+        "delayed(x => console.assert(x === 2))",
+    ),
+    "never calls what the test waits for": (
+        "const delayed = (f) => {}",
+        "(async () => { console.assert(await new Promise(resolve => delayed(resolve)) === 2) })()",
+    ),
+    "makes an object that never settles": (
+        "class Query { then () {} }",
+        "(async () => { const rows = await new Query(); console.assert(rows === 2) })()",
+    ),
+    "makes the test end with a status": ("const f = () => 1", "process.exitCode = f() === 2 ? 0 : 1"),
+    "makes the test exit with a status": ("const f = () => 1", "process.exit(f() === 2 ? 0 : 1)"),
+}
+# tests that judge right programs by the same means: these programs pass
+SOUND = {
+    "a getter and a function of the language": (
+        "const values = (a, f) => a.map(x => f(x))",
+        "console.assert(values([1.5, 2.5], Math.floor).join() === '1,2' && values(['1'], Number)[0] === 1)\n"
+        "console.assert(values([{ a: 1 }], x => x.a)[0] === 1)",
+    ),
+    "the program's own functions": ("const twice = f => f(f(2))\nconst square = x => x * x", "console.assert(twice(square) === 16)"),
+    "a method and a bound function": (
+        "const run = (f, ...values) => f(...values)\nclass Sum { constructor () { this.n = 0 } add (x) { this.n += x; return this.n } }",
+        "const sum = new Sum(); console.assert(run(sum.add, 2) === 2)\n"
+        "const own = { n: 5, add (x) { return this.n + x } }; console.assert(run(own.add.bind(own), 2) === 7)",
+    ),
+    "a promise's own function": (
+        "const delayed = (ms, f) => { setTimeout(() => f(null, ms), ms) }",
+        "new Promise((resolve, reject) => delayed(5, (error, value) => error ? reject(error) : resolve(value)))\n"
+        "  .then(value => new Promise(resolve => delayed(value, resolve))).then(value => console.assert(value === null))",
+    ),
+    "a debounced function": (
+        """const debounce = (f, ms) => {
+          let timer
+          return (...values) => { clearTimeout(timer); timer = setTimeout(() => f(...values), ms) } }""",
+        "let calls = 0; const late = debounce(() => { calls++ }, 30); late(); setTimeout(late, 10)\n"
+        "setTimeout(() => console.assert(calls === 0), 25); setTimeout(() => console.assert(calls === 1), 90)",
+    ),
+    "an interval that the program stops": (
+        "const poll = (f) => { const timer = setInterval(() => { if (f()) clearInterval(timer) }, 2) }",
+        "let n = 0; poll(() => ++n === 3); setTimeout(() => console.assert(n === 3), 60)",
+    ),
+    "a console that logs": ("const each = (a, f) => a.forEach(x => f(x))", "each([1, 2], console.log); each([true], console.assert)"),
+    "objects with properties": (
+        "class Point { constructor (x) { this.x = x } }",
+        "const { isDeepStrictEqual: same } = require('util'); const point = new Point(1)\n"
+        "console.assert(JSON.stringify(point) === '{\"x\":1}' && same(point, new Point(1)) && !same(point, new Point(2)) && 'x' in point)",
+    ),
+    "a timer that does not hold the test": ("const f = () => 1", "setTimeout(() => { throw 1 }, 1e9).unref(); console.assert(f() === 1)"),
+    "a race that leaves a promise behind": (
+        "const f = async () => 1",
+        "let timer; const late = new Promise((resolve, reject) => { timer = setTimeout(reject, 1e6) })\n"
+        "Promise.race([f(), late]).then(value => { clearTimeout(timer); console.assert(value === 1) })",
+    ),
+    "functions of the language that the test replaces": (
+        "const f = () => Math.random()\nconst map = function (f) { return [7] }",
+        "Math.random = () => 0.5; const P = Array.prototype; P.every = function () { return true }; Array.prototype.map = map\n"
+        "Array.prototype.last = map; console.assert(Math.random() === 0.5 && [1].last()[0] === 7)",
+    ),
+    "an exit": ("const f = () => 1", "if (f() === 1) process.exit(0); throw 1"),
+}
+# tests that can't decide, whatever the program does, and what is said of them
+NOT_JUDGEABLE = {
+    "a module": ("import { f } from './program.js'; f(1)", "not JavaScript that can be run"),
+    "a promise awaited at the top": ("await f(1)", "not JavaScript that can be run"),
+    "a package": ("const { expect } = require('chai'); expect(f(1)).to.equal(1)", "requires what is not here"),
+    "a package, caught": ("try { require('chai') } catch {} f(1)", "requires what is not here"),
+    "a package after a call": ("f(1); require('chai')", "requires what is not here"),
+    "a runner of its own": ("require('node:test').test('f', () => { if (f(1) !== 1) throw 1 })", "requires what is not here"),
+    "a symbol": ("f(Symbol('s'))", "a symbol cannot travel"),
+    "a symbol after a call": ("f(1); f(Symbol('s'))", "a symbol cannot travel"),
+    "a value nested too deeply": ("let a = []; for (let i = 0; i < 300; i++) a = [a]; f(a)", "nested too deeply"),
+    "an async function": ("f(1); f(async x => x)", "an async function"),
+    "a generator": ("f(function * () { yield 1 })", "a generator"),
+    "a function of Node.js's own": ("f(require('util').inspect)", "a function that the test did not write"),
+    "a promise that nothing settles": ("new Promise(() => {}).then(() => f(1))", "a promise that nothing settles"),
+    "code of text": ("console.assert(f(1) === eval('1'))", "makes code of text"),
+    "a test that fills its memory": ("const all = []; for (;;) all.push(new Array(5e7).fill(0))", "the test by itself"),
+    "a test that never ends": ("for (;;) {}", "the test by itself was not done"),
+    "a test that aborts": ("process.abort()", "the test by itself crashes"),
+}

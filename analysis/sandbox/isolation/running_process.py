@@ -149,8 +149,12 @@ class RunningProcess:
         """The end of what it wrote to stderr."""
         return bytes(self._stderr).decode(errors="replace")
 
-    def kill(self) -> None:
-        """End every process inside, and wait until they are gone. Its stdout can still be read to its end."""
+    def kill(self, *, grace_s: float = 0) -> None:
+        """End every process inside, and wait until they are gone. Its stdout can still be read to its end.
+
+        grace_s: how long they may take to end by themselves, so that their own status is known.
+        """
+        self._over.wait(grace_s)
         with self._lock:
             if not self._over.is_set():
                 self._contained.kill()

@@ -25,14 +25,13 @@ from ..isolation.limits import Limits
 from .result import ProgramOutcome, Result
 
 MAX_FRAME_BYTES = 1 << 24
-ABANDON_S = 10.0
+# a process whose output has ended is about to end
+END_S = 1.0
 # what the runtimes print when an allocation fails
-NO_MEMORY = ("OutOfMemoryError", "heap out of memory", "Cannot allocate memory")
+NO_MEMORY = ("OutOfMemoryError", "heap out of memory", "rocess out of memory", "Cannot allocate memory")
 VERDICTS = {b"P": ProgramOutcome.PASSED, b"F": ProgramOutcome.FAILED, b"U": ProgramOutcome.NOT_JUDGEABLE}
-# the first frame of a program's process, sent before the program is loaded
+# the first frame of a process, sent before the program is loaded
 READY = b"H"
-# tells a judge that its program has ended; a program can't send it
-ENDED = b"D"
 
 
 class ChannelClosed(Exception):
@@ -142,73 +141,77 @@ class WarmProcess:
 
 
 class ProcessNotReady(Exception):
-    """The process for a program did not start, which says nothing about the program."""
+    """A process did not start, which says nothing about the program."""
 
 
-def await_ready(program: Channel, deadline: float) -> None:
-    """Wait until the process for a program can take it. Raises ProcessNotReady."""
+def await_ready(channel: Channel, deadline: float, name: str = "the process for the program") -> None:
+    """Wait until a process is ready for a program or a test. Raises ProcessNotReady."""
     try:
-        if program.receive(deadline) == READY:
+        if channel.receive(deadline) == READY:
             return
         late = ""
     except ChannelClosed:
         late = ""
     except DeadlinePassed:
         late = "it took too long"
-    program.process.kill()
-    complaint = late or program.process.stopped_for or last_line(program.process.stderr_tail())
-    raise ProcessNotReady(f"the process for the program did not start: {complaint or f'status {program.process.end.status}'}")
+    channel.process.kill()
+    complaint = late or channel.process.stopped_for or last_line(channel.process.stderr_tail())
+    raise ProcessNotReady(f"{name} did not start: {complaint or f'status {channel.process.end.status}'}")
 
 
-def run_test(judge: WarmProcess, opening: bytes, program: Channel, limits: Limits, deadline: float) -> tuple[ProgramOutcome, str]:
+def run_test(judging: Channel, opening: bytes, program: Channel, limits: Limits, deadline: float) -> tuple[ProgramOutcome, str]:
     """Run a test on a program whose process waits for calls.
 
     Parameters:
+        judging: a judge that has served no other program.
         opening: the first frame to the judge, with the test.
         limits: the program's, for the reasons in words.
 
     Returns: the outcome and its reason.
-    Raises: JailError where the judge could not be started.
     """
-    judging = judge.channel()
+    asked, began = False, time.monotonic()
     try:
         judging.send(opening, deadline)
         while True:
             frame = judging.receive(deadline)
             if frame[:1] in VERDICTS:
                 return VERDICTS[frame[:1]], frame[1:].decode(errors="replace")
+            asked = True
             try:
                 program.send(frame, deadline)
                 answer = program.receive(deadline)
             except ChannelClosed as error:
-                abandon_test(judge, judging)
                 return outcome_of_end(program.process, limits, str(error))
-            judging.send(answer if answer[:1] != ENDED else b"", deadline)
+            judging.send(answer, deadline)
     except DeadlinePassed:
-        judge.drop()
+        # a program may have used up the time as it was loaded, but not more than half of it after that
+        if not asked and time.monotonic() - began > limits.wall_s / 2:
+            return ProgramOutcome.NOT_JUDGEABLE, f"the test by itself was not done after {limits.wall_s:g} s on the clock"
         return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
     except ChannelClosed as error:
-        complaint = judge.complaint()
-        judge.drop()
-        # only what the program sent can make a judge run out of memory
-        if "OutOfMemoryError" in complaint or "out of memory" in complaint:
+        return outcome_of_judge_end(judging.process, asked, str(error))
+
+
+def outcome_of_judge_end(process: RunningProcess, asked: bool, said: str) -> tuple[ProgramOutcome, str]:
+    """The outcome where a judge ended without a verdict.
+
+    asked: whether the program was asked for anything: then its values are the cause, unless the machine failed. said: what was wrong with
+    the judge's last frame.
+    """
+    process.kill(grace_s=END_S)
+    stderr, status = process.stderr_tail(), process.end.status
+    if process.end.failure or (status == -signal.SIGKILL and process.killed_by_machine() > 0):
+        return ProgramOutcome.INFRASTRUCTURE, f"the judge ended: {process.end.failure or 'the machine ran out of memory'}"
+    if "MiB" in process.stopped_for or process.end.killed_for_memory or any(sign in stderr for sign in NO_MEMORY):
+        if asked:
             return ProgramOutcome.FAILED, "its values are too large for the test to hold"
-        return ProgramOutcome.INFRASTRUCTURE, f"the judge ended: {complaint or error}"
-    except BaseException:
-        # interrupted in the middle of a test, the judge can't serve another one
-        judge.drop()
-        raise
-
-
-def abandon_test(judge: WarmProcess, judging: Channel) -> None:
-    """Tell a judge in the middle of a test that the program is gone, so that it can serve the next program."""
-    deadline = time.monotonic() + ABANDON_S
-    try:
-        judging.send(ENDED, deadline)
-        while judging.receive(deadline)[:1] not in VERDICTS:
-            judging.send(ENDED, deadline)
-    except (ChannelClosed, DeadlinePassed):
-        judge.drop()
+        return ProgramOutcome.NOT_JUDGEABLE, "the test by itself needs more memory than it gets"
+    complaint = process.stopped_for or last_line(stderr) or said or f"status {status}"
+    if asked:
+        return ProgramOutcome.FAILED, f"its values end the process of the test: {complaint}"
+    if status < 0 and status != -signal.SIGKILL:
+        return ProgramOutcome.NOT_JUDGEABLE, f"the test by itself crashes: {complaint}"
+    return ProgramOutcome.INFRASTRUCTURE, f"the judge ended: {complaint}"
 
 
 def outcome_of_end(process: RunningProcess, limits: Limits, said: str = "") -> tuple[ProgramOutcome, str]:

@@ -159,9 +159,8 @@ class JavaSandbox:
         try:
             # both are started now, so that they come up while the compiler works
             own = replace(limits, processes=max(THREADS, limits.processes), cpu_s=limits.cpu_s + OWN_CPU_S)
-            with self._command("Runner", own).start(self._jail) as process, WarmProcess(self._jail, self._command("Judge", JUDGE)) as judge:
-                judge.channel()
-                return result_of(compile_and_test(compiler, judge, Channel(process), program, test, limits), process, began)
+            with self._command("Runner", own).start(self._jail) as process, self._command("Judge", JUDGE).start(self._jail) as judge:
+                return result_of(compile_and_test(compiler, Channel(judge), Channel(process), program, test, limits), process, began)
         except JailError as error:
             return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:
@@ -184,7 +183,7 @@ class JavaSandbox:
 
 
 def compile_and_test(
-    compiler: WarmProcess, judge: WarmProcess, runner: Channel, program: str, test: str, limits: Limits
+    compiler: WarmProcess, judge: Channel, runner: Channel, program: str, test: str, limits: Limits
 ) -> tuple[ProgramOutcome, str]:
     """Compile program and test, send the program's classes to its process, and run the test on it."""
     kind, compiled = compile_both(compiler, program, test)

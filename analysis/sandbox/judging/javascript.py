@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import queue
 import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,7 +23,6 @@ from .call_relay import (
     Command,
     DeadlinePassed,
     ProcessNotReady,
-    WarmProcess,
     await_ready,
     outcome_of_end,
     result_of,
@@ -34,12 +31,17 @@ from .call_relay import (
 from .result import ProgramOutcome, Result
 
 SCRIPTS = Path(__file__).resolve().parent / "node"
-MIN_NODE = 16
+# with hooks for promises
+MIN_NODE = (16, 14)
 # Node's own threads, and the memory that it holds before the program starts; the program's limit comes on top
 THREADS = 40
 OWN_BYTES = 256 << 20
-JUDGE = Limits(cpu_s=math.inf, memory_bytes=2 << 30, processes=THREADS)
-HOW = "install Node.js 16 or later (Debian, Ubuntu: sudo apt install nodejs; macOS: brew install node)"
+# the heap of a judge is the smaller part: an array that doesn't fit can then be reported as such
+JUDGE = Limits(cpu_s=math.inf, memory_bytes=1 << 30, processes=THREADS)
+JUDGE_HEAP_BYTES = 1 << 29
+# no text becomes code in a judge
+JUDGE_OPTION = "--disallow-code-generation-from-strings"
+HOW = "install Node.js 16.14 or later (Debian, Ubuntu: sudo apt install nodejs; macOS: brew install node)"
 
 
 class MissingNode(Exception):
@@ -66,7 +68,7 @@ def find_node(name: str = "node") -> Node:
     if said.returncode != 0:
         raise MissingNode(f"{found} does not run: {said.stderr.strip() or f'status {said.returncode}'}. Instead, {HOW}.")
     path, version = said.stdout.split()
-    if int(version.split(".")[0]) < MIN_NODE:
+    if tuple(map(int, version.split(".")[:2])) < MIN_NODE:
         raise MissingNode(f"{found} is Node.js {version}, which is too old: {HOW}.")
     program = Path(path)
     home = program.parent.parent
@@ -76,15 +78,18 @@ def find_node(name: str = "node") -> Node:
 class JavaScriptSandbox:
     """Checks JavaScript programs: each runs in a process and a jail of its own, and is judged by a test that runs in another.
 
-    The test is trusted. The names of the program's top level that it uses are stand-ins. A call sends its arguments to the program's
-    process as data. It brings back a value, rebuilt in the judge, and what the call changed in its arguments. These types are sent:
-    numbers (also NaN and -0), strings, booleans, null, undefined, bigints, arrays, plain objects, maps, sets, dates, regular expressions,
-    errors, typed arrays and promises. A function is sent as a reference that can be called. Objects that the test makes with `new` stay in
-    the program's process, with their properties. A failed `console.assert` fails the test. The tests of HumanEval-X and MBXP are such
-    tests.
+    Both processes are new for each program, so that no program can change the verdict on the next. The test is trusted. The names of the
+    program's top level that it uses are stand-ins. A call sends its arguments to the program's process as data. It brings back a value,
+    rebuilt in the judge, and what the call changed in its arguments. These types are sent: numbers (also NaN and -0), strings, booleans,
+    null, undefined, bigints, arrays, plain objects, maps, sets, dates, regular expressions, errors, typed arrays and promises. A function
+    that the test wrote is sent as a reference that can be called, and a function of the language as its name. Objects that the test makes
+    with `new` stay in the program's process, with their properties. A failed `console.assert` fails the test. The tests of HumanEval-X and
+    MBXP are such tests.
+
+    The verdict is given when neither test nor program has anything left to do: timers, promises and events are waited for.
 
     Parameters:
-        workers: how many programs `check_many` checks at a time, each with a judge of its own (50 MB).
+        workers: how many programs `check_many` checks at a time, each with two processes (100 MB).
 
     Raises MissingNode.
     """
@@ -93,57 +98,46 @@ class JavaScriptSandbox:
         self._jail, self._workers = jail, workers
         self._node = find_node(node)
         self._mounts = (*self._node.mounts, Mount(SCRIPTS, SCRIPTS))
-        self._open = ExitStack()
-        self._judges: queue.SimpleQueue[WarmProcess] = queue.SimpleQueue()
-        for _ in range(workers):
-            self._judges.put(self._open.enter_context(WarmProcess(jail, self._command("judge.js", JUDGE))))
 
-    def _command(self, script: str, limits: Limits) -> Command:
-        heap = max(64 << 20, limits.memory_bytes - OWN_BYTES) >> 20
-        argv = [str(self._node.program), f"--max-old-space-size={heap}", str(SCRIPTS / script)]
+    def _command(self, script: str, limits: Limits, heap_bytes: int, *options: str) -> Command:
+        argv = [str(self._node.program), *options, f"--max-old-space-size={heap_bytes >> 20}", str(SCRIPTS / script)]
         # Node.js reads OpenSSL's settings at its start, and ends where it may not read them
         return Command(argv, self._mounts, limits, {"OPENSSL_CONF": "/dev/null"})
 
     def check(self, program: str, test: str, *, limits: Limits = DEFAULT_LIMITS) -> Result:
         """Test a program. limits.processes is raised to the threads that Node.js needs."""
         began = time.monotonic()
-        judge = self._judges.get()
+        own = replace(limits, processes=max(THREADS, limits.processes))
+        judge = self._command("judge.js", JUDGE, JUDGE_HEAP_BYTES, JUDGE_OPTION)
+        runner = self._command("runner.js", own, max(64 << 20, limits.memory_bytes - OWN_BYTES))
         try:
-            own = replace(limits, processes=max(THREADS, limits.processes))
-            with self._command("runner.js", own).start(self._jail) as process:
-                return result_of(load_and_test(judge, Channel(process), program, test, limits), process, began)
-        except JailError as error:
+            with runner.start(self._jail) as process, judge.start(self._jail) as judging:
+                return result_of(load_and_test(Channel(judging), Channel(process), program, test, limits), process, began)
+        except (JailError, ProcessNotReady) as error:
             return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
-        finally:
-            self._judges.put(judge)
 
     def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Result]:
         """Test pairs of program and test, `workers` at a time; the results come in the order of the pairs."""
         with ThreadPoolExecutor(self._workers) as pool:
             yield from pool.map(lambda pair: self.check(*pair, limits=limits), pairs)
 
-    def close(self) -> None:
-        """End the judges."""
-        self._open.close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self.close()
+        """End nothing: every check ends its own processes."""
 
 
-def load_and_test(judge: WarmProcess, runner: Channel, program: str, test: str, limits: Limits) -> tuple[ProgramOutcome, str]:
-    """Send the program to its process, then run the test on it."""
+def load_and_test(judge: Channel, runner: Channel, program: str, test: str, limits: Limits) -> tuple[ProgramOutcome, str]:
+    """Send the program to its process, then run the test on it. Raises JailError, ProcessNotReady."""
+    await_ready(judge, time.monotonic() + limits.wall_s, "the judge")
+    await_ready(runner, time.monotonic() + limits.wall_s)
     deadline = time.monotonic() + limits.wall_s
     try:
-        await_ready(runner, deadline)
         runner.send(program.encode(errors="surrogatepass"), deadline)
         loaded = runner.receive(deadline)
     except ChannelClosed as error:
         return outcome_of_end(runner.process, limits, str(error))
-    except ProcessNotReady as error:
-        return ProgramOutcome.INFRASTRUCTURE, str(error)
     except DeadlinePassed:
         return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
     if loaded[:1] == b"E":

@@ -161,9 +161,6 @@ public final class Remote {
             Throwable thrown;
             try {
                 int status = reply.readUnsignedByte();
-                if (status == 'D') {
-                    throw broken(new CannotJudge("the program's process has ended"));
-                }
                 if (status == 'X') {
                     throw broken(new BadReply(what + ": " + Frames.readString(reply)));
                 }

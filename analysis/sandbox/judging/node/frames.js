@@ -1,9 +1,12 @@
 'use strict'
 // Frames on a pipe: four bytes of length, most significant first, and as many bytes. Reads and writes block.
-const fs = require('fs')
+const { readSync, writeSync } = require('fs')
+const { method } = require('./language.js')
 
-const { readSync, writeSync } = fs
 const { alloc, concat, from } = Buffer
+const readUInt32 = method(Buffer.prototype.readUInt32BE)
+const writeUInt32 = method(Buffer.prototype.writeUInt32BE)
+const text = method(Buffer.prototype.toString)
 
 function readBytes (fd, count) {
   const bytes = alloc(count)
@@ -19,14 +22,14 @@ function readBytes (fd, count) {
 /** The text of the next frame; null at the end of the stream. */
 function readFrame (fd) {
   const head = readBytes(fd, 4)
-  const body = head && readBytes(fd, head.readUInt32BE(0))
-  return body && body.toString('utf8')
+  const body = head && readBytes(fd, readUInt32(head, 0))
+  return body && text(body, 'utf8')
 }
 
-function writeFrame (fd, text) {
-  const body = from(text, 'utf8')
+function writeFrame (fd, frame) {
+  const body = from(frame, 'utf8')
   const head = alloc(4)
-  head.writeUInt32BE(body.length, 0)
+  writeUInt32(head, body.length, 0)
   const bytes = concat([head, body])
   let done = 0
   while (done < bytes.length) done += retry(() => writeSync(fd, bytes, done, bytes.length - done))

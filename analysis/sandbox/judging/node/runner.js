@@ -5,6 +5,7 @@ const { createHash } = require('crypto')
 const { createRequire } = require('module')
 const { runInThisContext } = require('vm')
 const { readFrame, writeFrame } = require('./frames.js')
+const { named } = require('./language.js')
 const { Untransportable, Wire, contents } = require('./wire.js')
 
 const { parse, stringify } = JSON
@@ -14,6 +15,8 @@ const objects = []
 const numbers = new Map()
 const made = new Set()
 const exit = process.exit.bind(process)
+const once = process.once.bind(process)
+const later = setTimeout
 
 function number (value) {
   if (!numbers.has(value)) {
@@ -41,7 +44,11 @@ const operations = {
     made.add(object)
     return object
   },
-  set: ({ target, property }, [value]) => set(objects[target], property, value)
+  set: ({ target, property }, [value]) => set(objects[target], property, value),
+  has: ({ target, property }) => property in objects[target],
+  keys: ({ target }) => Object.keys(objects[target]),
+  // this process's own timers run meanwhile, and may call the test
+  rest: ({ ms }) => new Promise(resolve => ms === undefined ? once('beforeExit', resolve) : later(resolve, ms))
 }
 
 function handles (talk) {
@@ -51,7 +58,8 @@ function handles (talk) {
       return made.has(value) ? ['i', number(value)] : undefined
     },
     read ([tag, id, ofTest]) {
-      if (!ofTest) return objects[id]
+      if (tag === 'l') return named(id)
+      if (!ofTest) return typeof id === 'string' ? runInThisContext(id) : objects[id]
       return (...values) => talk({ operation: 'call', target: id }, values)
     }
   }

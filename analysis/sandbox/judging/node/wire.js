@@ -2,12 +2,25 @@
 // Encodes values as tagged JSON, for one call and its reply. Decoding makes new plain values; no object of the other side is ever sent, and
 // a function only as a reference to call. Containers are numbered in the order in which they are first met, the same on both sides. So an
 // argument that comes back is the same object, and the changes that a call made in it are known.
+const { method } = require('./language.js')
 
-const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, is, keys } = Object
+const { create, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, is, keys } = Object
 const { isArray } = Array
+const { isFinite, isInteger } = Number
 const TYPED = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
   BigInt64Array, BigUint64Array]
-const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
+const ERRORS = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
+const mapClear = method(Map.prototype.clear)
+const mapEach = method(Map.prototype.forEach)
+const mapGet = method(Map.prototype.get)
+const mapHas = method(Map.prototype.has)
+const mapSet = method(Map.prototype.set)
+const setAdd = method(Set.prototype.add)
+const setClear = method(Set.prototype.clear)
+const setEach = method(Set.prototype.forEach)
+const setHas = method(Set.prototype.has)
+const getTime = method(Date.prototype.getTime)
+const setTime = method(Date.prototype.setTime)
 // a function under one of these names could replace a method of the language that a test relies on
 const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, Set, Date, RegExp, Promise, BigInt]
   .flatMap(type => Object.getOwnPropertyNames(type.prototype)).concat('toJSON'))
@@ -15,19 +28,27 @@ const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, 
 // how deep containers may be nested
 const DEEPEST = 200
 
-class Untransportable extends Error {}
+/** A value that can't be sent. ofSize: because of its size, which may follow from other values. */
+class Untransportable extends Error {
+  constructor (message, ofSize = false) {
+    super(message)
+    this.ofSize = ofSize
+  }
+}
 
 class Wire {
-  /** handles: { write(value): tagged or undefined, read(tagged): value } for functions and for objects known by a number. */
+  #handles
+  #depth = 0
+  #numbers = new Map()
+
+  /** handles: { write(value): tagged or undefined, read(tagged): value } for functions, symbols, and objects that are known by a name. */
   constructor (handles) {
-    this.handles = handles
+    this.#handles = handles
     this.known = []
-    this.depth = 0
-    this.numbers = new Map()
   }
 
-  learn (value) {
-    if (!this.numbers.has(value)) this.numbers.set(value, this.known.length)
+  #learn (value) {
+    if (!mapHas(this.#numbers, value)) mapSet(this.#numbers, value, this.known.length)
     this.known[this.known.length] = value
     return value
   }
@@ -37,29 +58,38 @@ class Wire {
       case 'string': case 'boolean': return value
       case 'undefined': return ['u']
       case 'bigint': return ['b', `${value}`]
-      case 'number': return is(value, -0) ? ['n', '-0'] : Number.isFinite(value) ? value : ['n', `${value}`]
-      case 'symbol': throw new Untransportable('a symbol cannot travel between the program and its test')
+      case 'number': return is(value, -0) ? ['n', '-0'] : isFinite(value) ? value : ['n', `${value}`]
     }
     if (value === null) return null
-    if (this.numbers.has(value)) return ['k', this.numbers.get(value)]
-    return this.handles.write(value) || this.writeContainer(value)
+    if (mapHas(this.#numbers, value)) return ['k', mapGet(this.#numbers, value)]
+    const handle = this.#handles.write(value)
+    if (handle) return handle
+    if (typeof value === 'symbol') throw new Untransportable('a symbol cannot travel between the program and its test')
+    return this.#writeContainer(value)
   }
 
-  writeContainer (value) {
-    this.learn(value)
+  /** Write each of some values. */
+  writeAll (values) {
+    const written = []
+    for (let i = 0; i < values.length; i++) written[i] = this.write(values[i])
+    return written
+  }
+
+  #writeContainer (value) {
+    this.#learn(value)
     if (value instanceof Promise) throw new Untransportable('a promise inside another value cannot travel between the program and its test')
     const kind = kindOf(value)
     return [kind, this.writeContents(value), ...extra(kind, value)]
   }
 
   /** Run one level deeper. */
-  deeper (step) {
-    if (this.depth === DEEPEST) throw new Untransportable('a value that is nested too deeply')
-    this.depth += 1
+  #deeper (step) {
+    if (this.#depth === DEEPEST) throw new Untransportable('a value that is nested too deeply', true)
+    this.#depth += 1
     try {
       return step()
     } finally {
-      this.depth -= 1
+      this.#depth -= 1
     }
   }
 
@@ -67,7 +97,7 @@ class Wire {
   writeContents (value) {
     const items = contents(value)
     const written = new Array(items.length)
-    this.deeper(() => {
+    this.#deeper(() => {
       for (let i = 0; i < items.length; i++) written[i] = i in items ? this.write(items[i]) : ['h']
     })
     return written
@@ -76,22 +106,32 @@ class Wire {
   read (tagged) {
     if (typeof tagged === 'string' || typeof tagged === 'boolean' || typeof tagged === 'number' || tagged === null) return tagged
     if (!isArray(tagged)) throw new TypeError('not a value')
-    const [tag, body] = tagged
+    const tag = tagged[0]
+    const body = tagged[1]
     switch (tag) {
       case 'u': return undefined
       case 'b': return BigInt(body)
       case 'n': return Number(body)
       case 'k': return this.container(body)
-      case 'f': case 'i': return this.handles.read(tagged)
+      case 'f': case 'i': case 'l': return this.#handles.read(tagged)
     }
-    const made = this.learn(empty(tagged))
+    if (!isArray(body)) throw new TypeError('not the contents of a container')
+    const made = this.#learn(empty(tag, body, tagged[2], tagged[3]))
     this.readContents(made, body)
     return made
   }
 
+  /** Read each of some values. */
+  readAll (tagged) {
+    if (!isArray(tagged)) throw new TypeError('not values')
+    const values = []
+    for (let i = 0; i < tagged.length; i++) values[i] = this.read(tagged[i])
+    return values
+  }
+
   /** The container of that number. Anything but a number is refused, since a name would reach an array's own properties. */
   container (number) {
-    if (!Number.isInteger(number) || number < 0 || number >= this.known.length) throw new TypeError(`no container has the number ${number}`)
+    if (!isInteger(number) || number < 0 || number >= this.known.length) throw new TypeError(`no container has the number ${number}`)
     return this.known[number]
   }
 
@@ -99,13 +139,20 @@ class Wire {
   readContents (value, body) {
     if (!isArray(body)) throw new TypeError('not the contents of a container')
     const items = new Array(body.length)
-    this.deeper(() => {
+    this.#deeper(() => {
       for (let i = 0; i < body.length; i++) {
         if (!(isArray(body[i]) && body[i][0] === 'h')) items[i] = this.read(body[i])
       }
     })
     fill(value, items)
   }
+}
+
+function typeNumber (value) {
+  for (let i = 0; i < TYPED.length; i++) {
+    if (value instanceof TYPED[i]) return i
+  }
+  return -1
 }
 
 function kindOf (value) {
@@ -115,7 +162,7 @@ function kindOf (value) {
   if (value instanceof Date) return 'd'
   if (value instanceof RegExp) return 'r'
   if (value instanceof Error) return 'e'
-  return TYPED.some(type => value instanceof type) ? 't' : 'o'
+  return typeNumber(value) >= 0 ? 't' : 'o'
 }
 
 /** The values that an object has to be made with. */
@@ -123,7 +170,7 @@ function extra (kind, value) {
   switch (kind) {
     case 'r': return [`${value.source}`, `${value.flags}`]
     case 'e': return [errorName(value), `${value.message}`]
-    case 't': return [TYPED.findIndex(type => value instanceof type), value.length]
+    case 't': return [typeNumber(value), value.length]
     case 'o': return [getPrototypeOf(value) === null]
     default: return []
   }
@@ -137,7 +184,7 @@ function errorName (error) {
   return 'Error'
 }
 
-function empty ([kind, body, first, second]) {
+function empty (kind, body, first, second) {
   switch (kind) {
     case 'a': return []
     case 'm': return new Map()
@@ -148,29 +195,42 @@ function empty ([kind, body, first, second]) {
       if (!hasOwn(ERRORS, first)) throw new TypeError('not an error')
       return new ERRORS[first](second)
     case 't':
-      if (!TYPED[first] || second !== body.length) throw new TypeError('not a typed array')
+      if (!isInteger(first) || !hasOwn(TYPED, first) || second !== body.length) throw new TypeError('not a typed array')
       return new TYPED[first](second)
-    case 'o': return first ? Object.create(null) : {}
+    case 'o': return first ? create(null) : {}
     default: throw new TypeError(`no kind of value has the tag ${kind}`)
   }
 }
 
 /** The items of a container; keys and values of a map or an object in turn. Functions under the names of built-in methods are left out. */
 function contents (value) {
+  const items = []
   switch (kindOf(value)) {
-    case 'a': case 's': case 't': return isArray(value) ? value : [...value]
-    case 'm': return [...value].flat(1)
-    case 'd': return [value.getTime()]
+    case 'a': return value
+    case 't':
+      for (let i = 0; i < value.length; i++) items[i] = value[i]
+      break
+    case 's':
+      setEach(value, item => { items[items.length] = item })
+      break
+    case 'm':
+      mapEach(value, (item, key) => {
+        items[items.length] = key
+        items[items.length] = item
+      })
+      break
+    case 'd': return [getTime(value)]
     case 'o': case 'e': {
-      const items = []
-      for (const key of keys(value)) {
-        const item = value[key]
-        if (!(typeof item === 'function' && BUILTIN.has(key))) items.push(key, item)
+      const names = keys(value)
+      for (let i = 0; i < names.length; i++) {
+        const item = value[names[i]]
+        if (typeof item === 'function' && setHas(BUILTIN, names[i])) continue
+        items[items.length] = names[i]
+        items[items.length] = item
       }
-      return items
     }
-    default: return []
   }
+  return items
 }
 
 /**
@@ -187,33 +247,40 @@ function fill (value, items) {
       }
       break
     case 't':
-      if (items.some(item => typeof item !== 'number' && typeof item !== 'bigint')) throw new TypeError('not the items of a typed array')
-      for (let i = 0; i < items.length; i++) value[i] = items[i]
+      for (let i = 0; i < items.length; i++) {
+        if (typeof items[i] !== 'number' && typeof items[i] !== 'bigint') throw new TypeError('not the items of a typed array')
+        value[i] = items[i]
+      }
       break
     case 's':
-      value.clear()
-      for (const item of items) value.add(item)
+      setClear(value)
+      for (let i = 0; i < items.length; i++) setAdd(value, items[i])
       break
     case 'm':
-      value.clear()
-      for (let i = 0; i + 1 < items.length; i += 2) value.set(items[i], items[i + 1])
+      mapClear(value)
+      for (let i = 0; i + 1 < items.length; i += 2) mapSet(value, items[i], items[i + 1])
       break
     case 'd':
       if (typeof items[0] !== 'number') throw new TypeError('not the time of a date')
-      value.setTime(items[0])
+      setTime(value, items[0])
       break
-    default:
+    case 'r':
+      if (items.length > 0) throw new TypeError('a regular expression with properties of its own')
+      break
+    default: {
       for (let i = 0; i < items.length; i += 2) {
         if (typeof items[i] !== 'string') throw new TypeError('not the name of a property')
-        if (typeof items[i + 1] === 'function' && BUILTIN.has(items[i])) throw new TypeError(`a function of its own as ${items[i]}`)
+        if (typeof items[i + 1] === 'function' && setHas(BUILTIN, items[i])) throw new TypeError(`a function of its own as ${items[i]}`)
       }
-      for (const key of keys(value)) delete value[key]
+      const names = keys(value)
+      for (let i = 0; i < names.length; i++) delete value[names[i]]
       for (let i = 0; i + 1 < items.length; i += 2) define(value, items[i], items[i + 1])
+    }
   }
 }
 
 function define (object, key, value) {
-  defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: true, configurable: true })
 }
 
 module.exports = { Untransportable, Wire, contents }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_javascript import FRAMES, HOSTILE, wrong
+from hostile_javascript import ATTACKS, FRAMES, HOSTILE, NOT_JUDGEABLE, SOUND, wrong
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from needs import DATA, needs_data
@@ -103,6 +103,43 @@ def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScrip
     result = sandbox.check(wrong("for (;;) {}"), TEST, limits=Limits(cpu_s=1))
     assert result.outcome is ProgramOutcome.TIMED_OUT
     assert "1 s of CPU time" in result.reason
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_wrong_program_fails_whatever_it_does_with_what_a_test_hands_over(sandbox: JavaScriptSandbox, name: str) -> None:
+    result = sandbox.check(*ATTACKS[name], limits=Limits(cpu_s=2, wall_s=6))
+    assert result.label is False, result
+
+
+def test_a_program_that_uses_up_the_time_as_it_is_loaded_is_too_slow(sandbox: JavaScriptSandbox) -> None:
+    slow = "const { performance } = require('perf_hooks'); while (performance.now() < 1500) {}\nconst f = () => 1"
+    result = sandbox.check(slow, "for (;;) {}", limits=Limits(wall_s=2))
+    assert result.outcome is ProgramOutcome.TIMED_OUT, result
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_right_program_passes_a_test_of_any_kind(sandbox: JavaScriptSandbox, name: str) -> None:
+    result = sandbox.check(*SOUND[name], limits=QUICK)
+    assert result.outcome is ProgramOutcome.PASSED, result
+
+
+@pytest.mark.parametrize("name", NOT_JUDGEABLE)
+def test_a_test_that_cannot_decide_says_nothing_about_the_program(sandbox: JavaScriptSandbox, name: str) -> None:
+    test, says = NOT_JUDGEABLE[name]
+    result = sandbox.check("const f = x => x", test, limits=Limits(wall_s=10))
+    assert (result.outcome, result.label) == (ProgramOutcome.NOT_JUDGEABLE, None), result
+    assert says in result.reason
+
+
+def test_no_program_changes_the_verdict_on_the_next(sandbox: JavaScriptSandbox) -> None:
+    test = "console.assert(total([1, 2], (o, a, b, value) => { o[a][b] = value }) === 3)"
+    polluter = "const total = (a, set) => { for (const key of ['every', 'failure']) set([], '__proto__', key, () => true); return 3 }"
+    for program in (polluter, "const total = (a, set) => set('', 'constructor', 'prototype', 1)"):
+        sandbox.check(program, test)
+        assert sandbox.check(wrong("return x * x", "return [0, 1, 4, 9].slice(0, n).fill(9, 0, n === 3 ? 3 : 0)"), TEST).label is False
+    # a test's own names are gone with it
+    assert sandbox.check("const f = x => x", "left = 1; console.assert(f(1) === 1)").label is True
+    assert "left is not defined" in sandbox.check("const f = x => x", "console.assert(f(1) === left)").reason
 
 
 def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaScriptSandbox) -> None:
@@ -230,7 +267,7 @@ def test_a_program_changes_nothing_of_the_judges_own(sandbox: JavaScriptSandbox)
 def test_a_promise_that_is_rejected_with_nothing_fails(sandbox: JavaScriptSandbox) -> None:
     for nothing in ("null", "undefined"):
         result = sandbox.check(f"const later = async x => {{ throw {nothing} }}", "later(1).then(x => console.assert(x === 2))")
-        assert (result.outcome, result.reason) == (ProgramOutcome.FAILED, f"Error: thrown: {nothing}")
+        assert (result.outcome, result.reason) == (ProgramOutcome.FAILED, f"thrown: {nothing}")
 
 
 def test_what_a_test_sets_is_its_own_whatever_names_the_program_has(sandbox: JavaScriptSandbox) -> None:
@@ -244,12 +281,6 @@ def test_packages_that_benchmarks_name_are_there(sandbox: JavaScriptSandbox) -> 
     assert sandbox.check(program, test).outcome is ProgramOutcome.PASSED
     result = sandbox.check(program, test.replace("3e", "4e"))
     assert (result.outcome, result.reason) == (ProgramOutcome.FAILED, "thrown: Error")
-
-
-def test_a_test_that_passes_what_cannot_travel_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check("const f = x => x", "f(Symbol('s'))")
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
-    assert "a symbol cannot travel" in result.reason
 
 
 NO_ANSWER = {
@@ -272,12 +303,6 @@ def test_a_program_whose_value_cannot_go_back_to_it_has_failed(sandbox: JavaScri
     assert "assertion" not in result.reason
 
 
-def test_a_value_of_the_tests_own_that_is_nested_too_deeply_gives_no_verdict(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check("const f = x => x", "f(1); let a = []; for (let i = 0; i < 300; i++) a = [a]; f(a)")
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
-    assert "nested too deeply" in result.reason
-
-
 def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(MissingNode, match="sudo apt install nodejs"):
         find_node("no-such-node")
@@ -298,18 +323,3 @@ def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScrip
     assert failed == WRONG_UPSTREAM
     broken = [(item["prompt"] + "throw new Error()\n}\n", item["test"]) for item in items[:20]]
     assert not any(result.label for result in sandbox.check_many(broken))
-
-
-@pytest.mark.parametrize(
-    ("test", "says"),
-    [
-        ("import { f } from './program.js'; f(1)", "not JavaScript that can be run"),
-        ("await f(1)", "not JavaScript that can be run"),
-        ("const { expect } = require('chai'); expect(f(1)).to.equal(1)", "requires what is not here"),
-        ("try { require('chai') } catch {} f(1)", "requires what is not here"),
-    ],
-)
-def test_a_test_that_cannot_be_run_says_nothing_about_the_program(sandbox: JavaScriptSandbox, test: str, says: str) -> None:
-    result = sandbox.check("const f = x => x", test)
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
-    assert says in result.reason
