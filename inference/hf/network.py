@@ -63,7 +63,9 @@ class Network:
                 self._model.requires_grad_(False).to(self.device)
         self._takes = frozenset(inspect.signature(self._model.forward).parameters)
         self.vocabulary = int(self._model.get_output_embeddings().weight.shape[0])
-        self.cached = "past_key_values" in self._takes and _can_crop(self._model.config)
+        # transformers 5.24 has renamed it
+        self._cache_name = next((name for name in ("cache", "past_key_values") if name in self._takes), None)
+        self.cached = self._cache_name is not None and _can_crop(self._model.config)
         self.chunk = (128 if self.device.type == "cpu" else 512) if self.cached else 1 << 30
         with _quiet():
             # A network's warnings come at its first step, and one that can't take a step has to fail here.
@@ -76,8 +78,8 @@ class Network:
         Raises OutOfMemory, ForwardFailed.
         """
         given: dict[str, Any] = {"input_ids": rows, "use_cache": cache is not None, "return_dict": True}
-        if cache is not None:
-            given["past_key_values"] = cache
+        if cache is not None and self._cache_name is not None:
+            given[self._cache_name] = cache
         all_kept = isinstance(keep, int) and keep == 0
         if not all_kept and "logits_to_keep" in self._takes:
             given["logits_to_keep"] = keep
