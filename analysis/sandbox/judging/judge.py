@@ -52,10 +52,11 @@ def prepare_test(test: str, entry_point: str | None) -> PreparedTest:
     """
     try:
         tree = ast.parse(test, TEST_FILE)
-        used, bound = free_names(tree)
+        used, bound = global_names(tree)
         if entry_point is not None and _leaves_check_to_others(tree, used):
             tree.body += ast.parse(f"check({entry_point})", TEST_FILE).body
-            used |= {entry_point} - bound
+            used.add(entry_point)
+        used -= bound
         names = tuple(name for name in sorted(used) if name == entry_point or not _is_the_judges_own(name))
         if not names:
             raise ValueError("it uses nothing of the program")
@@ -78,8 +79,8 @@ def _leaves_check_to_others(tree: ast.Module, used: set[str]) -> bool:
     return defines and "check" not in used
 
 
-def free_names(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """The global names that code uses and does not bind, and those that it binds.
+def global_names(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """The global names that code uses, and those that it binds.
 
     By what the compiler makes of a tree that is parsed already: a test may be a hundred megabytes of text.
     """
@@ -94,7 +95,7 @@ def free_names(tree: ast.Module) -> tuple[set[str], set[str]]:
                 used.add(instruction.argval)
             elif instruction.opname == "STORE_GLOBAL" or (instruction.opname == "STORE_NAME" and code.co_name == "<module>"):
                 bound.add(instruction.argval)
-    return used - bound, bound
+    return used, bound
 
 
 def _is_the_judges_own(name: str) -> bool:

@@ -255,6 +255,12 @@ def test_a_check_function_that_nothing_calls_is_called_with_the_entry_point(sand
     assert sandbox.check("def f(x): return 3", test, "f").label is False
 
 
+def test_a_check_function_that_the_test_calls_is_called_once(sandbox: PythonSandbox) -> None:
+    test = "calls = []\ndef check(candidate):\n    calls.append(candidate(1))\n    assert calls == [2]\ncheck(f)"
+    assert sandbox.check("def f(x): return 2", test, "f").label
+    assert sandbox.check("def f(x): return 2", test.replace("check(f)", "for g in [f]:\n    check(g)"), "f").label
+
+
 def test_one_program_leaves_nothing_for_the_next(sandbox: PythonSandbox) -> None:
     hostile = "import builtins, math\nbuiltins.len = lambda x: 7\nmath.floor = lambda x: 7\ndef f(x): return len(x)"
     assert failed(sandbox.check(hostile, "assert f([1]) == 1"))
