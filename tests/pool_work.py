@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -78,6 +79,16 @@ class Starts:
 
     def __call__(self) -> Callable[[str], str]:
         return lambda program: subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False).stdout
+
+
+@dataclass(frozen=True)
+class Imports:
+    """Says which file a module is."""
+
+    name: str
+
+    def __call__(self) -> Callable[[int], str]:
+        return lambda _: str(importlib.import_module(self.name).__file__)
 
 
 @dataclass(frozen=True)

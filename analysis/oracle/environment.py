@@ -100,11 +100,11 @@ def make_environment(project: Path, cache: Path, *, python: Path | None = None) 
         return interpreter
     shutil.rmtree(place, ignore_errors=True)  # one whose making was cut short
     place.parent.mkdir(parents=True, exist_ok=True)
-    _do([str(python), "-m", "venv", str(place)], project)
+    _do([str(python), "-I", "-m", "venv", str(place)], project)
     with tempfile.TemporaryDirectory(prefix="assay-build-") as temporary:
         copied = copy_project(project, Path(temporary) / "project").folder
         extras = f"[{','.join(wanted.extras)}]" if wanted.extras else ""
-        install = [str(interpreter), "-m", "pip", "install", "--disable-pip-version-check", "-q"]
+        install = [str(interpreter), "-I", "-m", "pip", "install", "--disable-pip-version-check", "-q"]
         if any((copied / name).is_file() for name in _BUILDS):
             _do([*install, f"{copied}{extras}"], project)
         files = [argument for name in wanted.files for argument in ("-r", str(copied / name))]

@@ -10,6 +10,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import chdir
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -296,8 +297,10 @@ def _svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
     # where it keeps its font cache is no news to a reader of reports
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
-        from matplotlib import rc_context, rcdefaults, rcParams
-        from matplotlib.figure import Figure
+        # it reads a matplotlibrc of the current folder, which may be a project
+        with chdir("/"):
+            from matplotlib import rc_context, rcdefaults, rcParams
+            from matplotlib.figure import Figure
     except ImportError:
         raise PlotError(f"plots need matplotlib: {sys.executable} -m pip install matplotlib") from None
     out = BytesIO()

@@ -72,7 +72,7 @@ def fetch(name: str, version: str | None, kind: Literal["sdist", "wheel"], folde
         return hit
     only = "--only-binary=:all:" if kind == "wheel" else "--no-binary=:all:"
     spec = f"{name}=={version}" if version else name
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", only, "-d", str(folder)]
+    command = [sys.executable, "-P", "-m", "pip", "download", "-q", "--no-deps", only, "-d", str(folder)]
     with tempfile.TemporaryDirectory() as temporary:
         wanted = Path(temporary) / "requirements.txt"
         wanted.write_text(f"{spec} --hash=sha256:{sha256}\n" if sha256 else f"{spec}\n", encoding="utf-8")

@@ -8,13 +8,14 @@ with their parent, however the parent ends.
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Generator, Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -24,6 +25,7 @@ from typing import Any, Generic
 from .interface import MAX_START_S, MAX_TRIES, Answer, Finished, Item, PoolError, Start
 
 _PR_SET_PDEATHSIG = 1
+_SAFE_PATH = "PYTHONSAFEPATH"
 # A worker that was told to end gets this long before it is killed.
 _GRACE_S = 5.0
 _LOOK_S = 1.0
@@ -111,9 +113,24 @@ def _hired(start: Start[Item, Answer]) -> _Worker[Item]:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(start, theirs), daemon=False)
-    process.start()
+    with _import_nothing_from_here():
+        process.start()
     theirs.close()
     return _Worker(process, ours, time.monotonic())
+
+
+@contextmanager
+def _import_nothing_from_here() -> Iterator[None]:
+    """Let a Python that starts meanwhile look for no module in the current folder: that may be a project, with a multiprocessing.py."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def _said(worker: _Worker[Any]) -> tuple[str, Any] | None:

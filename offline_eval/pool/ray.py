@@ -12,6 +12,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import chdir
 from importlib.util import find_spec
 from typing import Any
 
@@ -47,7 +48,9 @@ def run(
     check_reachable(address)
     given: Any = {"address": address, "log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     try:
-        ray.init(**given)
+        # Ray has its workers import from the folder that it is begun in, which may be a project
+        with chdir("/"):
+            ray.init(**given)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise PoolError(f"no Ray cluster at {address}: {_cause(error)}. Begin one with: ray start --head") from None
     try:

@@ -131,7 +131,9 @@ class JavaSandbox:
         try:
             self._classes = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="assay-java-")))
             self._classes.chmod(0o755)
-            subprocess.run([self._jdk.tool("javac"), "-d", self._classes, *sorted(SOURCES.glob("*.java"))], check=True, capture_output=True)
+            # in its own folder: javac takes classes, and what processes annotations, from the current one
+            javac = [self._jdk.tool("javac"), "-proc:none", "-d", self._classes, *sorted(SOURCES.glob("*.java"))]
+            subprocess.run(javac, check=True, capture_output=True, cwd=self._classes)
             self._compilers: queue.SimpleQueue[WarmProcess] = queue.SimpleQueue()
             for _ in range(workers):
                 command = self._command("Compiler", jvm_limits(512), str(self._classes))

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -130,6 +133,13 @@ def test_many_groups_are_dealt_into_blocks_and_every_sample_stays(tmp_path: Path
     left_out = f"{len(sizes) - MAX_GROUPS:,} others with {sum(sizes[MAX_GROUPS:]):,} samples are in report.json"
     assert left_out in (tmp_path / "report.md").read_text()
     assert left_out in (tmp_path / "report.html").read_text()
+
+
+def test_plots_read_no_settings_of_the_current_folder(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "matplotlibrc")  # whoever reads it waits for ever
+    drawn = "from assay.calibration.report.plots import _svg; print(_svg(lambda figure: None, (1, 1))[:5])"
+    ran = subprocess.run([sys.executable, "-P", "-c", drawn], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout == "<svg \n"
 
 
 def test_the_page_runs_nothing_and_fetches_nothing(made: tuple[Report, Path]) -> None:

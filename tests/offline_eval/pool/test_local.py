@@ -57,6 +57,18 @@ def test_an_item_that_kills_every_worker_is_lost_with_the_reason_and_the_others_
     assert len(list(tmp_path.glob("2-*"))) == 3
 
 
+def test_a_worker_imports_nothing_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("multiprocessing", "runpy", "json"):
+        (project / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\n")
+    monkeypatch.chdir(project)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    assert [each.answer for each in run(Squares(tmp_path), range(2), 1)] == [0, 1]
+    assert not (tmp_path / "imported").exists()
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
 def test_an_exception_is_the_items_and_names_its_place(tmp_path: Path) -> None:
     found = {each.item: each for each in run(Squares(tmp_path, raises=frozenset({1})), range(3), 1)}
     assert found[1].lost.startswith("ValueError: 1 is not liked (")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pool_work import CannotStart, Squares
+from pool_work import CannotStart, Imports, Squares
 
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.pool.ray import run
@@ -50,6 +51,15 @@ def test_every_item_is_answered(cluster: str, tmp_path: Path) -> None:
     found = {each.item: each.answer for each in run(Squares(tmp_path), range(20), cluster)}
     assert found == {n: n * n for n in range(20)}
     assert len(list(tmp_path.glob("worker-*"))) == 2
+
+
+def test_an_actor_imports_nothing_of_the_current_folder(cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "colorsys.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write('!')\n")
+    monkeypatch.chdir(project)
+    assert [each.answer for each in run(Imports("colorsys"), range(1), cluster, workers=1)] == [str(Path(colorsys.__file__))]
+    assert not (tmp_path / "imported").exists()
 
 
 def test_the_item_of_an_actor_that_is_killed_is_tried_again(cluster: str, tmp_path: Path) -> None:

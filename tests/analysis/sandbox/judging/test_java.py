@@ -420,6 +420,15 @@ def test_no_test_of_humaneval_x_passes_a_program_whose_answer_agrees_with_everyt
     assert passed == []
 
 
+def test_the_compiler_takes_nothing_from_the_current_folder(sandbox: JavaSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = tmp_path / "META-INF" / "services"
+    services.mkdir(parents=True)
+    (services / "javax.annotation.processing.Processor").write_text("Evil\n")  # javac fails where it looks for that class
+    monkeypatch.chdir(tmp_path)
+    with JavaSandbox(Jail(best_level())) as made:
+        assert checked(made, "int f(int x) { return x + 1; }", "assert s.f(1) == 2;").label
+
+
 def test_java_is_tested_where_it_is_installed() -> None:
     if shutil.which("javac") is None:
         pytest.skip("no JDK here")
