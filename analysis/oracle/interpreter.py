@@ -13,6 +13,7 @@ import msgspec
 
 from ..sandbox.isolation.installation import installation_defect, is_of_the_system, parts_of, special_file_defect
 from ..sandbox.isolation.jail import Jail, Mount
+from ..sandbox.isolation.levels import Isolation
 from ..sandbox.isolation.limits import Limits
 
 MIN_PYTHON = (3, 10)
@@ -30,6 +31,8 @@ p = sorted({e.name for e in m.entry_points(group="pytest11")}) if sys.version_in
 json.dump({"python": sys.version_info[:3], "pytest": v, "plugins": p, "distributions": d}, sys.stdout)
 """
 _MAX_QUOTE = 80
+# Whose paths lead elsewhere for another process, or are the jail's own.
+_NO_HOMES = ("/proc", "/sys", "/dev")
 _MAX_SETTINGS_BYTES = 1 << 16
 _OTHER = "make the environment anew, or name another Python (--python)"
 _PROBE_LIMITS = Limits(cpu_s=30, wall_s=120, memory_bytes=1 << 30, processes=16, output_bytes=1 << 22)
@@ -43,12 +46,12 @@ class UnusableInterpreter(Exception):
 class Interpreter:
     """A Python with pytest.
 
-    folders: those that a jail must show. pytest: its version. plugins: the installed pytest plugins. distributions: all that is installed,
-    as name==version.
+    mounts: what a jail must show of it. pytest: its version. plugins: the installed pytest plugins. distributions: all that is installed, as
+    name==version.
     """
 
     path: Path
-    folders: tuple[Path, ...]
+    mounts: tuple[Mount, ...]
     python: tuple[int, int, int]
     pytest: str
     plugins: frozenset[str]
@@ -58,25 +61,25 @@ class Interpreter:
 def interpreter_of(project: Path) -> Path:
     """The Python of the project's own virtual environment, or the one that runs.
 
-    Raises UnusableInterpreter where the environment is a link out of the project: whoever wrote the project may have made it.
+    Raises UnusableInterpreter where the environment is a link, or has its programs elsewhere: whoever wrote the project may have made it.
     """
     for name in (".venv", "venv", "env"):
         path = project / name / "bin" / "python"
         if (project / name / "pyvenv.cfg").is_file() and os.access(path, os.X_OK):
-            if not path.parent.resolve().is_relative_to(project.resolve()):
+            found = path.parent.resolve()
+            if (project / name).is_symlink() or not found.is_relative_to(project.resolve() / name):
                 raise UnusableInterpreter(
-                    f"{project / name} leads out of the project, to {path.parent.resolve().parent}: if this is your environment, name its "
-                    f"Python (--python {path})"
+                    f"{project / name} leads to {found.parent}: if this is your environment, name its Python (--python {path})"
                 )
             return path.absolute()
     return Path(sys.executable)
 
 
-def folders_of(path: Path) -> tuple[Path, ...]:
-    """The folders that the interpreter at `path` needs to start: its environment, and programs and libraries of the Python below it.
+def mounts_of(path: Path, isolation: Isolation) -> tuple[Mount, ...]:
+    """What a jail shows of the interpreter at `path` so that it starts: its environment, and programs and libraries of the Python below it.
 
     The file pyvenv.cfg of an environment, and the link to its Python, may come from whoever wrote the project. So what they name is shown
-    only where it is an installation of Python. Runs nothing.
+    only where it is an installation of Python. Links are followed here, once: what is mounted is what was looked at. Runs nothing.
 
     Raises: UnusableInterpreter.
     """
@@ -95,8 +98,10 @@ def folders_of(path: Path) -> tuple[Path, ...]:
         if defect := installation_defect(installed):
             raise UnusableInterpreter(f"{path}: its Python is said to be in {base}, but {defect}: {_OTHER}")
         folders += parts_of(base)
-    both = [folder for given in folders for folder in (given, given.resolve())]
-    return tuple(dict.fromkeys(both))
+    mounts = [Mount(real, place) for folder in folders if (real := folder.resolve()) for place in (folder, real)]
+    # without namespaces nothing can be shown elsewhere, and nothing needs to be: links are still there
+    elsewhere = isolation is Isolation.BUBBLEWRAP
+    return tuple(dict.fromkeys(mount for mount in mounts if elsewhere or mount.source == mount.target))
 
 
 def _home_of(settings: Path) -> Path | None:
@@ -110,8 +115,8 @@ def _home_of(settings: Path) -> Path | None:
         key, _, value = line.partition("=")
         if key.strip().lower() == "home":
             home = Path(value.strip())
-            if "\0" in value or not home.is_absolute():
-                raise UnusableInterpreter(f"{settings}: the home of its Python, {value.strip()!r}, is no absolute path: {_OTHER}")
+            if "\0" in value or not home.is_absolute() or ".." in home.parts or any(map(home.is_relative_to, _NO_HOMES)):
+                raise UnusableInterpreter(f"{settings}: the home of its Python, {value.strip()!r}, is no absolute path of files: {_OTHER}")
             return home
     return None
 
@@ -133,8 +138,7 @@ def existing(path: Path) -> Path:
 
 def probe(path: Path, jail: Jail) -> Interpreter:
     """Ask an interpreter, in the jail, for its version, pytest and plugins. Raises UnusableInterpreter."""
-    folders = folders_of(existing(path))
-    mounts = [Mount(folder, folder) for folder in folders]
+    mounts = mounts_of(existing(path), jail.isolation)
     ran = jail.run([str(path), "-I", "-c", _ASK], cwd=Path("/"), mounts=mounts, limits=_PROBE_LIMITS)
     if ran.ending == "infrastructure":
         raise UnusableInterpreter(f"{path} can't be run in the sandbox: {ran.reason}")
@@ -150,7 +154,7 @@ def probe(path: Path, jail: Jail) -> Interpreter:
         raise UnusableInterpreter(f"{path} has no pytest: install it beside the project's dependencies ({path} -m pip install pytest)")
     if int(version.split(".")[0]) < MIN_PYTEST:
         raise UnusableInterpreter(f"{path} has pytest {version}, which is too old: pytest {MIN_PYTEST} or later is needed")
-    return Interpreter(path, folders, python, version, frozenset(said["plugins"]), tuple(said["distributions"]))
+    return Interpreter(path, mounts, python, version, frozenset(said["plugins"]), tuple(said["distributions"]))
 
 
 class _Answer(TypedDict):

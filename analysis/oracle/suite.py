@@ -103,8 +103,7 @@ class Suite:
 
     def mounts(self) -> list[Mount]:
         """What the jail shows, all of it read-only: the copy and the plugin, the interpreter, large files."""
-        shown = [self.place, *self.interpreter.folders, *self.copied.linked]
-        return [Mount(path, path) for path in shown]
+        return [*(Mount(path, path) for path in (self.place, *self.copied.linked)), *self.interpreter.mounts]
 
     def environment(self) -> dict[str, str]:
         """The variables of the run: the copy takes precedence over an installed project; nothing varies from run to run."""
@@ -175,9 +174,8 @@ class Suite:
     def compiles(self, text: str) -> bool:
         """Whether the project's Python can compile a text."""
         limits = Limits(cpu_s=30, wall_s=120)
-        mounts = [Mount(path, path) for path in self.interpreter.folders]
         ran = self.jail.run(
-            [str(self.interpreter.path), "-I", "-c", _COMPILE], cwd=Path("/"), mounts=mounts, limits=limits, stdin=text.encode()
+            [str(self.interpreter.path), "-I", "-c", _COMPILE], cwd=Path("/"), mounts=self.interpreter.mounts, limits=limits, stdin=text.encode()
         )
         return ran.ending == "exited" and ran.status == 0
 
@@ -214,7 +212,7 @@ def compile_sources(suite: Suite) -> None:
     Raises: NotCopied where it has made a link.
     """
     command = [str(suite.interpreter.path), "-I", "-S", "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(suite.place)]
-    mounts = [Mount(suite.place, suite.place, writable=True), *(Mount(path, path) for path in suite.interpreter.folders)]
+    mounts = [Mount(suite.place, suite.place, writable=True), *suite.interpreter.mounts]
     before = _links(suite.place)
     suite.jail.run(command, cwd=suite.place, mounts=mounts, limits=suite.limits(300, 600))
     if _links(suite.place) != before:

@@ -10,7 +10,7 @@ from typing import Any
 
 import platformdirs
 
-from ...analysis.oracle.interpreter import existing, folders_of
+from ...analysis.oracle.interpreter import existing, mounts_of
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.view import interpreter_folders
 from ...calibration.project_folder import PROJECT_FOLDER, link_in
@@ -120,7 +120,8 @@ def shown_folders(asked: Asked, isolation: Isolation, interpreter: Path) -> tupl
     """
     if asked.make_environment or isolation is Isolation.NONE:
         return None
-    return tuple(dict.fromkeys((*folders_of(existing(interpreter)), *interpreter_folders())))
+    shown = (mount.source for mount in mounts_of(existing(interpreter), isolation))
+    return tuple(dict.fromkeys((*shown, *interpreter_folders())))
 
 
 def plan(

@@ -39,6 +39,9 @@ def installation_defect(prefix: Path) -> str:
     for folder in (prefix, *parts_of(prefix)):
         if (owner := folder.stat().st_uid) not in (0, os.geteuid()):
             return f"{folder} belongs to the user {owner}, neither to you nor to root"
+    for part in map(Path.resolve, parts_of(prefix)):
+        if not part.is_relative_to(prefix) and not is_of_the_system(part):
+            return f"a link in {prefix} leads out of it, to {part}"
     return next(filter(None, map(special_file_defect, parts_of(prefix))), "")
 
 

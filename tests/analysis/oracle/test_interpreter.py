@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 from shop_project import isolated
 
-from assay.analysis.oracle.interpreter import UnusableInterpreter, folders_of, interpreter_of, probe
+from assay.analysis.oracle.interpreter import UnusableInterpreter, interpreter_of, mounts_of, probe
+from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.view import within
 
 OWN = Path(sys.executable).resolve()
@@ -46,6 +48,14 @@ def environment(folder: Path, home: str | bytes, program: Path = OWN) -> Path:
     (folder / "pyvenv.cfg").write_bytes(b"home = " + os.fsencode(home) + b"\n")
     (folder / "bin" / "python").symlink_to(program)
     return folder / "bin" / "python"
+
+
+def folders_of(program: Path) -> tuple[Path, ...]:
+    """What a jail shows of a Python, by the names that it has inside. Each is there under its real name, too."""
+    mounts = mounts_of(program, Isolation.BUBBLEWRAP)
+    assert {mount.source for mount in mounts} <= {mount.target for mount in mounts}
+    assert all(mount.source == mount.source.resolve() and not mount.writable for mount in mounts)
+    return tuple(mount.target for mount in mounts)
 
 
 def test_the_projects_own_environment_goes_before_the_python_that_runs(tmp_path: Path) -> None:
@@ -91,6 +101,8 @@ def test_a_python_that_is_a_link_to_an_installation_is_shown_under_both_names(ho
         ("../../elsewhere/x", "no absolute path"),
         ("/usr/bin\0", "no absolute path"),
         ("{loop}/python/bin", "there is no folder"),
+        ("/proc/self/cwd/bin", "no absolute path of files"),
+        ("/usr/../{home}/.local/bin", "no absolute path of files"),
     ],
 )
 def test_a_home_that_is_no_python_is_refused_and_nothing_of_it_shown(home: Path, tmp_path: Path, named: str, why: str) -> None:
@@ -116,6 +128,40 @@ def test_a_link_to_a_program_shows_nothing_of_the_folders_around_it(home: Path, 
     (home / "bin" / "tool").chmod(0o755)
     with pytest.raises(UnusableInterpreter, match="holds no Python"):
         folders_of(environment(tmp_path / ".venv", "/usr/bin", home / "bin" / "tool"))
+
+
+@pytest.mark.parametrize(
+    "links", [{"lib64": ".."}, {"bin": "../../home/.ssh"}, {"lib64": "/proc/self/cwd/home"}, {"lib": "../../home/.local/lib"}]
+)
+def test_a_python_whose_parts_are_links_out_of_it_is_refused(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = tmp_path / "project"
+    base = installation(project / "python")
+    program = environment(project / ".venv", str(base.parent), base)
+    for name, leads_to in links.items():
+        if (project / "python" / name).exists():
+            shutil.rmtree(project / "python" / name)
+        (project / "python" / name).symlink_to(leads_to)
+    with pytest.raises(UnusableInterpreter, match=r"leads out of it|there is no folder|holds no Python"):
+        folders_of(program)
+
+
+def test_a_part_is_mounted_where_it_leads_when_it_is_looked_at(tmp_path: Path) -> None:
+    base = installation(tmp_path / "python")
+    (tmp_path / "python" / "lib64").symlink_to("lib")
+    program = environment(tmp_path / ".venv", str(base.parent), base)
+    lib64 = [mount.source for mount in mounts_of(program, Isolation.BUBBLEWRAP) if mount.target.name == "lib64"]
+    assert lib64 == [tmp_path / "python" / "lib"]
+    assert all(mount.source == mount.target for mount in mounts_of(program, Isolation.LANDLOCK))
+
+
+def test_an_environment_that_is_the_project_is_refused(tmp_path: Path) -> None:
+    environment(tmp_path / "project", str(OWN.parent))
+    (tmp_path / "project" / ".venv").symlink_to(".")
+    with pytest.raises(UnusableInterpreter, match="leads to"):
+        interpreter_of(tmp_path / "project")
 
 
 def test_an_installation_in_the_home_folder_itself_is_refused(home: Path, tmp_path: Path) -> None:
@@ -150,7 +196,7 @@ def test_an_environment_that_is_a_link_out_of_the_project_is_used_only_where_the
     program = environment(tmp_path / "elsewhere", str(OWN.parent))
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / ".venv").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UnusableInterpreter, match="leads out of the project"):
+    with pytest.raises(UnusableInterpreter, match="leads to .*--python"):
         interpreter_of(tmp_path / "project")
     named = tmp_path / "project" / ".venv" / "bin" / "python"
     assert program.parent.parent in folders_of(named)
