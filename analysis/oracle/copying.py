@@ -18,6 +18,10 @@ _LEFT_OUT = frozenset(
 _COVERAGE = (".coverage", "coverage.xml", "htmlcov")
 # A larger file is data, and is linked to instead of copied.
 _MAX_COPIED_BYTES = 1 << 24
+# Of all that is copied. Files may be larger than the disk space that they take.
+_MAX_TOTAL_BYTES = 4 << 30
+# Folders in folders.
+_MAX_DEPTH = 100
 
 
 class NotCopied(Exception):
@@ -43,7 +47,7 @@ def copy_project(project: Path, folder: Path) -> ProjectCopy:
 
     Links inside the project are kept. Links out of it, version control, virtual environments, caches, and what can't be read are left out.
 
-    Raises: NotCopied where there is no folder to copy.
+    Raises: NotCopied where there is no folder to copy, or far too much in it.
     """
     project = project.resolve()
     if not project.is_dir():
@@ -62,6 +66,7 @@ class _Copying:
         self.linked: list[Path] = []
         self.left_out: dict[str, str] = {}
         self._project, self._folder = project, folder
+        self._total = 0
 
     def copy(self, folder: Path) -> None:
         try:
@@ -94,6 +99,8 @@ class _Copying:
             self._leave_out(path, "made by a tool")
         elif (path / "pyvenv.cfg").exists():
             self._leave_out(path, "a virtual environment")
+        elif len(path.relative_to(self._project).parts) > _MAX_DEPTH:
+            self._leave_out(path, f"more than {_MAX_DEPTH} folders in each other")
         else:
             target.mkdir()
             self.copy(path)
@@ -113,6 +120,9 @@ class _Copying:
             self.linked.append(path)
             self._add(path, b"large", f"{status.st_size} {status.st_mtime_ns}".encode())
             return
+        self._total += status.st_size
+        if self._total > _MAX_TOTAL_BYTES:
+            raise NotCopied(f"{self._project}: more than {_MAX_TOTAL_BYTES >> 30} GiB of files would be copied")
         shutil.copyfile(path, target)
         target.chmod(0o755 if status.st_mode & stat.S_IXUSR else 0o644)
         self._add(path, b"file", target.read_bytes())

@@ -46,8 +46,8 @@ class UnusableInterpreter(Exception):
 class Interpreter:
     """A Python with pytest.
 
-    mounts: what a jail must show of it. pytest: its version. plugins: the installed pytest plugins. distributions: all that is installed, as
-    name==version.
+    mounts: what a jail must show of it. pytest: its version. plugins: the installed pytest plugins. distributions: all that is installed,
+    as name==version.
     """
 
     path: Path

@@ -181,8 +181,11 @@ class Oracle(AbstractContextManager["Oracle"]):
             raise NotJudged(f"{file}: name a .py file by its path inside the project")
         if is_test_file(str(path)) or (self._coverage is not None and str(path) in self._coverage.modules):
             raise NotJudged(f"{file}: a test can't be what its own suite judges")
-        if not (self.suite.copied.folder / path).is_file():
+        found = self.suite.copied.folder / path
+        if not found.is_file():
             raise NotJudged(f"{file}: the project has no such file")
+        if not found.resolve().is_relative_to(self.suite.copied.folder.resolve()):
+            raise NotJudged(f"{file}: too large a file to be changed")
         return str(path)
 
     def _unparsable(self, text: str) -> str:

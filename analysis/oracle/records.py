@@ -8,10 +8,11 @@ import msgspec
 
 TestOutcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
 # A line of records that is longer is none: the coverage of a large suite's imports has a few MiB.
-MAX_RECORD_BYTES = 1 << 26
+MAX_RECORD_BYTES = 1 << 24
 
 _Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
-_Lines = dict[str, list[Annotated[int, msgspec.Meta(ge=0, le=1 << 31)]]]
+# As sets: a line that is told a million times is kept once.
+_Lines = dict[str, set[Annotated[int, msgspec.Meta(ge=0, le=1 << 31)]]]
 
 
 class _Record(msgspec.Struct, tag_field="kind", tag=str.lower):

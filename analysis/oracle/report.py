@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -96,11 +97,13 @@ class Report:
         return {test: run.outcome for test, run in self.tests.items()}
 
 
-def read_report(output: bytes, nonce: bytes) -> Report:
-    """The report in a run's standard output."""
+def read_report(output: bytes, nonce: bytes, *, watched: bool) -> Report:
+    """The report in a run's standard output. watched: whether the plugin was asked for lines; else none that it tells are kept."""
     report = Report()
-    for line in output.splitlines():
-        if (record := parse_record(line, nonce)) is not None:
+    for line in io.BytesIO(output):
+        if (record := parse_record(line.rstrip(b"\n"), nonce)) is not None:
+            if not watched:
+                record.pop("lines", None)
             report.take(record)
     return report
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 import tempfile
 from pathlib import Path
+
+from ..sandbox.isolation.removal import remove
 
 _PREFIX = "assay-copy-"
 # errors of file systems that have no locks, or none left
@@ -33,7 +34,7 @@ class ScratchFolder:
     def close(self) -> None:
         """Remove the folder."""
         if self._held >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove(str(self.path))
             os.close(self._held)
             self._held = -1
 
@@ -44,7 +45,7 @@ def remove_stale(parent: Path) -> None:
         try:
             if os.geteuid() in (0, path.lstat().st_uid) and (held := _lock(path, must=True)) is not None:
                 # locked until it is gone: a process that has just made it sees that, and makes another
-                shutil.rmtree(path, ignore_errors=True)
+                remove(str(path))
                 os.close(held)
         except OSError:
             continue

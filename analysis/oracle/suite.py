@@ -14,6 +14,7 @@ from typing import Any
 
 from ..sandbox.isolation.jail import CompletedRun, Jail, Mount
 from ..sandbox.isolation.limits import Limits
+from ..sandbox.isolation.tree import entries_below
 from .copying import NotCopied, ProjectCopy
 from .interpreter import Interpreter
 from .report import ProcessEnd, Report, read_report
@@ -27,7 +28,8 @@ MAX_SHARED_S = 10.0
 # The clock limit is generous: it is there only to end what waits for ever.
 WALL_FACTOR, MIN_WALL_S = 10.0, 30.0
 _COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
-_RECORDS_BYTES = 1 << 28
+# Of a run with each test's lines, of a large suite.
+_RECORDS_BYTES = 1 << 27
 _SIGNALS: dict[int, str] = {
     signal.SIGKILL: "killed",
     signal.SIGSEGV: "crashed (segmentation fault)",
@@ -169,13 +171,17 @@ class Suite:
             limits=self.limits(cpu, wall),
             stdin=request,
         )
-        return read_report(ran.stdout, nonce), ended(ran), ran
+        return read_report(ran.stdout, nonce, watched=watch), ended(ran), ran
 
     def compiles(self, text: str) -> bool:
         """Whether the project's Python can compile a text."""
         limits = Limits(cpu_s=30, wall_s=120)
         ran = self.jail.run(
-            [str(self.interpreter.path), "-I", "-c", _COMPILE], cwd=Path("/"), mounts=self.interpreter.mounts, limits=limits, stdin=text.encode()
+            [str(self.interpreter.path), "-I", "-c", _COMPILE],
+            cwd=Path("/"),
+            mounts=self.interpreter.mounts,
+            limits=limits,
+            stdin=text.encode(),
         )
         return ran.ending == "exited" and ran.status == 0
 
@@ -211,23 +217,23 @@ def compile_sources(suite: Suite) -> None:
 
     Raises: NotCopied where it has made a link.
     """
-    command = [str(suite.interpreter.path), "-I", "-S", "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(suite.place)]
-    mounts = [Mount(suite.place, suite.place, writable=True), *suite.interpreter.mounts]
+    folders = [suite.copied.folder, suite.place / "jailed"]
+    command = [str(suite.interpreter.path), "-I", "-S", "-m", "compileall", "-q", "--invalidation-mode", "checked-hash"]
+    mounts = [*(Mount(folder, folder, writable=True) for folder in folders), *suite.interpreter.mounts]
     before = _links(suite.place)
-    suite.jail.run(command, cwd=suite.place, mounts=mounts, limits=suite.limits(300, 600))
+    suite.jail.run([*command, *map(str, folders)], cwd=suite.copied.folder, mounts=mounts, limits=suite.limits(300, 600))
     if _links(suite.place) != before:
         raise NotCopied(f"{suite.interpreter.path} put links into the copy while it compiled the sources: it is no Python to be trusted")
     # the next jail may run as another user, who has to be able to read the files
-    for folder, _, files in os.walk(suite.place):
-        if Path(folder).name == "__pycache__":
-            for path in (Path(folder), *(Path(folder, name) for name in files)):
-                path.chmod(0o755 if path.is_dir() else 0o644)
+    for entry in entries_below(suite.place):
+        path = Path(entry.path)
+        if "__pycache__" in (path.name, path.parent.name) and not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _links(place: Path) -> dict[str, str]:
     """The links below a folder, and where they lead."""
-    below = (os.path.join(folder, name) for folder, folders, files in os.walk(place) for name in (*folders, *files))  # noqa: PTH118
-    return {path: os.readlink(path) for path in below if os.path.islink(path)}  # noqa: PTH114, PTH115
+    return {entry.path: os.readlink(entry.path) for entry in entries_below(place) if entry.is_symlink()}  # noqa: PTH115
 
 
 def source_roots(folder: Path) -> list[Path]:

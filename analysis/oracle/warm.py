@@ -15,10 +15,12 @@ from typing import Any
 
 from ..sandbox.isolation.jail import RunningProcess
 from ..sandbox.isolation.running_jail import JailError
-from .records import MAX_RECORD_BYTES, parse_record
+from .records import parse_record
 from .report import ProcessEnd, Report
 from .suite import Suite, Times, signal_words
 
+# Of the answer to one request: a test's record has some hundred bytes, without lines.
+_MAX_ANSWER_BYTES = 1 << 26
 # How long after a child's own limit the process counts as dead.
 _GRACE_S = 30.0
 _READ_BYTES = 1 << 16
@@ -132,8 +134,8 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
             raise NoWarmSuite(f"the warm process is gone: {error}", infrastructure=True) from None
 
     def _records(self, wall_s: float) -> Iterator[dict[str, Any]]:
-        """The records of the process, until it ends its output or wall_s seconds are over."""
-        until = time.monotonic() + wall_s
+        """The records of the process, until it ends its output, wall_s seconds are over, or it tells far too much."""
+        until, size = time.monotonic() + wall_s, 0
         while (left := until - time.monotonic()) > 0:
             line, newline, rest = self._left.partition(b"\n")
             if newline:
@@ -146,7 +148,8 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
                 if not read:
                     return
                 self._left += read
-                if len(self._left) > MAX_RECORD_BYTES:
+                size += len(read)
+                if size > _MAX_ANSWER_BYTES:
                     return
 
 

@@ -12,6 +12,7 @@ import platformdirs
 
 from ...analysis.oracle.interpreter import existing, mounts_of
 from ...analysis.sandbox.isolation.levels import Isolation
+from ...analysis.sandbox.isolation.tree import entries_below
 from ...analysis.sandbox.isolation.view import interpreter_folders
 from ...calibration.project_folder import PROJECT_FOLDER, link_in
 from ...inference.completion.task import Task
@@ -76,7 +77,7 @@ def check(asked: Asked, project: Path) -> None:
             raise UsageError(f"the path {str(path)!r} is not UTF-8, so a run can't write it down: rename it")
     if not project.is_dir():
         raise UsageError(f"{asked.project} is not a folder; name the root of a Python project")
-    if not any(name.endswith(".py") for _, _, names in os.walk(project) for name in names):
+    if not any(entry.name.endswith(".py") for entry in entries_below(project)):
         raise UsageError(f"{asked.project} holds no Python file; name the root of a Python project")
     if asked.python is not None:
         existing(asked.python.absolute())

@@ -10,6 +10,8 @@ import os
 import stat
 from pathlib import Path
 
+from .tree import entries_below
+
 PARTS = ("bin", "lib", "lib64")
 # A module without which no Python starts: it is at this place in every installation (CPython, PyPy, GraalPy).
 LANDMARKS = ("lib*/python3*/os.py", "lib*/pypy3*/os.py")
@@ -47,16 +49,8 @@ def installation_defect(prefix: Path) -> str:
 
 def special_file_defect(folder: Path) -> str:
     """Why a folder is not shown because of a socket, pipe or device in it, or nothing: a jailed program could talk through it."""
-    todo = [str(folder)]
-    while todo:
-        try:
-            with os.scandir(todo.pop()) as entries:
-                for entry in entries:
-                    if entry.is_symlink() or entry.is_file(follow_symlinks=False):
-                        continue
-                    if not entry.is_dir(follow_symlinks=False):
-                        return f"{entry.path} is a socket, a pipe or a device"
-                    todo.append(entry.path)
-        except OSError:  # what can't be listed is not seen in the jail either
-            continue
+    # what can't be listed is not seen in the jail either
+    for entry in entries_below(folder):
+        if not (entry.is_symlink() or entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+            return f"{entry.path} is a socket, a pipe or a device"
     return ""

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from .installation import is_of_the_system, parts_of
+from .tree import entries_below
 
 PRIVATE_TMP = Path("/tmp")
 MAX_PATHS_CHECKED = 1000
@@ -99,7 +100,8 @@ def unreadable_by_others(mount: Mount) -> str:
     """Why a user other than the owner can't read a read-only mount, or nothing. Of a large folder only a part is checked."""
     if mount.writable:
         return ""
-    for path in (mount.source, *islice(mount.source.rglob("*"), MAX_PATHS_CHECKED)):
+    below = (Path(entry.path) for entry in islice(entries_below(mount.source), MAX_PATHS_CHECKED))
+    for path in (mount.source, *below):
         mode = path.lstat().st_mode
         needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
         if not stat.S_ISLNK(mode) and mode & needed != needed:
@@ -112,9 +114,8 @@ def give_ownership(folder: Path, uid: int) -> None:
     if folder.stat().st_uid == uid:
         return
     os.chown(folder, uid, uid)
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            os.chown(Path(parent, name), uid, uid, follow_symlinks=False)
+    for entry in entries_below(folder):
+        os.chown(entry.path, uid, uid, follow_symlinks=False)
 
 
 def space_used(folders: Sequence[Path], enough: float = math.inf) -> tuple[int, int]:

@@ -71,9 +71,15 @@ def test_tests_that_must_fail_and_pass_or_are_not_run_show_that_a_run_was_tamper
 
 def test_records_without_the_nonce_are_not_read() -> None:
     forged = b'x{"kind":"test","id":"a","outcome":"passed","cpu_s":0,"wall_s":0}\n'
-    assert read_report(forged, b"nonce").tests == {}
-    assert read_report(forged.replace(b"x{", b"x{", 1), b"x").tests["a"].outcome == "passed"
-    assert read_report(b"nonce{broken\nnonce[1]\n", b"nonce").tests == {}
+    assert read_report(forged, b"nonce", watched=True).tests == {}
+    assert read_report(forged.replace(b"x{", b"x{", 1), b"x", watched=True).tests["a"].outcome == "passed"
+    assert read_report(b"nonce{broken\nnonce[1]\n", b"nonce", watched=True).tests == {}
+
+
+def test_lines_that_were_not_asked_for_are_dropped_and_a_repeated_one_is_kept_once() -> None:
+    told = b'x{"kind":"test","id":"a","outcome":"passed","cpu_s":0,"wall_s":0,"lines":{"a.py":[9,9,9,8]}}\n'
+    assert read_report(told, b"x", watched=False).tests["a"].lines == {}
+    assert sorted(read_report(told, b"x", watched=True).tests["a"].lines["a.py"]) == [8, 9]
 
 
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
@@ -134,5 +140,5 @@ def test_what_is_kept_comes_back_as_it_was_and_what_is_damaged_not_at_all(tmp_pa
     ],
 )
 def test_a_record_that_the_plugin_does_not_write_is_left_out(record: bytes) -> None:
-    report = read_report(b"nonce" + record + b"\n", b"nonce")
+    report = read_report(b"nonce" + record + b"\n", b"nonce", watched=True)
     assert (report.tests, report.collected, report.ended, report.refused) == ({}, None, False, None)

@@ -11,7 +11,8 @@ import pytest
 from assay.analysis.oracle import copying
 from assay.analysis.oracle.copying import NotCopied, copy_project
 from assay.analysis.oracle.interpreter import probe
-from assay.analysis.oracle.suite import Suite, compile_sources
+from assay.analysis.oracle.scratch_folder import ScratchFolder
+from assay.analysis.oracle.suite import Suite, compile_sources, install_plugin
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
 
@@ -41,6 +42,31 @@ def test_every_user_can_read_the_copy_and_run_its_programs(project: Path, tmp_pa
     copied = copy_project(project, tmp_path / "copy")
     assert (copied.folder / "package" / "__init__.py").stat().st_mode & 0o777 == 0o644
     assert (copied.folder / "run.sh").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_deep_tree_that_the_projects_own_interpreter_leaves_stops_nothing(project: Path, python: Path, tmp_path: Path) -> None:
+    place = ScratchFolder()
+    copied = copy_project(project, place.path / "project")
+    install_plugin(place.path)
+    fake = tmp_path / "python"
+    fake.write_text(f"#!/bin/sh\ncd {copied.folder}\ni=0\nwhile [ $i -lt 1500 ]; do mkdir d; cd d; i=$((i + 1)); done\n")
+    fake.chmod(0o755)
+    jail = Jail(Isolation.NONE)
+    compile_sources(Suite(copied, place.path, replace(probe(python, jail), path=fake), jail))
+    assert (copied.folder / "/".join("d" * 500)).is_dir()
+    place.close()
+    assert not place.path.exists()
+
+
+def test_folders_nested_too_deep_and_files_beyond_a_total_are_not_copied(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "/".join("d" * 120)).mkdir(parents=True)
+    copied = copy_project(project, tmp_path / "copy")
+    assert copied.left_out == {"/".join("d" * 101): "more than 100 folders in each other"}
+    monkeypatch.setattr(copying, "_MAX_TOTAL_BYTES", 10)
+    with pytest.raises(NotCopied, match="would be copied"):
+        copy_project(project, tmp_path / "other")
 
 
 def test_links_inside_are_kept_and_links_out_of_the_project_or_to_nowhere_are_not(project: Path, tmp_path: Path) -> None:
@@ -100,6 +126,7 @@ def test_no_link_that_the_projects_own_interpreter_leaves_is_followed(project: P
     (secret / "key").touch(mode=0o600)
     place.mkdir()
     copied = copy_project(project, place / "project")
+    install_plugin(place)
     fake = tmp_path / "python"
     file = copied.folder / "package" / "__init__.py"
     fake.write_text("#!/bin/sh\n" + planted.format(secret=secret, place=place, file=file))

@@ -196,7 +196,7 @@ def test_an_environment_that_is_a_link_out_of_the_project_is_used_only_where_the
     program = environment(tmp_path / "elsewhere", str(OWN.parent))
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / ".venv").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UnusableInterpreter, match="leads to .*--python"):
+    with pytest.raises(UnusableInterpreter, match=r"leads to .*--python"):
         interpreter_of(tmp_path / "project")
     named = tmp_path / "project" / ".venv" / "bin" / "python"
     assert program.parent.parent in folders_of(named)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from shop_project import SHOP, TESTS, changed, isolated, name_of, write
 
+from assay.analysis.oracle import copying
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
@@ -23,6 +24,21 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def oracle(project: Path, python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
     with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
         yield made
+
+
+def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
+    project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_MAX_COPIED_BYTES", 2_000)
+    big = write(tmp_path / "project", {"big.py": "x = 1\n" * 1_000, "shop.py": SHOP, "tests/test_shop.py": TESTS}) / "big.py"
+    before = big.stat()
+    with Oracle(big.parent, python, isolated()) as oracle:
+        for ask in (oracle.source, oracle.covered):
+            with pytest.raises(NotJudged, match="too large"):
+                ask("big.py")
+        with pytest.raises(NotJudged, match="too large"):
+            oracle.verdict("big.py", "x = 2\n")
+    assert (big.stat().st_ino, big.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_the_baseline_has_each_tests_outcome(oracle: Oracle) -> None:
