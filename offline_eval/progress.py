@@ -125,7 +125,7 @@ class Progress:
 
     def say(self, text: str) -> None:
         """A line for people."""
-        self._stream.write(f"{_ERASE if self._terminal else ''}{text}\n")
+        self._stream.write(f"{_ERASE if self._terminal else ''}{strip_control_characters(text)}\n")
         self._stream.flush()
 
     def end(self) -> None:

@@ -18,10 +18,11 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import msgspec
 
+from ..analysis.sandbox.isolation.tree import entries_below
 from ..calibration.atomic_write import leftovers, write_atomically
 
 RUN, ANSWERS, LOST, WANTED = "run.toml", "answers.jsonl", "lost.json", "wanted.json"
@@ -46,7 +47,7 @@ class Generated(TypedDict):
     """One generation, as it is kept. text: what the model wrote; inserted: what the editor would insert, None where it would hide it."""
 
     id: str
-    task: str
+    task: Annotated[str, msgspec.Meta(pattern="^[a-z_]{1,40}$")]
     text: str
     inserted: str | None
     truth: str
@@ -98,11 +99,10 @@ class Run:
         """
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is not a folder; name another")
-        if folder.exists() and (linked := next(filter(Path.is_symlink, folder.iterdir()), None)):
-            raise RunError(f"{linked} is a symbolic link, and a run writes only into its own folder: remove it, or name another folder")
         toml = "".join(f"{key} = {_toml(value)}\n" for key, value in question.items())
         path = folder / RUN
         if path.exists():
+            _check_files(folder)
             if path.read_bytes() != toml.encode():
                 raise cls(folder).asks_something_else(question)
         elif not is_free(folder):
@@ -121,6 +121,7 @@ class Run:
         """An existing run, to read. Raises RunError."""
         if not (folder / RUN).is_file():
             raise RunError(f"{folder} is not a run: it has no run.toml")
+        _check_files(folder)
         return cls(folder)
 
     def question(self, needed: Sequence[str] = ()) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class Run:
         path = self.folder / RUN
         try:
             question = tomllib.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RunError(f"{path}: not TOML: {error}") from None
         if (schema := question.get("schema")) != SCHEMA:
             why = _REASONS.get(str(schema), "")
@@ -221,6 +222,15 @@ class Run:
         if path.exists():
             with path.open("rb") as f:
                 yield from ((number, line) for number, line in enumerate(f, 1) if line.endswith(b"\n"))
+
+
+def _check_files(folder: Path) -> None:
+    """Raises RunError where a run's folder, which may come from anywhere, has what leads out of it or never ends."""
+    for entry in entries_below(folder):
+        if entry.is_symlink():
+            raise RunError(f"{entry.path} is a symbolic link, and a run writes only into its own folder: remove it, or name another folder")
+        if not (entry.is_dir() or entry.is_file()):
+            raise RunError(f"{entry.path} is no file: remove it, or name another folder")
 
 
 def is_free(folder: Path) -> bool:

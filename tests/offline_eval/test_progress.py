@@ -41,6 +41,12 @@ def test_off_a_terminal_a_line_comes_every_fifteen_seconds_and_at_the_end() -> N
     assert "left" not in lines[-1]
 
 
+def test_the_name_of_a_file_drives_no_terminal() -> None:
+    stream = io.StringIO()
+    Progress("places", 4, None, stream).say("\x1b]0;title\x07 a.py")
+    assert stream.getvalue() == "\ufffd]0;title\ufffd a.py\n"
+
+
 def test_counts_and_times_are_worded_for_people() -> None:
     assert [counted(number, "place") for number in (0, 1, 2000)] == ["0 places", "1 place", "2,000 places"]
     assert [duration(seconds) for seconds in (40, 170, 7500)] == ["40 s", "3 min", "2 h 5 min"]

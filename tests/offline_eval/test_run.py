@@ -70,14 +70,44 @@ def test_a_folder_with_another_question_is_refused(tmp_path: Path) -> None:
         Run.begin(tmp_path / "run", {**QUESTION, "seed": 1})
 
 
-@pytest.mark.parametrize("name", [ANSWERS, "lost.json", "samples", "report"])
+@pytest.mark.parametrize("name", [ANSWERS, "lost.json", "samples", "report", "samples/line.jsonl"])
 def test_a_run_does_not_follow_a_link_in_its_folder(tmp_path: Path, name: str) -> None:
     folder, target = tmp_path / "run", tmp_path / "target"
     Run.begin(folder, QUESTION)
     target.mkdir() if name in ("samples", "report") else target.write_text("mine")
+    (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).symlink_to(target)
-    with pytest.raises(RunError, match=f"{name} is a symbolic link"):
-        Run.begin(folder, QUESTION)
+    for use in (lambda: Run.begin(folder, QUESTION), lambda: Run.opened(folder)):
+        with pytest.raises(RunError, match=f"{name} is a symbolic link"):
+            use()
+
+
+@pytest.mark.parametrize("name", [ANSWERS, "report/report.md"])
+def test_a_run_reads_and_writes_no_pipe_in_its_folder(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "run"
+    Run.begin(folder, QUESTION)
+    (folder / name).parent.mkdir(exist_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(RunError, match=f"{name} is no file"):
+        Run.opened(folder)
+
+
+def test_an_answer_names_no_file_by_its_task(tmp_path: Path) -> None:
+    run = Run.begin(tmp_path / "run", QUESTION)
+    generation = {"id": "a:1", "text": "x", "inserted": "x", "truth": "x", "measures": {}, "labels": {}, "stopped_by": "", "timings": {}}
+    answer = {"id": "a", "project": "p", "file": "a.py", "function": "f", "line": 1}
+    run.keep({**answer, "generations": [{**generation, "task": "line_rest"}]})
+    assert len(run.answers()) == 1
+    run.keep({**answer, "id": "b", "generations": [{**generation, "task": "../../elsewhere"}]})
+    with pytest.raises(RunError, match="not the answer of an item"):
+        run.answers()
+
+
+def test_a_run_toml_without_end_of_its_brackets_is_no_run(tmp_path: Path) -> None:
+    run = Run.begin(tmp_path / "run", QUESTION)
+    (run.folder / "run.toml").write_text(f"a = {'[' * 100_000}")
+    with pytest.raises(RunError, match="not TOML"):
+        run.question()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="asks for POSIX's rights")
