@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+import inspect
 import operator
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
@@ -23,6 +24,12 @@ READERS = frozenset(
     )
 )
 _MODULES = frozenset(("builtins", "ctypes", "gc", "importlib", "inspect", "marshal", "os", "pickle", "runpy", "subprocess", "sys", "types"))
+# The name of the module that a test's code runs as.
+TEST_MODULE = "test"
+_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_READER_TYPES = (operator.attrgetter, operator.methodcaller)
+# A longer list is one of data.
+_MAX_PARTS = 1_000
 # Modules of C whose functions work on their arguments alone.
 _PURE_MODULES = frozenset(("math", "cmath", "_operator", "_functools", "_bisect", "_heapq"))
 _DATA = (
@@ -44,9 +51,10 @@ def _refusal(function: Any, file: str, seen: set[int]) -> str:
     if kind is FunctionType:
         return _refusal_of_code(function, file, seen)
     if kind is MethodType:
-        return _refusal(function.__func__, file, seen)
+        return _refusal(function.__func__, file, seen) or _used(function.__self__, file, seen)
     if kind is functools.partial:
-        return next(filter(None, (_refusal(part, file, seen) for part in (function.func, *function.args) if callable(part))), "")
+        given = (part for part in (*function.args, *function.keywords.values()) if callable(part))
+        return next(filter(None, (_refusal(part, file, seen) for part in (function.func, *given))), "")
     if kind is operator.itemgetter:
         return ""
     name = getattr(function, "__name__", kind.__name__)
@@ -54,7 +62,7 @@ def _refusal(function: Any, file: str, seen: set[int]) -> str:
         return "" if name not in READERS and _is_of_data(function) else f"{name} of Python itself"
     call = next((vars(base)["__call__"] for base in kind.__mro__ if "__call__" in vars(base)), None)
     made_by_test = type(call) is FunctionType and call.__code__.co_filename == file
-    return _refusal(call, file, seen) if made_by_test else f"{name}, which is no function of its own"
+    return _refusal(call, file, seen) or _used(function, file, seen) if made_by_test else f"{name}, which is no function of its own"
 
 
 def _is_of_data(function: Any) -> bool:
@@ -72,24 +80,42 @@ def _refusal_of_code(function: FunctionType, file: str, seen: set[int]) -> str:
     names = _names(function.__code__)
     if reader := next((name for name in sorted(names) if name in READERS), None):
         return f"{function.__name__}, which uses {reader}"
+    if function.__code__.co_flags & _GENERATORS:
+        return f"{function.__name__}, a generator, whose items can't travel"
     held = [function.__globals__[name] for name in sorted(names) if name in function.__globals__]
     held += [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
     held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    for value in held:
-        if type(value) is ModuleType and value.__name__.partition(".")[0] in _MODULES:
-            return f"{function.__name__}, which uses {value.__name__}"
-        if type(value) in (FunctionType, MethodType, BuiltinFunctionType, functools.partial) and (why := _used(value, file, seen)):
-            return f"{function.__name__}, by {why}"
-    return ""
+    why = next(filter(None, (_used(value, file, seen) for value in held)), "")
+    return f"{function.__name__}, by {why}" if why else ""
 
 
 def _used(value: Any, file: str, seen: set[int]) -> str:
-    """Why a function of the test may not use another one. What Python itself has it may, but for the readers."""
-    if type(value) is FunctionType and value.__code__.co_filename != file:
+    """Why a function of the test may not use a value, or nothing. Functions that Python itself has it may use, but for the readers."""
+    kind = type(value)
+    if kind is ModuleType:
+        return value.__name__ if value.__name__.partition(".")[0] in _MODULES else ""
+    if kind in (MethodType, functools.partial) or (kind is FunctionType and value.__code__.co_filename == file):
+        return _refusal(value, file, seen)
+    if kind in (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType):
         return value.__name__ if value.__name__ in READERS else ""
-    if type(value) is BuiltinFunctionType:
-        return value.__name__ if value.__name__ in READERS else ""
-    return _refusal(value, file, seen)
+    if any(value is reader or kind is reader for reader in _READER_TYPES):
+        return getattr(value, "__name__", kind.__name__)
+    if id(value) in seen or not (parts := _parts(value)):
+        return ""
+    seen.add(id(value))
+    return next(filter(None, (_used(part, file, seen) for part in parts)), "")
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a container, a class of the test or an object of one holds that could be called. Asks no object that is not the test's."""
+    if type(value) in _DATA:
+        held = [*value.values()] if isinstance(value, dict) else [*value] if isinstance(value, list | tuple | set | frozenset) else []
+        return held if len(held) <= _MAX_PARTS else []
+    of_test = value if issubclass(type(value), type) else type(value)
+    if of_test.__module__ != TEST_MODULE:
+        return []
+    own = list(getattr(value, "__dict__", {}).values()) if of_test is not value else []
+    return [*own, *(each.__func__ if isinstance(each, classmethod | staticmethod) else each for each in vars(of_test).values())]
 
 
 def _names(code: CodeType) -> set[str]:

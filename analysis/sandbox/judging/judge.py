@@ -21,6 +21,7 @@ from types import CodeType
 from typing import Any
 
 from .forkserver import serve
+from .handing import TEST_MODULE
 from .session import TEST_FILE, Session, Untestable
 from .values import MAX_BYTES
 from .wire import Wire
@@ -62,12 +63,14 @@ def prepare_test(test: str, entry_point: str | None) -> PreparedTest:
             raise ValueError("it uses nothing of the program")
         first = next((i for i, node in enumerate(tree.body) if _names_in(node).intersection(names)), len(tree.body))
         head, rest = ast.Module(tree.body[:first], []), ast.Module(tree.body[first:], [])
-        namespace: dict[str, Any] = {"__name__": "test"}
+        namespace: dict[str, Any] = {"__name__": TEST_MODULE}
         for name in used.difference(names):
             if name in sys.stdlib_module_names:
                 namespace[name] = __import__(name)
         # dont_inherit: the `from __future__` of this file is not the test's
         exec(compile(head, TEST_FILE, "exec", dont_inherit=True), namespace)
+        # what the compiler does not see bound may be so all the same, by `from math import *`
+        names = tuple(name for name in names if name == entry_point or name not in namespace)
         return PreparedTest(namespace, compile(rest, TEST_FILE, "exec", dont_inherit=True), names)
     except Exception as error:
         raise Untestable(_describe(error, test)) from None

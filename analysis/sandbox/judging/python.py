@@ -27,7 +27,8 @@ from ..isolation.levels import Isolation
 from ..isolation.limits import Limits
 from ..isolation.running_jail import JailError
 from .result import ProgramOutcome, Result
-from .wire import WireClosed, receive_message, send_message
+from .values import MAX_BYTES
+from .wire import Wire, WireClosed, receive_message, send_message
 
 _FOLDER = Path(__file__).resolve().parents[1]
 # Loaded from its own folder, since the folder above is not in the jail.
@@ -243,10 +244,17 @@ class PythonSandbox:
             return Result(ProgramOutcome.NOT_JUDGEABLE, f"the test can't be run: {ready['broken']}")
         confine = self._jail.isolation is not Isolation.NONE
         judges = Limits(limits.cpu_s + _JUDGE_CPU_S, limits.wall_s + _JUDGE_WALL_S, limits.memory_bytes + _JUDGE_MEMORY_BYTES)
+        source = program.encode("utf-8", "surrogatepass")
+        if len(source) > min(MAX_BYTES, limits.memory_bytes // 8):
+            return Result(ProgramOutcome.OUT_OF_MEMORY, f"its text of {len(source):,} bytes is too long")
         ours, theirs = socket.socketpair()
         before = server.memory_kills()
-        with ours, theirs:
-            server.send({"do": "run", "program": program, "limits": asdict(limits), "confine": confine}, theirs.fileno())
+        with ours:
+            with theirs:
+                server.send({"do": "run", "limits": asdict(limits), "confine": confine}, theirs.fileno())
+            # Past the server: what it holds, the programs after this one could read in their own memory.
+            with contextlib.suppress(WireClosed):
+                Wire(ours.fileno(), MAX_BYTES).send(source)
             judge.send({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
         judged = judge.receive(judges.wall_s + _ANSWER_S)
         server.send({"do": "stop", "patience_s": _DYING_S if _program_is_gone(judged) else 0.0})

@@ -5,6 +5,7 @@ Nothing is decided here. After its first statement the program owns this process
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import importlib
 import operator
@@ -22,7 +23,7 @@ from .forkserver import serve
 from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, encode
 from .wire import Wire, WireClosed
 
-# The first frame each way. The program does not run before the second one.
+# The first frames after the program's text. The program does not run before the second one.
 CONFINED = b"confined"
 BEGIN = b"begin"
 # Modules that small programs import, imported once for all of them.
@@ -133,8 +134,20 @@ class ProgramSide:
             if kind == "value":
                 return rest[0]
             if kind == "error":
-                raise RuntimeError(rest[0])
+                raise _builtin_error(*rest)
             self._wire.send(self.answer(message))
+
+
+def _builtin_error(names: tuple[str, ...], text: str) -> Exception:
+    """The error of a function of the test, of the nearest builtin class. names: of its classes."""
+    kind = vars(builtins)[names[0]]
+    if kind is StopIteration:  # would end a loop of the program silently
+        return RuntimeError(text)
+    try:
+        error: Exception = kind(text)
+    except TypeError:  # a class that takes more than a text
+        return RuntimeError(text)
+    return error
 
 
 def _same(container: Any, was: Any) -> bool:
@@ -167,9 +180,10 @@ def _described(error: BaseException) -> tuple[tuple[str, ...], Any, str]:
     return names, error.args if plain else (text,), f"{text[:500]} (line {line} of the program)" if line else text[:500]
 
 
-def run(request: dict[str, Any], fd: int) -> None:
-    """In the forked and confined child: report that, run the program, and answer until the judge closes the wire."""
+def run(_: dict[str, Any], fd: int) -> None:
+    """In the forked and confined child: read the program, report that, run it, and answer until the judge closes the wire."""
     wire = Wire(fd, MAX_BYTES)
+    program = wire.receive().decode("utf-8", "surrogatepass")
     wire.send(CONFINED + str(_on_one_processor()).encode())
     wire.receive()
     random.seed()
@@ -178,7 +192,7 @@ def run(request: dict[str, Any], fd: int) -> None:
     sys.modules["program"] = module
     conversation = ProgramSide(wire, vars(module))
     try:
-        exec(compile(request["program"], "<program>", "exec", dont_inherit=True), vars(module))
+        exec(compile(program, "<program>", "exec", dont_inherit=True), vars(module))
         outcome: tuple[Any, ...] = ("value", None, ())
     except BaseException as error:
         outcome = ("raise", *_described(error), ())

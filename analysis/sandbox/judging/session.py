@@ -10,7 +10,7 @@ import builtins
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from types import GenericAlias, UnionType
+from types import GenericAlias, ModuleType, UnionType
 from typing import Any, NoReturn
 
 from .decoding import decode
@@ -22,8 +22,8 @@ from .wire import UnexpectedData, Wire, WireClosed
 _MAX_ITEMS = 1_000_000
 # The name that a test's code is compiled under.
 TEST_FILE = "<test>"
-# A program that has given the test so many bytes at once may be why the test has too much to hand over.
-_MUCH = 1 << 20
+# Nothing that can't travel is made of one of these but by its size.
+_SCALARS = frozenset((type(None), bool, int, float, complex, str, bytes))
 # Methods of texts, sets and numbers that answer yes or no: an object of the program in their place could always say yes.
 _YES_OR_NO = {name for kind in (str, bytes, float) for name in dir(kind) if name.startswith(("is", "startswith", "endswith"))}
 _YES_OR_NO |= {name for name in dir(frozenset) if name.startswith("is")}
@@ -43,6 +43,12 @@ class Untestable(BaseException):
     """The test itself can't be run."""
 
 
+def _is_of_a_value(function: object) -> bool:
+    """Whether a function is a method of some value, such as one that came from the program."""
+    of = getattr(function, "__self__", None)
+    return of is not None and not isinstance(of, type | ModuleType)
+
+
 class Session:
     """One program, as the judge sees it.
 
@@ -54,7 +60,8 @@ class Session:
         self._functions: list[Any] = []
         self._handles: dict[int, Handle] = {}
         self._exceptions: dict[tuple[str, type[Exception]], type[Exception]] = {}
-        self._gave_much = False
+        self._gave = False
+        self._gave_parts = False
         self._answers = False
         self.breach = ""
         self.untestable = ""
@@ -65,12 +72,13 @@ class Session:
         self.breach = self.breach or reason
         return Breach(self.breach)
 
-    def blame(self, reason: str) -> BaseException:
+    def blame(self, reason: str, *, of_size: bool = False) -> BaseException:
         """Record that the test has something to hand over that no program can get. Returns the exception to raise.
 
-        The test is at fault, unless the program may have made it: it then would choose that its label is unknown.
+        The test is at fault, unless the program may have made it: it then would choose that its label is unknown. of_size: it is too large
+        or too deep, as any number from the program can have made it.
         """
-        if self._answers or self._gave_much:
+        if self._answers or self._gave_parts or (of_size and self._gave):
             return self.refuse(f"the program would get {reason}")
         self.untestable = self.untestable or f"it hands the program {reason}"
         return Untestable(self.untestable)
@@ -80,8 +88,12 @@ class Session:
         if self.breach:
             raise Breach(self.breach)
         table: list[Any] = []
-        result = self._request(self._encoded((operation, kwargs or None, *args), table), table)
-        self._gave_much |= operation not in ("defined", "name") and isinstance(result, _PARTS)
+        request = self._encoded((operation, kwargs or None, *args), table)
+        # also where it raises, or changes an argument
+        self._gave |= operation not in ("defined", "name")
+        result = self._request(request, table)
+        self._gave |= operation == "name" and type(result) is not Handle
+        self._gave_parts |= operation not in ("defined", "name") and type(result) not in _SCALARS
         return result
 
     def await_load(self) -> None:
@@ -112,9 +124,7 @@ class Session:
 
     def _receive(self, table: list[Any]) -> tuple[Any, ...]:
         try:
-            received = self._wire.receive()
-            self._gave_much |= len(received) > _MUCH
-            message = decode(received, list(table), self._resolve)
+            message = decode(self._wire.receive(), list(table), self._resolve)
         except WireClosed:
             raise self._program_ended() from None
         except (Malformed, UnexpectedData) as error:
@@ -155,11 +165,12 @@ class Session:
     def _call_back(self, message: tuple[Any, ...]) -> None:
         match message:
             case ("callback", function, tuple(args), dict(kwargs)) if any(function is known for known in self._functions):
-                self._gave_much = True
+                self._gave = self._gave_parts = True
                 try:
                     answer: tuple[Any, ...] = ("value", function(*args, **kwargs))
                 except Exception as error:
-                    answer = ("error", f"{type(error).__name__}: {error}")
+                    names = tuple(kind.__name__ for kind in type(error).__mro__ if vars(builtins).get(kind.__name__) is kind)
+                    answer = ("error", names, f"{type(error).__name__}: {error}")
             case _:
                 raise self.refuse("the program broke the protocol")
         self._answers = True
@@ -174,7 +185,7 @@ class Session:
         try:
             return encode(message, table, self._refer)
         except Unencodable as error:
-            raise self.blame(str(error)) from None
+            raise self.blame(str(error), of_size=True) from None
 
     def _exception(self, names: tuple[Any, ...], args: tuple[Any, ...], text: str) -> Exception:
         """The exception to raise here: of the nearest builtin class, or of a class derived from it with the name of the program's own."""
@@ -205,8 +216,9 @@ class Session:
         for number, known in enumerate(self._functions):
             if known is value:
                 return b"J", number, ""
-        if (why := refusal(value, TEST_FILE)) and self._answers:
-            raise self.refuse(f"the program had a function of the test give it {why}")
+        why = refusal(value, TEST_FILE)
+        if why and (self._answers or (self._gave_parts and _is_of_a_value(value))):
+            raise self.refuse(f"the program had the test give it {why}")
         if why:
             self.untestable = self.untestable or f"it hands the program a function that reads what it should not, {why}"
             raise Untestable(self.untestable)
@@ -310,9 +322,6 @@ class Handle:
     __contains__ = _refusing("contents")
     __enter__ = __exit__ = _refusing("context")
 
-
-# What the test may have put into something that it can't hand over.
-_PARTS = (*MUTABLE, tuple, frozenset, type, Handle)
 
 # Arithmetic is refused too: it would show the program an expected value, and the test would compare the program's own answer with itself.
 for _operator in (*_UNARY, *(side + name for name in _BINARY for side in ("", "r", "i"))):

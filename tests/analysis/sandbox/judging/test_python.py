@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -259,6 +260,77 @@ def test_a_check_function_that_the_test_calls_is_called_once(sandbox: PythonSand
     test = "calls = []\ndef check(candidate):\n    calls.append(candidate(1))\n    assert calls == [2]\ncheck(f)"
     assert sandbox.check("def f(x): return 2", test, "f").label
     assert sandbox.check("def f(x): return 2", test.replace("check(f)", "for g in [f]:\n    check(g)"), "f").label
+
+
+SCAN = """
+import ctypes, os, re
+def f(x):
+    libc, (read, write), found = ctypes.CDLL(None, use_errno=True), os.pipe(), set()
+    start = id([]) & ~4095
+    for page in range(start - (64 << 20), start + (64 << 20), 4096):
+        # a page that is not there gives an error, and no crash
+        if libc.write(write, ctypes.c_void_p(page), ctypes.c_size_t(4096)) == 4096:
+            found.update(re.findall(rb"TOKEN-[0-9a-f]{32}-END", os.read(read, 4096)))
+    return sorted(each.decode() for each in found)
+"""
+
+
+def test_a_program_reads_no_other_program_in_its_memory(sandbox: PythonSandbox) -> None:
+    token = f"TOKEN-{secrets.token_hex(16)}-END"
+    # as long as real ones are: what is short is soon written over
+    program = f"def f(x): return {token!r}\n" + "# a line that says what the next one does\n" * 10_000
+    assert sandbox.check(program, "assert f(1)[:5] == 'TOKEN'").label
+    assert sandbox.check(SCAN, "assert f(1) == []", limits=Limits(cpu_s=30)).reason == ""
+
+
+@pytest.mark.parametrize(
+    "helper", ["from math import *", "exec('def isclose(a, b): return a == b')", "globals()['isclose'] = lambda a, b: a == b"]
+)
+def test_a_helper_that_a_test_binds_in_whatever_way_is_the_tests(sandbox: PythonSandbox, helper: str) -> None:
+    program = "def f(x): return 0.1\ndef isclose(*a, **k): return True"
+    assert sandbox.check(program, f"{helper}\nassert isclose(f(1), 0.5)").label is False
+    assert sandbox.check(program, f"{helper}\nassert isclose(f(1), 0.1)").label
+
+
+@pytest.mark.parametrize(
+    ("program", "test"),
+    [
+        ("def f(x): return 1 << 25", "n = f(1)\nassert f('a' * n) == 2"),
+        ("def f(x): return 1 << 28", "n = f(1)\nf(1 << n)"),
+        ("def f(x): return 'x' * 1000", "f(f(1) * 100_000)"),
+        ("def f(x): raise ValueError('x' * 500)", "try: f(1)\nexcept ValueError as e: f(str(e) * 100_000)"),
+        ("def f(x): return range(3)", "f(iter(f(1)))"),
+        ("import datetime\ndef f(x): return datetime.date.today()", "f(f(1).isoformat)"),
+        (
+            "def f(grid):\n    while grid and type(grid[0]) is list: grid = grid[0]\n"
+            "    for _ in range(150): grid.insert(0, []); grid = grid[0]",
+            "grid = [[0, 1], [1, 0]]\nf(grid)\nf(grid)\nf(grid)",
+        ),
+    ],
+)
+def test_what_a_program_makes_the_test_hand_over_is_the_programs_failure(sandbox: PythonSandbox, program: str, test: str) -> None:
+    assert sandbox.check(program, test).label is False
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "OPS = {'f': str.format}\nf(lambda t: OPS['f'](t, 1))",
+        "OPS = [getattr]\nf(lambda o, k: OPS[0](o, k))",
+        "render = str.format\nf(lambda t, *a: render(t, *a))",
+        "import operator\nag = operator.attrgetter\nf(lambda o, k: ag(k)(o))",
+        "class R:\n    fmt = str.format\n    def show(self, t): return self.fmt(t, self)\nf(R().show)",
+        "def g(x):\n    yield x\nf(g)",
+    ],
+)
+def test_a_reader_that_a_function_of_the_test_holds_is_not_handed_over(sandbox: PythonSandbox, test: str) -> None:
+    assert sandbox.check("def f(g): return 1", test).outcome is ProgramOutcome.NOT_JUDGEABLE
+
+
+def test_an_error_of_a_function_of_the_test_has_its_class_in_the_program(sandbox: PythonSandbox) -> None:
+    program = "def f(g):\n    try: return g('x')\n    except ValueError: return 2\n"
+    assert sandbox.check(program, "assert f(int) == 2").label
+    assert sandbox.check(program, "class Mine(ValueError): pass\ndef g(x): raise Mine(x)\nassert f(g) == 2").label
 
 
 def test_one_program_leaves_nothing_for_the_next(sandbox: PythonSandbox) -> None:
