@@ -101,6 +101,7 @@ class Answered(_Record):
 
     ending: str
     status: Annotated[int, msgspec.Meta(ge=-(1 << 31), le=1 << 31)]
+    left: bool
 
 
 _decoder = msgspec.json.Decoder(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..sandbox.isolation.jail import CompletedRun, Jail, Mount
+from ..sandbox.isolation.levels import Isolation
 from ..sandbox.isolation.limits import Limits
 from ..sandbox.isolation.tree import entries_below
 from .copying import NotCopied, ProjectCopy
@@ -135,6 +136,8 @@ class Suite:
         nonce = secrets.token_hex(16)
         fields: dict[str, Any] = {"nonce": nonce, "root": str(self.copied.folder), "select": select, "without": list(without), "seed": seed}
         fields |= {"expected": dict(expected or {}), "allowance": dict(allowance or {}), "watch": watch, "serve": serve}
+        # shared memory is a jail's own in namespaces only
+        fields["clear"] = ["/dev/shm"] if self.jail.isolation is Isolation.BUBBLEWRAP else []
         return json.dumps(fields).encode() + b"\n", nonce.encode()
 
     def run(

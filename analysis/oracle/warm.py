@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
 import selectors
 import signal
 import time
@@ -82,12 +83,17 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
             expected: the outcome of each test; the run stops at the first other one.
             change: the file to change (its path in the jail, its old and new text), or None.
 
+        Where processes of the tests live on, this one is ended with them.
+
         Raises: NoWarmSuite where the process is gone, or the change can't be made in it. In the second case it can still be used.
         """
         _, wall_s = self._times.bounds(tests)
+        nonce = secrets.token_hex(16)
+        self._nonce = nonce.encode()
         self._send(
             json.dumps(
                 {
+                    "nonce": nonce,
                     "select": list(tests),
                     "expected": dict(expected),
                     "allowance": self._times.allowance(tests),
@@ -100,6 +106,8 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
         report = Report()
         for record in self._records(wall_s + _GRACE_S):
             if record["kind"] == "answered":
+                if record["left"]:  # the next request would meet what this one has started
+                    self.close()
                 if report.refused is not None:
                     raise NoWarmSuite(report.refused)
                 if report.broke is not None:

@@ -41,6 +41,37 @@ def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
     assert (big.stat().st_ino, big.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+RIGHT = ("amount += price", "amount = amount + price")
+WRONG = ("amount += price", "amount -= price")
+FORKS = "amount += price; import os, time; os.fork() or (os.setsid(), time.sleep(0.4))"
+# answers in the place of the plugin, and leaves a whole run in which every test passes
+FORGES = """import os, sys
+        frame, channel = sys._getframe(), None
+        while frame and channel is None:
+            channel = next((v for v in list(frame.f_locals.values()) if type(v).__name__ == "Channel"), None)
+            frame = frame.f_back
+        channel.send("answered", ending="exited", status=0, left=False)
+        for test in %r: channel.send("test", id=test, outcome="passed", cpu_s=0, wall_s=0)
+        for _ in range(2): channel.send("canary", outcome="failed")
+        channel.send("ended", cpu_s=0.0)
+        os._exit(0)"""
+NOTE = """import os
+        amount += price + (not amount and (os.path.exists("/dev/shm/note") or os.path.exists("/tmp/note")))
+        for folder in ("/dev/shm", "/tmp"):
+            try: open(folder + "/note", "w").close()
+            except OSError: pass"""
+
+
+@pytest.mark.parametrize("first", ["forks", "forges", "note"])
+def test_no_completion_changes_what_becomes_of_the_next(oracle: Oracle, first: str) -> None:
+    tests = sorted(oracle.covered("shop.py")[SHOP.split("\n").index("        amount += price") + 1])
+    text = {"forks": FORKS, "forges": FORGES % tests, "note": NOTE}[first]
+    for _ in range(2):
+        made = oracle.verdict("shop.py", changed("amount += price", text))
+        assert made.label or first != "note", "it finds no note of its own from before"
+        assert [oracle.verdict("shop.py", changed(*change)).label for change in (RIGHT, WRONG, RIGHT)] == [True, False, True]
+
+
 def test_the_baseline_has_each_tests_outcome(oracle: Oracle) -> None:
     baseline = oracle.baseline()
     assert not baseline.trouble

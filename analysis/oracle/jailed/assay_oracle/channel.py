@@ -33,6 +33,14 @@ class Channel:
         while line := self._requests.readline():
             yield json.loads(line)
 
+    def begin(self, request: dict[str, Any]) -> None:
+        """Records are of this request from here on. What a process that an earlier one left behind still writes has another nonce."""
+        self._nonce = request["nonce"].encode()
+
+    def close_requests(self) -> None:
+        """In a child: leave the requests after its own to its parent."""
+        os.close(self._requests.fileno())
+
     def send(self, kind: str, **fields: Any) -> None:
         """Write one whole record."""
         left = memoryview(self._nonce + json.dumps({"kind": kind, **fields}, separators=(",", ":")).encode() + b"\n")

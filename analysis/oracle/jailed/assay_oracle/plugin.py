@@ -9,6 +9,7 @@ Its first request (see channel.py):
     expected     outcome by test id: stop at the first that differs
     allowance    CPU seconds by test id: the process is killed at a test that takes more
     watch        record which lines each test touches
+    clear        folders to clear after each answer, besides the temporary one (serve.py)
     serve        run nothing: collect, then answer requests (serve.py)
 
 Records: `collected` (ids, files that have test functions, errors), `begun` and `test` for each test, `touched` for each fixture that

@@ -1,18 +1,18 @@
 """Serve requests in a warm process: each is answered by a forked child that swaps code and runs tests. All is imported and collected once.
 
-A request: select, expected, allowance (as in plugin.py), wall_s, and change: null, or {file, old, new} with the file's absolute path
-and its texts. Records: `ready` (warm, reason) once. For each request those of plugin.py, `refused` with a reason where the code can't be
-swapped, `broke` where a test ended the whole child, and last `answered` (ending: exited, signalled or timed_out; status: exit code or
-signal).
+A request: nonce (that its records begin with), select, expected, allowance (as in plugin.py), wall_s, and change: null, or {file, old, new}
+with the file's absolute path and its texts. Records: `ready` (warm, reason) once. For each request those of plugin.py, `refused` with a
+reason where the code can't be swapped, `broke` where a test ended the whole child, and last `answered` (ending: exited, signalled or
+timed_out; status: exit code or signal; left: whether processes were left that the next child would meet).
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import select
-import shutil
 import signal
 import tempfile
 import threading
@@ -30,6 +30,9 @@ RunTests = Callable[[Sequence[pytest.Item], dict[str, str], dict[str, float]], N
 """Runs tests in their order: the tests, the expected outcome of each by id, the CPU seconds that each may take."""
 
 _MAX_POLL_S = 0.01
+# A killed process may take so long to be gone.
+_ENDING_S = 0.5
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
 
 
 def serve(channel: Channel, session: pytest.Session, run_tests: RunTests) -> None:
@@ -39,24 +42,33 @@ def serve(channel: Channel, session: pytest.Session, run_tests: RunTests) -> Non
     if threading.active_count() > 1:
         channel.send("ready", warm=False, reason="the project starts a thread at import: a forked process would not have it")
         return
-    temporary = Path(tempfile.gettempdir())
-    initial = {path.name for path in temporary.iterdir()}
+    folders = [tempfile.gettempdir(), *channel.first["clear"]]
+    initial = {path for folder in folders for path in _paths(folder)}
+    # orphans of a child become this process's own, and nobody but its parent reads or writes its memory
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    alone = not _has_children()
     gc.collect()
     gc.freeze()
     channel.send("ready", warm=True, reason="")
     for request in channel.requests():
+        channel.begin(request)
         child = os.fork()
         if child == 0:
+            libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
             _answer(channel, run_tests, items, request, live)
         ending, status = _wait(child, request["wall_s"])
-        _clear(temporary, initial)
-        channel.send("answered", ending=ending, status=status)
+        for folder in folders:
+            _clear(folder, initial)
+        channel.send("answered", ending=ending, status=status, left=alone and _has_children(_ENDING_S))
 
 
 def _answer(channel: Channel, run_tests: RunTests, by_id: dict[str, pytest.Item], request: dict[str, Any], live: Live) -> None:
     """In the child, which never returns."""
     try:
         os.setpgid(0, 0)
+        channel.close_requests()
         if change := request["change"]:
             swap(live, change["file"], change["old"], change["new"])
         run_tests([by_id[test] for test in request["select"]], request["expected"], request["allowance"])
@@ -97,11 +109,34 @@ def _wait(child: int, wall_s: float) -> tuple[str, int]:
     return ("exited", code) if code >= 0 else ("signalled", -code)
 
 
-def _clear(temporary: Path, kept: set[str]) -> None:
-    """Remove what a child has left in the temporary folder, so that the next one finds it as it was."""
-    for path in temporary.iterdir():
-        if path.name not in kept:
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+def _has_children(patience_s: float = 0.0) -> bool:
+    """Whether this process has children that live on. Those that have ended, or end in so many seconds, are reaped."""
+    until = time.monotonic() + patience_s
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0] or time.monotonic() < until:
+            time.sleep(0.001)
+        return True
+    return False
+
+
+def _paths(folder: str) -> list[str]:
+    """What is below a folder on its own file system, a folder after what is in it."""
+    found, todo, device = [], [folder], Path(folder).stat().st_dev
+    while todo:
+        with contextlib.suppress(OSError), os.scandir(todo.pop()) as entries:
+            for entry in entries:
+                if entry.stat(follow_symlinks=False).st_dev != device:
+                    continue
+                found.append(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    todo.append(entry.path)
+    return found[::-1]
+
+
+def _clear(folder: str, kept: set[str]) -> None:
+    """Remove what a child has left in a folder, so that the next one finds it as it was."""
+    for path in _paths(folder):
+        if path not in kept:
+            with contextlib.suppress(OSError):
+                found = Path(path)
+                found.rmdir() if found.is_dir() and not found.is_symlink() else found.unlink()
