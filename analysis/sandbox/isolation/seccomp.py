@@ -30,6 +30,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "add_key": (248, 217),
     "adjtimex": (159, 171),
     "bpf": (321, 280),
+    "chdir": (80, 49),
     "chmod": (90, None),
     "chown": (92, None),
     "chroot": (161, 51),
@@ -41,11 +42,13 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "execve": (59, 221),
     "execveat": (322, 281),
     "fanotify_init": (300, 262),
+    "fchdir": (81, 50),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
     "fchmodat2": (452, 452),
     "fchown": (93, 55),
     "fchownat": (260, 54),
+    "fcntl": (72, 25),
     "file_setattr": (469, 469),
     "finit_module": (313, 273),
     "fork": (57, None),
@@ -226,7 +229,8 @@ ATTRIBUTES = (
 # what Landlock lets a program learn of files that it may not read: the names of what changes in a folder, attributes, where a link leads
 WATCHES = ("inotify_init", "inotify_init1", "inotify_add_watch")
 READ_ATTRIBUTES = ("getxattr", "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat")
-READ_LINKS = ("readlink", "readlinkat")
+# Entering a folder by a link tells where that leads.
+READ_LINKS = ("readlink", "readlinkat", "chdir", "fchdir")
 # change limits and priorities of a process; the number is that of the argument with its id
 OF_A_PROCESS = {
     "prlimit64": 0,
@@ -243,7 +247,10 @@ OF_ONE_PROCESS = {"setpriority": 0, "ioprio_set": 1}
 CLONE_THREAD = 0x00010000
 CLONE_NAMESPACES = 0x7E020080
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+# ways to fake input on a terminal, and to have others signalled when a file is ready (TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP)
+IOCTLS = (0x5412, 0x541C, 0x8901, 0x8902)
+# the same by F_SETOWN, F_SETSIG, F_SETOWN_EX; F_SETLEASE, which lets others wait; F_NOTIFY, which tells of what changes in a folder
+FCNTLS = (8, 10, 15, 1024, 1026)
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SIGKILL_PROCESS, ALLOW, ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 
@@ -298,10 +305,17 @@ def _filter(refused: Iterable[str], rules: Sequence[tuple[str, Sequence[bytes]]]
     return b"".join([*parts, _PERMITTED])
 
 
+def _none_of(index: int, values: Sequence[int]) -> list[bytes]:
+    """Instructions that refuse some values of an argument."""
+    last = len(values) - 1
+    found = (_instruction(_EQUAL, value, last - number, int(number == last)) for number, value in enumerate(values))
+    return [_argument(index), *found, _refusal(errno.EPERM)]
+
+
 def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
     """Rules on a call's arguments.
 
-    They refuse new namespaces, processes, shared anonymous memory, pairs of sockets that reach others, and input faked on a terminal.
+    They refuse new namespaces, processes, shared anonymous memory, pairs of sockets that reach others, and some of ioctl and fcntl.
     """
     clone = [_argument(0), _instruction(_ANY_BIT, CLONE_NAMESPACES, 0, 1), _refusal(errno.EPERM)]
     if not fork:
@@ -317,14 +331,14 @@ def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
         # a datagram socket of a pair could send to any socket that has a path
         *(_argument(1), _instruction(_AND, SOCKET_TYPES), _instruction(_EQUAL, SOCK_STREAM, 1, 0), _refusal(errno.EPERM)),
     ]
-    typing = [_argument(1), _instruction(_EQUAL, TIOCSTI, 1, 0), _instruction(_EQUAL, TIOCLINUX, 0, 1), _refusal(errno.EPERM)]
     return [
         ("clone", [*clone, _PERMITTED]),
         # its flags lie in memory, where no filter can read them; without it the C library uses clone
         ("clone3", [_refusal(errno.ENOSYS)]),
         ("mmap", [*shared, _PERMITTED]),
         ("socketpair", [*pair, _PERMITTED]),
-        ("ioctl", [*typing, _PERMITTED]),
+        ("ioctl", [*_none_of(1, IOCTLS), _PERMITTED]),
+        ("fcntl", [*_none_of(1, FCNTLS), _PERMITTED]),
     ]
 
 

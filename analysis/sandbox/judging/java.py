@@ -132,7 +132,7 @@ class JavaSandbox:
             self._classes = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="assay-java-")))
             self._classes.chmod(0o755)
             # in its own folder: javac takes classes, and what processes annotations, from the current one
-            javac = [self._jdk.tool("javac"), "-proc:none", "-d", self._classes, *sorted(SOURCES.glob("*.java"))]
+            javac: list[str | Path] = [self._jdk.tool("javac"), "-proc:none", "-d", self._classes, *sorted(SOURCES.glob("*.java"))]
             subprocess.run(javac, check=True, capture_output=True, cwd=self._classes)
             self._compilers: queue.SimpleQueue[WarmProcess] = queue.SimpleQueue()
             for _ in range(workers):

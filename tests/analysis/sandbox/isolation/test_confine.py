@@ -51,6 +51,11 @@ BEYOND = [
     "resource.setrlimit(resource.RLIMIT_NOFILE, (100000, 100000)) if os.getuid() else open('/')",
     "bytearray(1 << 30)",
     "os.rename('/usr/bin/env', '/usr/bin/assay-env')",
+    "os.chdir('/usr')",
+    "fcntl.fcntl(0, fcntl.F_SETOWN, os.getppid())",
+    "fcntl.fcntl(0, 10, signal.SIGKILL)",
+    "fcntl.ioctl(0, 0x8901, b'0000')",
+    "fcntl.fcntl(os.open(os.__file__, os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)",
 ]
 
 
@@ -63,7 +68,7 @@ import os, sys
 from pathlib import Path, PosixPath
 from assay.analysis.sandbox.isolation.confine import confine
 from assay.analysis.sandbox.isolation.limits import Limits
-import ctypes, decimal, json, mmap, resource, signal, socket, threading
+import ctypes, decimal, fcntl, json, mmap, resource, signal, socket, threading
 def attempt(what):
     try: print('got', what(), flush=True)
     except BaseException as error: print('refused', type(error).__name__, flush=True)
