@@ -22,6 +22,10 @@ _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<
 _STRING, _ARRAY = 8, 9
 _MAX_DIMENSIONS = 4
 _MAX_KEY_BYTES = 65_535
+# Far more than models have, of metadata keys and of tensors.
+_MAX_ENTRIES = 100_000
+# llama.cpp aborts where there are more layers, or none.
+_MAX_BLOCKS = 512
 _DEFAULT_ALIGNMENT = 32
 # llama.cpp reads the arrays of _OF_EACH_TOKEN by the length of _TOKENS, and aborts where a token occurs twice.
 _TOKENS = "tokenizer.ggml.tokens"
@@ -180,12 +184,17 @@ def parse_header(data: mmap.mmap | bytes, path: Path) -> GGUFHeader:
     version = _version(data, path)
     reader.position = 8
     tensors, pairs = reader.scalar("<Q"), reader.scalar("<Q")
+    if max(tensors, pairs) > _MAX_ENTRIES:
+        raise DamagedModel(path, f"it has {pairs:,} metadata keys and {tensors:,} tensors, and models have at most {_MAX_ENTRIES:,}")
     metadata, tokenizer = _metadata(reader, pairs)
     if not isinstance(metadata.get("general.architecture"), str):
         raise DamagedModel(path, "general.architecture is missing from the metadata")
     alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
     if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
         raise DamagedModel(path, f"general.alignment is {alignment!r}, not a power of two")
+    blocks = metadata.get(f"{metadata['general.architecture']}.block_count", 1)
+    if isinstance(blocks, int) and not 1 <= blocks <= _MAX_BLOCKS:
+        raise DamagedModel(path, f"it has {blocks:,} layers, and llama.cpp takes 1 to {_MAX_BLOCKS}")
     counts, end = _tensors(reader, tensors)
     size = -(-reader.position // alignment) * alignment + end if tensors else reader.position
     if size > len(data):

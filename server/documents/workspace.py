@@ -15,6 +15,8 @@ from urllib.parse import unquote_to_bytes
 from lsprotocol import types
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?([^?#]*)", re.DOTALL)  # scheme, authority, path: RFC 3986, appendix B
+# JSON can hold these.
+_UNUSABLE = re.compile(r"[\x00\ud800-\udfff]")
 _DRIVE = re.compile(r"/[A-Za-z]:(?=/|$)")
 # In VS Code the URI of a notebook's cell has the second scheme, the path of the notebook, and a fragment.
 _FILE_SCHEMES = ("file", "vscode-notebook-cell")
@@ -49,6 +51,16 @@ def roots_of(params: types.InitializeParams) -> Roots:
     if params.root_path and Path(params.root_path).is_absolute():
         return _roots([Path(os.path.normpath(params.root_path))])
     return Roots()
+
+
+def leave_out_unusable(params: types.InitializeParams) -> None:
+    """Take out the folders whose names no file can have: pygls and Python's own functions fail on them."""
+    folders = params.workspace_folders or []
+    params.workspace_folders = [folder for folder in folders if not _UNUSABLE.search(folder.uri + folder.name)]
+    if _UNUSABLE.search(params.root_uri or ""):
+        params.root_uri = None
+    if _UNUSABLE.search(params.root_path or ""):
+        params.root_path = None
 
 
 def root_of(uri: str, roots: Roots) -> Path | None:

@@ -14,7 +14,10 @@ _MAX_VALUE = 1_000
 
 
 def outline(body: bytes) -> dict[str, Any]:
-    """The fields `id`, `method` and `jsonrpc` of a message whose brackets are closed, however deep they are; else none of them."""
+    """The fields `id`, `method` and `jsonrpc` of a message whose brackets are closed, however deep they are; else none of them.
+
+    A field that is too long is None.
+    """
     found: dict[str, Any] = {}
     depth, before, last = 0, b"", b""
     for match in _PIECE.finditer(body):
@@ -23,9 +26,9 @@ def outline(body: bytes) -> dict[str, Any]:
             depth += 1
         elif piece in b"}]":
             depth -= 1
-        elif depth == 1 and last == b":" and before in _OUTLINED and len(piece) <= _MAX_VALUE:
+        elif depth == 1 and last == b":" and before in _OUTLINED:
             try:
-                found[_OUTLINED[before]] = json.loads(piece)
+                found[_OUTLINED[before]] = json.loads(piece) if len(piece) <= _MAX_VALUE else None
             except ValueError:
                 return {}
         before, last = last, piece

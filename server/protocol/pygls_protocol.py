@@ -30,6 +30,7 @@ from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCRe
 
 from ..documents.documents import Change, Document, Documents, OutOfSync, Splice
 from ..documents.notebooks import Notebooks
+from ..documents.workspace import leave_out_unusable
 from . import keystroke_messages as sync
 from .outline import is_deeper, outline
 
@@ -96,6 +97,8 @@ class Protocol(LanguageServerProtocol):
             self._follow(message)
             return
         self._ending = self._ending or method == types.SHUTDOWN
+        if method == types.INITIALIZE:
+            leave_out_unusable(message.params)
         self.handle_message(message)
 
     def structured(self, params: Any, kind: type[T]) -> T:
@@ -293,7 +296,7 @@ class Protocol(LanguageServerProtocol):
 
     def _malformed(self, data: dict[str, Any], error: JsonRpcException) -> None:
         method = data.get("method")
-        if method is None:
+        if "method" not in data:
             self._handle_response(data["id"], None, error.to_response_error())
             return
         if "id" in data:
@@ -302,6 +305,13 @@ class Protocol(LanguageServerProtocol):
             logger.warning("A notification could not be read: %s", error)
         if method in sync.CHANGES:
             self.lose(_uri(data), "a change could not be read")
+
+    def _send_data(self, data: Any) -> None:
+        params = getattr(data, "params", None)
+        if isinstance(params, types.ShowMessageParams | types.ShowMessageRequestParams):
+            # VS Code makes links of "[text](address)", and the names in a message may come from a project.
+            params.message = params.message.replace("](", "] (")
+        super()._send_data(data)
 
     def _refuse(self, number: str | int | None, error: JsonRpcException) -> None:
         # a plain dictionary, because the converter leaves out an id of null

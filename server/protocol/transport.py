@@ -43,15 +43,23 @@ class Transport(Protocol):
 
 
 def body_length(header: bytes) -> int:
-    """The length of the body. header: its lines up to the empty one. Raises FramingError."""
-    for line in header.split(b"\r\n"):
+    """The length of the body. header: its lines up to the empty one. Raises FramingError.
+
+    A line that the protocol does not have is refused: a web page can have a browser send a message as the body of an HTTP request.
+    """
+    length: int | None = None
+    for line in header.rstrip(b"\r\n").split(b"\r\n"):
         name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length":
-            digits = value.strip()
-            if _LENGTH(digits) and int(digits) <= _MAX_BODY:
-                return int(digits)
-            raise FramingError(f"Content-Length: {digits[:40]!r} is not a length")
-    raise FramingError(f"a header without Content-Length: {header[:80]!r}")
+        field, digits = name.strip().lower(), value.strip()
+        if field not in (b"content-length", b"content-type"):
+            raise FramingError(f"a header has only Content-Length and Content-Type, and this one has {line[:80]!r}")
+        if field == b"content-length":
+            if not _LENGTH(digits) or int(digits) > _MAX_BODY:
+                raise FramingError(f"Content-Length: {digits[:40]!r} is not a length")
+            length = int(digits)
+    if length is None:
+        raise FramingError(f"a header without Content-Length: {header[:80]!r}")
+    return length
 
 
 class ThreadTransport:

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-from pathspec import GitIgnoreSpec
 
 from ...inference.regular_file import read_regular_file
+from .pattern import Pattern, pattern_of
 
 GITIGNORE, GIT = ".gitignore", ".git"
 _ASKED_S = 5.0
 # A project's rules may come from anywhere. What goes beyond these counts as if it were not there.
 _MAX_BYTES = 1 << 20
+# All that hold in one folder together.
 _MAX_PATTERNS = 5_000
-# Each further star multiplies the time of a match by the length of the name: with four, one name may take a second.
-_MAX_STARS = 3
-# But for those that mean "in any folder" and "all below".
-_ANYWHERE = re.compile(r"^!?(?:\*\*/)?(.*?)(?:/\*\*)?\s*$", re.DOTALL)
 
 # The folder that patterns count from, and the patterns; those of an inner folder come later and count more.
-Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
+Rules = tuple[tuple[Path, tuple[Pattern, ...]], ...]
 
 
 def rules_above(root: Path) -> Rules:
@@ -58,10 +52,11 @@ def with_rules_of(rules: Rules, folder: Path, names: Iterable[str]) -> Rules:
 
 def is_ignored(path: Path, rules: Rules, *, is_folder: bool) -> bool:
     """Whether git ignores a path. What is in an ignored folder is not asked for: git does not look there."""
-    for base, spec in reversed(rules):
-        found = spec.check_file(path.relative_to(base).as_posix() + "/" * is_folder).include
-        if found is not None:
-            return found
+    for base, patterns in reversed(rules):
+        relative = path.relative_to(base).as_posix()
+        for pattern in reversed(patterns):
+            if (is_folder or not pattern.is_of_folders) and pattern.matches(relative):
+                return pattern.ignores
     return False
 
 
@@ -89,24 +84,15 @@ def _with_excluded(rules: Rules, repository: Path) -> Rules:
 
 
 def _with_lines(rules: Rules, base: Path, lines: Iterable[str]) -> Rules:
-    patterns: list[Any] = []  # of classes that changed from version to version
-    for line in islice(lines, _MAX_PATTERNS):
-        if not _is_quick(line):
-            continue
-        # Like git, go on without a pattern that is none; `re.error` is no ValueError.
-        with suppress(Exception):
-            patterns += GitIgnoreSpec.from_lines([line]).patterns
-    return (*rules, (base, GitIgnoreSpec(patterns))) if patterns else rules
-
-
-def _is_quick(pattern: str) -> bool:
-    """Whether a name can be matched in a moment, however it is made."""
-    found = _ANYWHERE.match(pattern)
-    return found is not None and found[1].replace("**/", "*").count("*") <= _MAX_STARS
+    free = _MAX_PATTERNS - sum(len(patterns) for _, patterns in rules)
+    patterns = tuple(islice(filter(None, map(pattern_of, lines)), free))
+    return (*rules, (base, patterns)) if patterns else rules
 
 
 def _lines_of(file: Path) -> list[str]:
+    """Its lines without those that hold a NUL, which no name can; none where it can't be read."""
     try:
-        return read_regular_file(file, _MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
+        lines = read_regular_file(file, _MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
     except OSError:
         return []
+    return [line for line in lines if "\0" not in line]

@@ -149,6 +149,32 @@ def test_each_contradiction_is_named(pairs: list[bytes], tensor: bytes, error: t
         parse_header(data, Path("model.gguf"))
 
 
+def blocks(count: int, kind: int = 4, form: str = "<I") -> bytes:
+    return pair("llama.block_count", kind, struct.pack(form, count))
+
+
+@pytest.mark.parametrize("count", [blocks(0), blocks(513), blocks(2**31 - 1), blocks(-1, 11, "<q"), blocks(2**64 - 1, 10, "<Q")])
+def test_a_number_of_layers_that_llama_cpp_would_abort_on_is_refused(count: bytes) -> None:
+    data = b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + ARCHITECTURE + count
+    with pytest.raises(DamagedModel, match=r"it has [-\d,]+ layers, and llama.cpp takes 1 to 512"):
+        parse_header(data, Path("model.gguf"))
+
+
+@pytest.mark.parametrize("count", [1, 512])
+def test_a_number_of_layers_that_llama_cpp_takes_is_read(count: int) -> None:
+    data = b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + ARCHITECTURE + blocks(count)
+    assert parse_header(data, Path("model.gguf")).number("llama.block_count", 0) == count
+
+
+@pytest.mark.parametrize(("tensors", "pairs"), [(0, 100_001), (100_001, 1)])
+def test_more_keys_or_tensors_than_any_model_has_are_not_read(tensors: int, pairs: int) -> None:
+    keys = b"".join(pair(f"k{number}", 4, bytes(4)) for number in range(pairs - 1))
+    each = b"".join(text(f"t{number}") + struct.pack("<IIQ", 0, 0, 0) for number in range(tensors))
+    data = b"GGUF" + struct.pack("<IQQ", 3, tensors, pairs) + ARCHITECTURE + keys + each + bytes(64)
+    with pytest.raises(DamagedModel, match=rf"it has {pairs:,} metadata keys and {tensors:,} tensors"):
+        parse_header(data, Path("model.gguf"))
+
+
 def test_a_vocabulary_that_llama_cpp_would_abort_on_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DamagedModel, match=r"1 of the vocabulary's 275 tokens stand in it twice"):
         read_header(write_tiny_gguf(tmp_path / "twice.gguf", TinyModel(pieces=(b"def",))))

@@ -96,6 +96,19 @@ async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_th
     assert no != yes
 
 
+async def test_the_name_of_a_project_makes_no_link_in_the_question(
+    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fitting: Calibrator
+) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
+    project = tmp_path / "[Trusted by the editor](command:workbench.action.quit)"
+    save(fitting, project / ".assay" / "calibrators" / "theirs.json")
+    async with client_of(answering_gguf) as client:
+        client.answers = False
+        await client.initialize(root=project)
+        asked = (await question(client))["params"]["message"]
+    assert "[Trusted by the editor] (command:workbench.action.quit)" in asked
+
+
 @pytest.mark.parametrize(
     "answer", [{"result": None}, {"error": {"code": -32601, "message": "no"}}, {"result": 7}, {"result": {"title": "?"}}]
 )

@@ -119,6 +119,49 @@ async def test_a_message_that_can_not_be_decoded_is_answered_under_its_id_and_th
         assert (await client.request("assay/status"))["state"] in ("loading", "ready")
 
 
+@pytest.mark.parametrize("known", ["", f', "params": {DEEP}'], ids=["whole", "deep"])
+async def test_a_request_whose_id_or_method_can_not_be_read_is_answered_all_the_same(tiny_gguf: Path, known: str) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        client.raw(f'{{"jsonrpc": "2.0", "id": {LONG}, "method": "assay/status"{known}}}'.encode())
+        with pytest.raises(RpcError) as refused:
+            await client.answer(None)
+        assert refused.value.code == -32700
+        client.raw(f'{{"jsonrpc": "2.0", "id": 77, "method": "{LONG}"{known}}}'.encode())
+        with pytest.raises(RpcError) as refused:
+            await client.answer(77)
+        assert refused.value.code in (-32700, -32601)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"rootPath": "/tmp/\ud800"},
+        {"rootPath": "/tmp/\0"},
+        {"rootUri": "file:///tmp/\ud800"},
+        {"workspaceFolders": [{"uri": "file:///tmp/\udfff", "name": "a"}, {"uri": "file:///tmp", "name": "\udfff"}]},
+    ],
+)
+async def test_a_folder_with_a_name_that_no_file_can_have_counts_as_none(answering_gguf: Path, named: dict[str, Any]) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}, **named})
+        client.notify("initialized", {})
+        client.open(URI, "a?")
+        assert len(await client.complete(URI, 0, 2)) == 1
+        assert await client.leave() == 0
+
+
+async def test_no_name_makes_a_link_in_a_message(tmp_path: Path) -> None:
+    link = "[x](command:workbench.action.quit)"
+    async with client_of(str(tmp_path / f"{link}.gguf")) as client:
+        await client.initialize(options={link: 1, "event": link})
+        client.change(f"file:///{link}.py", 1, {"text": ""})
+        for names in ("no suggestions", "lost track", "is no setting", "assay.event"):
+            said = (await client.heard("window/showMessage", names))["message"]
+            assert "[x] (command:" in said
+            assert link not in said
+
+
 async def test_a_message_at_any_depth_has_one_answer(tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         await client.initialize()

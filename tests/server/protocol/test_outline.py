@@ -28,6 +28,11 @@ def test_of_what_is_cut_off_or_no_message_nothing_is_known(body: bytes) -> None:
     assert outline(body) == {}
 
 
+@pytest.mark.parametrize("name", ["id", "method", "jsonrpc"])
+def test_a_field_that_is_too_long_is_there_but_unknown(name: str) -> None:
+    assert outline(f'{{"{name}": {"9" * 5_000}}}'.encode()) == {name: None}
+
+
 @pytest.mark.parametrize(("data", "depth"), [(1, 0), ([], 1), ({"a": 1}, 1), ([{"a": [[]]}], 4)])
 def test_the_depth_counts_lists_and_objects(data: object, depth: int) -> None:
     assert not is_deeper(data, depth)

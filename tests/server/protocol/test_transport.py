@@ -9,8 +9,9 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import cast
 
@@ -35,13 +36,36 @@ def test_the_length_is_found_whatever_the_case_and_the_other_headers() -> None:
         b"\r\n",
         b"Content-Length: x\r\n\r\n",
         b"Content-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n",
+        b"Content-Length: 2\r\nHost: 127.0.0.1\r\n\r\n",
         b"Content-Length: 99999999999\r\n\r\n",
         b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n",
     ],
 )
-def test_a_header_without_a_length_is_refused(header: bytes) -> None:
+def test_a_header_without_a_length_or_with_a_line_that_the_protocol_does_not_have_is_refused(header: bytes) -> None:
     with pytest.raises(FramingError):
         body_length(header)
+
+
+async def test_a_message_that_a_web_page_sends_over_http_ends_the_server_before_it_is_read(tmp_path: Path) -> None:
+    async with served_over_tcp(Path("none.gguf")) as (process, port):
+        with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+            model = f"http://127.0.0.1:{elsewhere.getsockname()[1]}"
+            options = {"model": model, "modelOptions": {"keyFile": __file__}, "log": {"path": str(tmp_path / "log.sqlite3")}}
+            params = {"processId": None, "rootUri": None, "capabilities": {}, "initializationOptions": options}
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"POST / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: %d\r\n" % (port, len(body)))
+            writer.write(b"Content-Type: text/plain;charset=UTF-8\r\nOrigin: https://a.example\r\n\r\n" + body)
+            with suppress(ConnectionError):
+                assert await asyncio.wait_for(reader.read(), 30) == b""
+            assert await asyncio.wait_for(process.wait(), 30) == 1
+            assert process.stderr is not None
+            assert b"this one has b'POST / HTTP/1.1'" in await process.stderr.read()
+            elsewhere.settimeout(0.5)
+            with pytest.raises(TimeoutError):  # no process of a model has come
+                elsewhere.accept()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -49,7 +73,8 @@ def test_a_header_without_a_length_is_refused(header: bytes) -> None:
     [
         (b"", ""),
         (b"hello\n", "the input ends inside a header: b'hello\\n'"),
-        (b"hello\r\n\r\n", "a header without Content-Length: b'hello"),
+        (b"hello\r\n\r\n", "a header has only Content-Length and Content-Type, and this one has b'hello'"),
+        (b"Content-Type: x\r\n\r\n", "a header without Content-Length: b'Content-Type"),
         (b"Content-Length: 1e9\r\n\r\n{}", "b'1e9' is not a length"),
         (b"Content-Length: 99\r\n\r\n{}", "the input ends after 2 of a message's 99 bytes"),
         (b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}", "9' is not a length"),
@@ -107,26 +132,38 @@ async def test_a_connection_that_ends_inside_a_message_is_told_from_one_that_end
         await anext(messages)
 
 
-async def test_one_client_is_served_over_tcp(tiny_gguf: Path) -> None:
+@asynccontextmanager
+async def served_over_tcp(model: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
+    """A server that waits for its client, and its port."""
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVE_TCP, str(tiny_gguf), stderr=pipe)
-    assert process.stderr is not None
-    port = re.search(rb"127.0.0.1:(\d+)", await asyncio.wait_for(process.stderr.readline(), 30))
-    assert port is not None
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(port[1]))
-    second, _ = await asyncio.open_connection("127.0.0.1", int(port[1]))
-    assert await second.read() == b""
-    for message in (
-        {"id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None, "rootUri": None}},
-        {"id": 2, "method": "shutdown"},
-        {"method": "exit"},
-    ):
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-    answers = await asyncio.wait_for(reader.read(), 30)
-    assert b'"inlineCompletionProvider"' in answers
-    assert b'"result": null' in answers
-    assert await asyncio.wait_for(process.wait(), 30) == 0
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVE_TCP, str(model), stderr=pipe)
+    try:
+        assert process.stderr is not None
+        port = re.search(rb"127.0.0.1:(\d+)", await asyncio.wait_for(process.stderr.readline(), 30))
+        assert port is not None
+        yield process, int(port[1])
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def test_one_client_is_served_over_tcp(tiny_gguf: Path) -> None:
+    async with served_over_tcp(tiny_gguf) as (process, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        second, _ = await asyncio.open_connection("127.0.0.1", port)
+        assert await second.read() == b""
+        for message in (
+            {"id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None, "rootUri": None}},
+            {"id": 2, "method": "shutdown"},
+            {"method": "exit"},
+        ):
+            body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+            writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        answers = await asyncio.wait_for(reader.read(), 30)
+        assert b'"inlineCompletionProvider"' in answers
+        assert b'"result": null' in answers
+        assert await asyncio.wait_for(process.wait(), 30) == 0
 
 
 async def _echoed(stdin: int, stdout: int, sent: Callable[[], object], read: Callable[[], bytes]) -> tuple[str, bytes]:

@@ -100,12 +100,30 @@ def test_a_file_of_rules_without_end_is_passed_over_at_once(tmp_path: Path, name
     assert list(listing(tmp_path).files) == ["a.py"]
 
 
-def test_a_pattern_that_takes_an_age_to_match_is_passed_over(tmp_path: Path) -> None:
-    write(tmp_path, "a" * 120 + ".py", "made.py")
-    write(tmp_path, ".gitignore", text="*a" * 12 + "b\n" + "made.py\n")
+@pytest.mark.parametrize(("name", "content"), [(".git", b"gitdir: a\0b\n"), (".git/commondir", b"a\0b\n"), (".gitignore", b"a\0.py\n")])
+def test_a_line_that_names_no_file_is_passed_over(tmp_path: Path, name: str, content: bytes) -> None:
+    write(tmp_path, "a.py", "hush.py")
+    if name == ".git/commondir":
+        write(tmp_path, ".git/info/exclude", text="hush.py\n")
+    (tmp_path / name).write_bytes(content)
+    assert list(listing(tmp_path).files) == (["a.py"] if name == ".git/commondir" else ["a.py", "hush.py"])
+
+
+def test_five_thousand_patterns_with_many_stars_are_matched_in_a_moment(tmp_path: Path) -> None:
+    long = "a" * 246 + ".py"
+    write(tmp_path, long, "made.py")
+    bombs = "".join(f"a*a*a*{'a' * 80}b{number}\n" for number in range(4_998))
+    write(tmp_path, ".gitignore", text="*a" * 12 + "b\n" + bombs + "made.py\n")
     began = time.monotonic()
-    assert list(listing(tmp_path).files) == ["a" * 120 + ".py"]
-    assert time.monotonic() - began < 5
+    assert list(listing(tmp_path).files) == [long]
+    assert time.monotonic() - began < 10
+
+
+def test_the_patterns_of_all_folders_above_are_limited_together(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "b/made.py")
+    write(tmp_path, ".gitignore", text="x\n" * 5_000)
+    write(tmp_path, "b/.gitignore", text="made.py\n")
+    assert list(listing(tmp_path).files) == ["a.py", "b/made.py"]
 
 
 def test_a_folder_that_takes_too_long_to_list_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
