@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 PROJECT_FOLDER = Path(".assay") / "calibrators"
 
 
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder. False where that can't be told: a name is too long, or a folder above can't be entered."""
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises there
+
+
 def project_of(path: Path) -> Path | None:
-    """The nearest folder at or above an absolute path that has calibrators of its own, or None."""
-    return next((folder for folder in (path, *path.parents) if (folder / PROJECT_FOLDER).is_dir()), None)
+    """The nearest folder at or above an absolute path that has calibrators of its own, or None. One that can't be looked at has none."""
+    return next((folder for folder in (path, *path.parents) if is_folder(folder / PROJECT_FOLDER)), None)
 
 
 def link_in(project: Path) -> Path | None:
-    """The first symbolic link on the way from a project's root folder to its calibrators, or None."""
-    return next((folder for folder in (project / PROJECT_FOLDER.parent, project / PROJECT_FOLDER) if folder.is_symlink()), None)
+    """The first symbolic link on the way from a project's root folder to its calibrators, or None. What can't be looked at is none."""
+    on_the_way = project / PROJECT_FOLDER.parent, project / PROJECT_FOLDER
+    return next((folder for folder in on_the_way if os.path.islink(folder)), None)  # noqa: PTH114 - Path.is_symlink may raise
 
 
 def project_with(file: Path) -> Path | None:

@@ -136,7 +136,7 @@ def files_of(origin: Origin, folder: Path) -> tuple[list[tuple[Path, os.stat_res
                         found.append((folder / item.name, item.stat(follow_symlinks=origin != "project")))
                     except OSError:
                         found.append((folder / item.name, None))
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no folder can have such a name
         return [], ""
     except OSError as error:
         raise CalibratorError(f"{folder}: can't be listed: {error.strerror}") from None

@@ -11,6 +11,7 @@ import json
 import math
 import types
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -28,6 +29,8 @@ DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 # Beyond it a float does not hold each whole number, and far beyond it none.
 _MAX_WHOLE = 2**53
+# Of a list of anything but numbers. No file of Assay's has nearly so many, and they are read in a moment.
+_MAX_ITEMS = 10_000
 _NAMES: dict[object, str] = {str: "string", bool: "boolean", int: "whole number", float: "number"}
 
 
@@ -35,7 +38,8 @@ def build(cls: type[T], value: object, variants: Variants | None = None) -> T:
     """An instance of the dataclass `cls` from decoded JSON.
 
     Every field must be there unless it has a default, and no other field may be. A field may be a str, bool, int up to 2^53, finite float,
-    Literal, dataclass, tuple[X, ...], tuple[X, Y], X | None, or a type that `variants` has.
+    Literal, dataclass, tuple[X, ...], tuple[X, Y], X | None, or a type that `variants` has. A list of anything but numbers has at most
+    10,000 items.
 
     Raises ValueError, "place: reason".
     """
@@ -76,13 +80,18 @@ def _build(kind: Any, value: object, place: str, variants: Variants) -> object:
 def _build_dataclass(kind: type, value: object, place: str, variants: Variants) -> object:
     if not isinstance(value, dict):
         _refuse(place, "must be an object", value)
-    fields = dataclasses.fields(kind)
-    required = {f.name for f in fields if f.default is dataclasses.MISSING}
-    for problem, found in (("missing", required - value.keys()), ("unknown field", value.keys() - {f.name for f in fields})):
+    types_of, required = _fields_of(kind)
+    for problem, found in (("missing", required - value.keys()), ("unknown field", value.keys() - types_of.keys())):
         if found:
             raise ValueError(f"{problem}: {', '.join(sorted(_join(place, name) for name in found))}")
-    hints = get_type_hints(kind)
-    return kind(**{f.name: _build(hints[f.name], value[f.name], _join(place, f.name), variants) for f in fields if f.name in value})
+    return kind(**{name: _build(of, value[name], _join(place, name), variants) for name, of in types_of.items() if name in value})
+
+
+@cache
+def _fields_of(kind: type) -> tuple[dict[str, Any], frozenset[str]]:
+    """The types of a dataclass's fields, and the fields that have no default. To look them up takes longer than to read an object."""
+    fields, hints = dataclasses.fields(kind), get_type_hints(kind)
+    return {f.name: hints[f.name] for f in fields}, frozenset(f.name for f in fields if f.default is dataclasses.MISSING)
 
 
 def _build_variant(classes: Mapping[str, type], value: object, place: str, variants: Variants) -> object:
@@ -97,6 +106,8 @@ def _build_variant(classes: Mapping[str, type], value: object, place: str, varia
 def _build_tuple(arguments: tuple[object, ...], value: object, place: str, variants: Variants) -> tuple[object, ...]:
     if not isinstance(value, list):
         _refuse(place, "must be a list", value)
+    if len(value) > _MAX_ITEMS and arguments[0] not in (int, float):
+        raise ValueError(f"{place or 'the document'}: a list of {len(value):,}, and at most {_MAX_ITEMS:,} are read")
     kinds = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else list(arguments)
     if len(kinds) != len(value):
         _refuse(place, f"must be a list of {len(kinds)}", value)

@@ -27,7 +27,7 @@ from watchdog.events import (
 
 from .calibrator import CalibratorError
 from .file_events import FileEvents
-from .project_folder import PROJECT_FOLDER, project_of
+from .project_folder import PROJECT_FOLDER, is_folder, project_of
 from .registry import Entry, Origin, Registry, files_of, read_entry, registry_of, why_left_out
 from .trust import Trust
 
@@ -108,13 +108,18 @@ class RegistryWatch:
         self._thread.join(_CLOSE_S)
 
     def _follow(self) -> None:
-        events = FileEvents(self._wake, _CHANGES)
+        events, is_told = FileEvents(self._wake, _CHANGES), False
         try:
             while not self._closed.is_set():
                 self._wake.clear()
                 began = time.monotonic()
-                events.follow([(folder, False) for folder in self._folders() if folder.is_dir()][:_MAX_WATCHES])
-                self._look()
+                try:
+                    events.follow([(folder, False) for folder in self._folders() if is_folder(folder)][:_MAX_WATCHES])
+                    self._look()
+                except Exception:  # one of our own must not end what follows all folders
+                    if not is_told:
+                        _log.exception("Calibrators can't be followed.")
+                    is_told = True
                 took = time.monotonic() - began
                 if self._wake.wait(max(LOOK_S, _REST * took)):
                     self._closed.wait(DEBOUNCE_S)
@@ -139,14 +144,17 @@ class RegistryWatch:
                 if error is not None:
                     _log.error("The calibrators of %s can't be followed.", path, exc_info=error)
                 root.found = found
-                self._on_found(path, found)
+                try:
+                    self._on_found(path, found)
+                except Exception:  # the other roots are still to be told of
+                    _log.exception("What is known of the calibrators of %s can't be told.", path)
         self._common = common
 
     def _found(self, path: Path | None, root: _Root, common: _Read) -> Found:
         if path is None:
             return Found(common.registry, None)
         if root.project is None:
-            root.project = _project_of(path)
+            root.project = project_of(path) or path
         project = root.project
         try:
             reason, is_open = why_left_out(project, lambda found: self._trust(path, found))
@@ -162,13 +170,6 @@ class RegistryWatch:
             registry = registry_of([*own.registry.entries, *common.registry.entries], [*own.registry.skipped, *common.registry.skipped])
         root.own = own
         return Found(registry, project, is_open)
-
-
-def _project_of(root: Path) -> Path:
-    try:
-        return project_of(root) or root
-    except OSError:  # a folder that can't be looked at has no calibrators
-        return root
 
 
 @dataclass(frozen=True, slots=True, eq=False)

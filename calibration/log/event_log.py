@@ -17,12 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self, get_args
-
-import msgspec
+from typing import NamedTuple, Self
 
 from ..data_folder import data_folder
 from .events import SCHEMA, Event, RequestEnded, Row
+from .row import KINDS, body_of, row_of
 
 FILE_NAME = "events.sqlite3"
 # Retention unless the user says otherwise: half a year, and about half a million events.
@@ -38,10 +37,12 @@ _BATCH = 500
 _PAGES = 1000
 # Size that a WAL file may keep after it was written back.
 _MAX_WAL_BYTES = 4 * 2**20
+# A larger body is read as damaged: an event has some thousand bytes.
+_MAX_BODY_BYTES = 2**20
+# SQLite takes no larger value into the memory.
+_MAX_VALUE_BYTES = 2**26
 _DAY_MS = 86_400_000
 _MIB = 2**20
-# The year 5138: no clock shows a later time, and every earlier one can be written as a date.
-_MAX_TIME_MS = 10**14
 _NEVER_MS = -(2**63)
 
 _SCHEMA = f"""
@@ -61,12 +62,9 @@ PRAGMA user_version = {SCHEMA};
 COMMIT;
 """
 _INSERT = "INSERT INTO events (time_ms, server, showing, kind, body) VALUES (?, ?, ?, ?, ?)"
-_ROW = "SELECT number, time_ms, server, showing, kind, body FROM events"
+_BODY = f"CASE WHEN length(CAST(body AS BLOB)) <= {_MAX_BODY_BYTES} THEN body END"
+_ROW = f"SELECT number, time_ms, server, showing, kind, {_BODY} FROM events"
 _READ = f"{_ROW} WHERE number > ? AND time_ms >= ? ORDER BY number LIMIT ?"
-
-_encoder = msgspec.json.Encoder()
-_KINDS: dict[type, str] = {kind: str(kind.__struct_config__.tag) for kind in get_args(Event)}
-_DECODERS: dict[bytes, msgspec.json.Decoder[Event]] = {tag.encode(): msgspec.json.Decoder(kind) for kind, tag in _KINDS.items()}
 
 
 class EventLogError(Exception):
@@ -149,7 +147,7 @@ class EventLog:
 
     def append(self, events: Sequence[New]) -> int:
         """Write events in one transaction: all or none. Returns the number of the last one."""
-        rows = [(new.time_ms, new.server, new.showing, _KINDS[type(new.event)], _body(new.event)) for new in events]
+        rows = [(new.time_ms, new.server, new.showing, KINDS[type(new.event)], body_of(new.event)) for new in events]
         with self._transaction("written"):
             self._db.executemany(_INSERT, rows)
             return self._number("SELECT last_insert_rowid()")
@@ -167,7 +165,7 @@ class EventLog:
             if not found:
                 return
             for fields in found:
-                row = _row(*fields)
+                row = row_of(*fields)
                 if isinstance(row, str):
                     passed_over[row] += 1
                 else:
@@ -212,7 +210,7 @@ class EventLog:
                 # Events that this version can't read are found by their text.
                 for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
                     numbers.add(number)
-                    row = _row(number, *fields)
+                    row = row_of(number, *fields)
                     if not isinstance(row, Row):
                         continue
                     names = [row.showing] if row.showing else []
@@ -237,6 +235,11 @@ class EventLog:
             raise EventLogError(
                 f"{self.path}: a newer version of Assay wrote it (its format is {version}, this version's {SCHEMA}), so it is left alone"
             )
+        # Views, triggers and virtual tables have no pages of their own. They would run what whoever made the file wrote, perhaps for ever.
+        if self._number("SELECT count(*) FROM sqlite_master WHERE coalesce(rootpage, 0) = 0"):
+            raise EventLogError(f"{self.path}: it has views or triggers, which no log of Assay has, and is left alone")
+        if not self._number("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'events'"):
+            raise EventLogError(f"{self.path}: it is not a log of Assay, and is left alone")
 
     def _numbers(self, where: str, *values: object) -> list[int]:
         with self._told("read"):
@@ -299,6 +302,8 @@ def _error(path: Path, done: str, error: sqlite3.Error) -> EventLogError:
 
 def _connected(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=_BUSY_S)
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     # As text, a value that is not UTF-8 would end the whole query.
     db.text_factory = bytes
     return db
@@ -349,39 +354,6 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _body(event: Event) -> str:
-    try:
-        return _encoder.encode(event).decode()
-    except UnicodeEncodeError:
-        # Half a surrogate pair, which JSON from an editor may hold.
-        return msgspec.json.encode(_whole(msgspec.to_builtins(event))).decode()
-
-
-def _whole(value: object) -> object:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_whole(name): _whole(inner) for name, inner in value.items()}
-    return value
-
-
-def _row(number: object, time_ms: object, server: object, showing: object, kind: object, body: object) -> Row | str:
-    """The row, or why it is skipped: "damaged" or "unknown"."""
-    if not (isinstance(number, int) and isinstance(time_ms, int) and isinstance(server, bytes) and isinstance(kind, bytes)):
-        return "damaged"
-    if not 0 <= time_ms < _MAX_TIME_MS:
-        return "damaged"
-    if not (isinstance(body, bytes) and isinstance(showing, bytes | None)):
-        return "damaged"
-    decoder = _DECODERS.get(kind)
-    if decoder is None:
-        return "unknown"
-    try:
-        return Row(number, time_ms, server.decode(), None if showing is None else showing.decode(), decoder.decode(body))
-    except (ValueError, RecursionError):
-        return "damaged"
 
 
 def _batches(numbers: Iterable[int]) -> Iterator[list[int]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import get_args
 
+from ...inference.completion.task import Task
 from ..samples import Sample
 from .events import RequestEnded, RetentionChecked, Row, ShowingEnded, ShowingEnding, ShowingSeen
 from .retention import MIN_KEPT_SHARE
@@ -15,6 +18,10 @@ AT_S = 300
 
 # Why a showing makes no sample: it was gone before anybody could read it.
 NOT_SEEN = "not seen"
+
+_TASKS = frozenset(get_args(Task))
+_HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
+_HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 
 # Endings that say nothing of whether the suggestion was right.
 _UNKNOWN_ENDINGS = (ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED)
@@ -102,20 +109,32 @@ def was_kept(ended: ShowingEnded | None, kept: Iterable[RetentionChecked], at_s:
     return False if undone else None
 
 
+def has_our_names(request: RequestEnded) -> bool:
+    """Whether its task is one of Assay's, and its model and prompt are fingerprints. Names of files are made of them, and lines on screens.
+
+    A log may come from anybody.
+    """
+    return request.task in _TASKS and bool(_HEX16(request.model or "") and _HEX16(request.prompt or ""))
+
+
 def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
     """One sample for each showing that was seen, with the measures of its first request and the label `kept` (`was_kept`).
 
-    Showings without measures, model or task, and any but the model's first choice, are left out: no calibrator can be fitted to them.
+    Showings without measures, model or task, and any but the model's first choice, are left out: no calibrator can be fitted to them. So
+    are those that no server of Assay's has logged.
     """
     samples, left_out = [], Counter[str]()
     for showing in showings:
         request = showing.request
+        propensity = 1.0 if request.propensity is None else request.propensity
         if not showing.shown:
             left_out[NOT_SEEN] += 1
         elif request.rank > 1:
             left_out["not the model's first choice"] += 1
         elif not (request.measures and request.model and request.prompt and request.task and request.text_sha256):
             left_out["without measures"] += 1
+        elif not (has_our_names(request) and _HEX64(request.text_sha256) and 0 < propensity <= 1):
+            left_out["not as Assay logs it"] += 1
         else:
             samples.append(
                 Sample(
@@ -130,7 +149,7 @@ def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
                     measures=request.measures,
                     labels={"kept": was_kept(showing.ended, showing.kept, at_s)},
                     text_sha256=request.text_sha256,
-                    propensity=1.0 if request.propensity is None else request.propensity,
+                    propensity=propensity,
                 )
             )
     return LoggedSamples(tuple(samples), dict(left_out))

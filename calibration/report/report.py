@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -109,7 +110,10 @@ def _fields(of: Any, log_loss: bool = False) -> dict[str, Any]:
 
 def _json(document: dict[str, Any]) -> str:
     # Python's own encoder takes a second for ten thousand projects
-    return msgspec.json.format(msgspec.json.encode(document, enc_hook=np.ndarray.tolist), indent=1).decode() + "\n"
+    try:
+        return msgspec.json.format(msgspec.json.encode(document, enc_hook=np.ndarray.tolist), indent=1).decode() + "\n"
+    except UnicodeEncodeError:  # half a surrogate pair in a name
+        return json.dumps(msgspec.to_builtins(document, enc_hook=np.ndarray.tolist), indent=1) + "\n"
 
 
 def _interval(interval: Interval) -> str:

@@ -104,7 +104,8 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
     }
     if question:
         document |= {"asked": asdict(question), "choices": [_choice_json(task, choice) for task, choice in choices.items()]}
-    return Listing("\n".join(lines), document)
+    # a name or a reason makes no line of its own
+    return Listing("\n".join(line.replace("\n", "\ufffd") for line in lines), document)
 
 
 def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:

@@ -6,19 +6,21 @@ import copy
 import json
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from synthetic_samples import world
 
-from assay.calibration.calibrator import Calibrator, CalibratorError, as_json, load
+from assay.calibration.calibrator import Calibrator, CalibratorError, as_json, load, save
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import fit
 from assay.calibration.maps.registry import MAPS
 from assay.calibration.monitoring.drift import alarm, start, tolerance_of, watch
 from assay.calibration.registry import Choice, Entry, Purpose, choose, explain_choice, registry_of
 from assay.calibration.report.report import report, summary
+from assay.cli.calibrate.show import show
 from assay.server.confidence.confidence_report import tasks_json
 from assay.server.confidence.dial_report import evidence_json
 
@@ -116,3 +118,49 @@ def test_evidence_that_can_not_be_is_refused_by_its_field(
 
 def test_a_report_on_a_foreign_calibrator_can_be_written(calibrator: Calibrator, tmp_path: Path) -> None:
     assert report([calibrator], tmp_path / "report").files
+
+
+def test_a_report_on_a_calibrator_with_half_a_character_can_be_written(calibrator: Calibrator, tmp_path: Path) -> None:
+    made = replace(calibrator, reason="a\ud800", fitted_on=replace(calibrator.fitted_on, model_name="b\udfff"))
+    written = report([made], tmp_path / "report")
+    assert json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8")) == json.loads(written.document)
+    assert json.loads(written.document)["reports"][0]["calibrator"]["reason"] == "a\ud800"
+    assert "a\ufffd" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "at", [("guards",), ("tried",), ("children",), ("dial",), ("evidence", "reliability"), ("fitted_on", "languages")], ids=".".join
+)
+def test_a_list_that_is_longer_than_any_real_one_is_refused_by_its_field(calibrator: Calibrator, tmp_path: Path, at: Path_) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(changed(json.loads(json.dumps(as_json(calibrator))), at, [{}] * 10_001)))
+    with pytest.raises(CalibratorError) as refused:
+        load(path)
+    assert str(refused.value) == f"{path}: {'.'.join(map(str, at))}: a list of 10,001, and at most 10,000 are read"
+
+
+def test_what_fields_a_class_has_is_looked_up_once_for_all_its_objects(
+    calibrator: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[type] = []
+
+    def counted(kind: type) -> dict[str, Any]:
+        looked_up.append(kind)
+        return get_type_hints(kind)
+
+    monkeypatch.setattr("assay.calibration.strict_json.get_type_hints", counted)
+    save(replace(calibrator, guards=calibrator.guards * 100), tmp_path / "c.json")
+    load(tmp_path / "c.json")
+    assert len(looked_up) == len(set(looked_up))
+
+
+def test_no_name_and_no_text_of_a_calibrator_makes_a_line_of_its_own(
+    calibrator: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path))
+    folder = tmp_path / "calibrators"
+    save(replace(calibrator, reason="a\nshipped: all is well"), folder / "b\nshipped: all is well.json")
+    (folder / "c\nshipped: all is well.json").write_text("{")
+    shown = show(None).text.split("\n")
+    assert len([line for line in shown if "all is well" in line]) == 3
+    assert not any(line.startswith("shipped: all is well") for line in shown)

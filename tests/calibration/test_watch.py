@@ -376,3 +376,68 @@ def test_an_error_of_assays_own_leaves_nobody_waiting(
     finally:
         watching.close()
     assert "can't be followed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["l" * 300, "/".join(["l" * 200] * 20), "a\0b", "half a character \ud800"],
+    ids=["too long", "too long with the calibrators'", "zero", "no character"],
+)
+def test_a_folder_that_can_not_be_looked_at_has_no_calibrators_and_all_others_are_still_followed(
+    places: Places, folder: Path, made: Calibrator, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    save(made, places[1][1] / "mine.json")
+    found: dict[Path | None, Found] = {}
+    watching = RegistryWatch(places[1:], lambda *_: TRUSTED, lambda root, what: found.update({root: what}))
+    odd, usual = tmp_path / name, folder.parents[1]
+    try:
+        watching.follow(odd)
+        until(lambda: odd in found)
+        watching.follow(usual)
+        until(lambda: usual in found)
+        save(made, folder / "own.json")
+        until(lambda: len(found[usual].registry.entries) == 2)
+        assert [entry.origin for entry in found[odd].registry.entries] == ["user"]
+    finally:
+        watching.close()
+    assert "can't be followed" not in caplog.text
+
+
+def test_a_listener_that_fails_for_one_folder_is_told_of_all_others(folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Path | None] = []
+
+    def tell(root: Path | None, _: Found) -> None:
+        told.append(root)
+        if root == tmp_path:
+            raise RuntimeError("a fault")
+
+    watching = RegistryWatch([], lambda *_: TRUSTED, tell)
+    try:
+        watching.follow(tmp_path)
+        until(lambda: told == [tmp_path])
+        watching.follow(folder)
+        until(lambda: told == [tmp_path, folder])
+    finally:
+        watching.close()
+    assert caplog.text.count("RuntimeError: a fault") == 1
+
+
+def test_a_fault_in_a_look_at_all_folders_is_logged_once_and_the_next_look_comes(
+    places: Places, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks: list[int] = []
+
+    def faulty(*_: object) -> dict[Path, Seen]:
+        looks.append(len(looks))
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(watch, "look", faulty)
+    watching = Watched(places)
+    try:
+        until(lambda: len(looks) >= 3)
+        monkeypatch.setattr(watch, "look", look)
+        save(made, folder / "own.json")
+        until(lambda: ids(watching) == [made.id])
+    finally:
+        watching.watch.close()
+    assert caplog.text.count("RuntimeError: a fault") == 1

@@ -64,7 +64,8 @@ def test_what_has_no_label_or_no_probability_is_not_judged() -> None:
     unlabelled = showing(9_001, None, 0.5)
     without = showing(9_002, True, None)
     damaged = [each for n, p in enumerate((0.0, 1.0, 5.0, True)) for each in showing(9_003 + n, False, p)]
-    (one,) = evaluations_of(showings_of(rows(*world(100), *unlabelled, *without, *damaged)))
+    foreign = [each for n in range(9) for each in life(f"foreign {n}", kept=True, task="line\n\x1b[2J", project=hash_of("p"))]
+    (one,) = evaluations_of(showings_of(rows(*world(100), *unlabelled, *without, *damaged, *foreign)))
     assert (one.shown, one.labelled) == (101, 100)
 
 

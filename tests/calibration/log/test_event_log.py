@@ -12,12 +12,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_events import BEGAN_MS, SERVER, new, request
 
-from assay.calibration.log.event_log import EventLog, EventLogError, EventLogUnavailable
+from assay.calibration.log.event_log import _ROW, EventLog, EventLogError, EventLogUnavailable
 from assay.calibration.log.events import (
     DriftFound,
     Event,
@@ -159,6 +160,19 @@ def changed(path: Path, statement: str, *values: object) -> None:
         db.execute(statement, values)
 
 
+def made_with(path: Path, *statements: str) -> None:
+    """A log, and what others have done to it."""
+    EventLog(path, create=True).close()
+    for statement in statements:
+        changed(path, statement)
+
+
+ENDLESS = """
+CREATE VIEW events AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
+SELECT n AS number, 0 AS time_ms, 's' AS server, NULL AS showing, 'x' AS kind, '{}' AS body FROM c WHERE n < 0
+"""
+
+
 def newer(path: Path) -> None:
     EventLog(path, create=True).close()
     changed(path, "PRAGMA user_version = 2")
@@ -170,9 +184,19 @@ def newer(path: Path) -> None:
         (lambda path: path.write_text("not a database, but long enough to be looked at\n" * 20), "not a log of Assay, and is left alone"),
         (lambda path: path.write_bytes(b""), "not a log of Assay, and is left alone"),
         (lambda path: changed(path, "CREATE TABLE events (number INTEGER)"), "not a log of Assay, and is left alone"),
+        (lambda path: made_with(path, "DROP TABLE events"), "not a log of Assay, and is left alone"),
+        (lambda path: made_with(path, "DROP TABLE events", ENDLESS), "has views or triggers, which no log of Assay has, and is left alone"),
+        (
+            lambda path: made_with(path, "CREATE VIEW other AS SELECT 1"),
+            "has views or triggers, which no log of Assay has, and is left alone",
+        ),
+        (
+            lambda path: made_with(path, "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END"),
+            "has views or triggers, which no log of Assay has, and is left alone",
+        ),
         (newer, "a newer version of Assay wrote it (its format is 2, this version's 1), so it is left alone"),
     ],
-    ids=["text", "empty", "another database", "newer"],
+    ids=["text", "empty", "another database", "no table", "endless view", "another view", "trigger", "newer"],
 )
 def test_a_file_that_is_no_log_of_this_version_is_refused_and_left_alone(path: Path, make: object, said: str) -> None:
     make(path)  # type: ignore[operator]
@@ -236,6 +260,30 @@ def test_what_is_not_known_and_what_is_damaged_is_passed_over_and_counted(path: 
     with EventLog(path) as log:
         assert [row.event for row in log.rows(passed_over)] == [ShowingSeen(by="client")] * 2
     assert passed_over == {"damaged": 11, "unknown": 1}
+
+
+def test_an_event_that_is_larger_than_any_real_one_is_passed_over_and_counted_and_can_be_forgotten(path: Path) -> None:
+    wanted = hash_of("file:///large.py")
+    insert = "INSERT INTO events (time_ms, server, showing, kind, body) VALUES (1, '', NULL, 'request', ?)"
+    with EventLog(path, create=True) as log:
+        log.append([new(ShowingSeen(by="client"))])
+        for text in ("x" * 2**20, "\0" + "x" * 2**20, b"x" * 2**20):
+            body = msgspec.json.encode(request(document=wanted)) + (text if isinstance(text, bytes) else text.encode())
+            changed(path, insert, body if isinstance(text, bytes) else body.decode())
+        passed_over = Counter[str]()
+        assert [row.event for row in log.rows(passed_over)] == [ShowingSeen(by="client")]
+        assert passed_over == {"damaged": 3}
+        assert max(len(body or b"") for *_, body in log._db.execute(_ROW)) < 100
+        assert log.forget_documents([wanted]) == 3
+
+
+def test_a_value_that_would_fill_the_memory_is_an_error_with_the_file_and_the_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.calibration.log.event_log._MAX_VALUE_BYTES", 2**21)
+    with EventLog(path, create=True) as log:
+        changed(path, "INSERT INTO events (time_ms, server, kind, body) VALUES (1, '', 'request', ?)", "x" * 2**22)
+        with pytest.raises(EventLogError, match=f"{path}: it is damaged: string or blob too big"):
+            list(log.rows())
+        assert log.forget_all() == 1
 
 
 def test_half_a_character_from_an_editor_does_not_stop_an_event(path: Path) -> None:

@@ -154,13 +154,17 @@ def test_what_is_no_sample_is_left_out_and_said() -> None:
         *life("second choice", kept=True, rank=2),
         *life("a server without log-probabilities", kept=True, measures={}),
         *life("no model", kept=True, model=None),
+        *life("a folder above", kept=True, task="../../x"),
+        *life("no fingerprint", kept=True, model="../x"),
+        *life("a long prompt", kept=True, prompt=PROMPT + "0"),
+        *life("no hash", kept=True, text_sha256="x"),
         *life("pruned", kept=True)[1:],
         (None, request("never on a screen")),
         (None, request("hidden", outcome="hidden", propensity=0.0)),
         ("hidden", ShowingSeen(by="client")),
     )
     assert [sample.id for sample in logged.samples] == ["seen", "accepted at once"]
-    assert logged.left_out == {"not seen": 1, "not the model's first choice": 1, "without measures": 2}
+    assert logged.left_out == {"not seen": 1, "not the model's first choice": 1, "without measures": 2, "not as Assay logs it": 4}
 
 
 def test_an_alternative_that_the_user_went_on_to_has_the_request_that_it_came_with_and_numbers_of_its_own() -> None:

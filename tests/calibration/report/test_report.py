@@ -214,6 +214,16 @@ def test_names_that_mean_something_to_markdown_or_html_are_only_names(tmp_path: 
     assert "total_logprob" in text
 
 
+def test_names_with_half_a_character_are_reported_and_the_json_has_them_as_they_are(tmp_path: Path) -> None:
+    half = {"project": "p\ud800", "language": "l\udfff", "model_name": "m\udc80"}
+    samples = [structs.replace(s, **(half if s.project == "p1" else {"model_name": half["model_name"]})) for s in world(200)[0]]
+    report([fitted_to(samples)], tmp_path)
+    document = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert half["project"] in {each["name"] for each in document["reports"][0]["by_project"]}
+    for name in ("report.md", "report.html"):
+        assert "p\ufffd" in (tmp_path / name).read_text(encoding="utf-8")
+
+
 def test_the_same_samples_give_the_same_files(fitted: Fit, made: tuple[Report, Path], tmp_path: Path) -> None:
     report([fitted_to(world(500, between=0.3)[0])], tmp_path)
     for name in FILES:

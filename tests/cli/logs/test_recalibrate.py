@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from log_commands import document, run
-from synthetic_events import life, new
+from synthetic_events import life, lives, new
 from synthetic_samples import MODEL, PROMPT
 
 from assay.calibration.log.event_log import EventLog
+from assay.calibration.log.events import RequestEnded
 from assay.calibration.registry import Purpose, choose, load_registry
 
 
@@ -55,3 +57,24 @@ def test_recalibrate_of_a_log_without_suggestions_writes_nothing_and_says_so(
     assert "left out: 1 without measures" in told
     assert "all that was shown is left out" in told
     assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"task": "../../x"}, {"task": "line\x1b[2J"}, {"model": "../x"}, {"prompt": "FEDCBA9876543210"}],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_recalibrate_makes_no_file_of_a_name_that_is_not_assays(
+    path: Path, home: Path, tmp_path: Path, changes: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EventLog(path, create=True) as log:
+        for each in lives(100):
+            for showing, event in each:
+                foreign = msgspec.structs.replace(event, **changes) if isinstance(event, RequestEnded) else event
+                log.append([new(foreign, showing)])
+    assert run("recalibrate", "--log", path) == 0
+    told = capsys.readouterr().err
+    assert "left out: 100 not as Assay logs it" in told
+    assert "no calibrator: all that was shown is left out" in told
+    assert not home.exists()
+    assert list(tmp_path.iterdir()) == [path]
