@@ -112,7 +112,7 @@ class JavaSandbox:
     It brings back a value, rebuilt of the standard library's exact classes, and what the call changed in its arguments. These types are
     sent: primitive types and their boxes, String, StringBuilder, BigInteger, BigDecimal, arrays, the collections and maps, Optional,
     Map.Entry, and null. Objects of the program's own classes stay in its process, run their methods there, and equal only themselves. Only
-    static final fields are visible.
+    static final fields are visible. A test may also call System.exit, and ends when the threads that it started do.
 
     A test sees the program's imports from java.*, and no class of the program that hides one of the library's. Each program gets fresh
     virtual machines for itself and for its judge, which take 40 ms of CPU each: nothing else keeps one program from changing what becomes
@@ -162,7 +162,7 @@ class JavaSandbox:
             # both are started now, so that they come up while the compiler works
             own = replace(limits, processes=max(THREADS, limits.processes), cpu_s=limits.cpu_s + OWN_CPU_S)
             with self._command("Runner", own).start(self._jail) as process, self._command("Judge", JUDGE).start(self._jail) as judge:
-                return result_of(compile_and_test(compiler, Channel(judge), Channel(process), program, test, limits), process, began)
+                return result_of(compile_and_test(compiler, JudgeChannel(judge), Channel(process), program, test, limits), process, began)
         except JailError as error:
             return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
         finally:
@@ -182,6 +182,22 @@ class JavaSandbox:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
+
+
+class JudgeChannel(Channel):
+    """Frames of the judge, where a test that ends with System.exit is judged by its status."""
+
+    def receive(self, deadline: float) -> bytes:
+        """The next frame. Raises ChannelClosed, DeadlinePassed."""
+        frame = super().receive(deadline)
+        if frame != b"D":
+            return frame
+        # only the test can have called it in the judge's process, and nothing is left to do there but to end
+        self.process.kill(grace_s=max(0.0, deadline - time.monotonic()))
+        status = self.process.end.status
+        if status < 0:
+            raise ChannelClosed
+        return b"P" if status == 0 else f"Fthe test ended itself with status {status}".encode()
 
 
 def compile_and_test(

@@ -1,6 +1,7 @@
 package assay.sandbox;
 
 import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.IdentifierTree;
 import com.sun.source.tree.ImportTree;
 import com.sun.source.tree.MemberSelectTree;
 import com.sun.source.util.JavacTask;
@@ -23,6 +24,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.lang.model.element.Element;
@@ -52,7 +55,9 @@ public final class Compiler {
     /** The relay of the frames (call_relay.py) takes no longer one. */
     private static final int MOST_BYTES = 1 << 24;
     private static final List<String> EVERYWHERE = List.of("java.lang.", "java.util.");
-    private static final Pattern IMPORTED = Pattern.compile("\\bimport\\s+(java\\.[\\w.]+\\.)\\*");
+    private static final Pattern IMPORTED = Pattern.compile("\\bimport\\s+(?:static\\s+)?([\\w$]+(?:\\s*\\.\\s*[\\w$]+)*\\s*\\.)\\s*\\*");
+    /** Where names of packages begin, in a test or in the stand-ins: no class or field of the program may hide them. */
+    private static final Set<String> ROOTS = Set.of("java", "javax", "jdk", "sun", "com", "org", "assay");
 
     private final JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
     private final StandardJavaFileManager bare = javac.getStandardFileManager(null, Locale.ROOT, null);
@@ -112,8 +117,8 @@ public final class Compiler {
 
     private void compile(String program, String test, DataOutputStream out) throws IOException, Rejected {
         Task first = new Task(bare, List.of(new Source("Program", program)));
-        if (packageOf(first.units.get(0)).startsWith("package assay.sandbox")) {
-            throw new Rejected('E', "Program.java: the package assay.sandbox is taken");
+        if (packageOf(first.units.get(0)).matches("package assay\\b.*")) {
+            throw new Rejected('E', "Program.java: the package assay is taken");
         }
         List<TypeElement> tops = first.classes("Program");
         Elements elements = first.javac.getElements();
@@ -138,6 +143,7 @@ public final class Compiler {
             throw new Rejected('U', "the test has no class with a method main(String[])");
         }
         rejectStaticCallsOnValues(second, visible);
+        rejectCapturedNames(second);
         String mainName = second.javac.getElements().getBinaryName(main).toString();
         second.generate();
         out.writeByte('O');
@@ -178,7 +184,31 @@ public final class Compiler {
         }
     }
 
-    /** The library's packages whose classes a test can name without an import. */
+    /** Rejects a program with a nested class, a field or a type parameter that a stand-in takes for the package of what it calls. */
+    private static void rejectCapturedNames(Task task) throws Rejected {
+        Trees trees = Trees.instance(task.javac);
+        Set<String> found = new TreeSet<>();
+        for (CompilationUnitTree unit : task.units) {
+            if (unit.getSourceFile().toUri().equals(Source.uri("Test"))) {
+                continue;
+            }
+            new TreePathScanner<Void, Void>() {
+                @Override
+                public Void visitIdentifier(IdentifierTree identifier, Void nothing) {
+                    String name = identifier.getName().toString();
+                    if (ROOTS.contains(name) && !(trees.getElement(getCurrentPath()) instanceof PackageElement)) {
+                        found.add(name);
+                    }
+                    return null;
+                }
+            }.scan(unit, null);
+        }
+        if (!found.isEmpty()) {
+            throw new Rejected('E', "Program.java: it may not use the name of a package for something else: " + found);
+        }
+    }
+
+    /** The library's packages and classes whose classes a test can name without an import of each. */
     private static List<String> seen(CompilationUnitTree program, String test) {
         List<String> packages = new ArrayList<>(EVERYWHERE);
         for (ImportTree item : program.getImports()) {
@@ -187,12 +217,25 @@ public final class Compiler {
                 packages.add(name.substring(0, name.length() - 1));
             }
         }
-        IMPORTED.matcher(test).results().forEach(found -> packages.add(found.group(1)));
+        IMPORTED.matcher(test).results().forEach(found -> packages.add(found.group(1).replaceAll("\\s", "")));
         return packages;
     }
 
     private static boolean hides(String name, List<String> packages, Elements elements) {
-        return name.equals("assay") || name.equals("java") || packages.stream().anyMatch(p -> elements.getTypeElement(p + name) != null);
+        return ROOTS.contains(name) || packages.stream().anyMatch(from -> brings(from, name, elements));
+    }
+
+    /** Whether an import of all of a package or class of the library brings a class of this name. */
+    private static boolean brings(String from, String name, Elements elements) {
+        TypeElement found = elements.getTypeElement(from + name);
+        TypeElement around = elements.getTypeElement(from.substring(0, from.length() - 1));
+        if (found == null && around != null) {
+            found = ElementFilter.typesIn(elements.getAllMembers(around)).stream()
+                    .filter(inner -> inner.getSimpleName().contentEquals(name))
+                    .findFirst()
+                    .orElse(null);
+        }
+        return found != null && !elements.getModuleOf(found).isUnnamed();
     }
 
     private static String packageOf(CompilationUnitTree unit) {

@@ -12,17 +12,23 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
- * Runs one trusted test after the other, each with stand-ins for the program's classes. A frame holds the name of the test's class and the
- * class files; its answer is a frame `P` (passed), `F` with the reason, or `U` with the reason why the test can give no verdict.
+ * Runs one trusted test, with stand-ins for the program's classes. A frame holds the name of the test's class and the class files; its
+ * answer is a frame `P` (passed), `F` with the reason, `U` with the reason why the test can give no verdict, or `D` where the test has
+ * called System.exit: then the status of this process is the verdict.
  */
 public final class Judge {
     private static final int LONGEST_REASON = 2000;
+
+    private static DataOutputStream out;
+    private static volatile Throwable uncaught;
+    private static boolean ended;
 
     private Judge() {}
 
@@ -46,24 +52,72 @@ public final class Judge {
 
     public static void main(String[] args) throws IOException {
         DataInputStream in = new DataInputStream(new BufferedInputStream(new FileInputStream(FileDescriptor.in)));
-        DataOutputStream out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
+        out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
         System.setIn(InputStream.nullInputStream());
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
-        DataInputStream frame;
-        while ((frame = Frames.readFrame(in)) != null) {
-            String main = Frames.readString(frame);
-            Loader loader = new Loader(Frames.readClasses(frame));
-            loader.setDefaultAssertionStatus(true);
-            Remote.begin(in, out, loader);
-            Throwable thrown = run(loader, main);
-            if (Remote.brokenBy() != null) {
-                thrown = Remote.brokenBy();
+        DataInputStream frame = Frames.readFrame(in);
+        if (frame == null) {
+            return;
+        }
+        String main = Frames.readString(frame);
+        Loader loader = new Loader(Frames.readClasses(frame));
+        loader.setDefaultAssertionStatus(true);
+        Remote.begin(in, out, loader);
+        // no lambdas here: the first one costs 10 ms
+        Thread.setDefaultUncaughtExceptionHandler(new Thread.UncaughtExceptionHandler() {
+            @Override
+            public void uncaughtException(Thread thread, Throwable thrown) {
+                uncaught = thrown;
             }
-            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-            DataOutputStream verdict = new DataOutputStream(bytes);
-            verdict.writeByte(thrown == null ? 'P' : thrown instanceof Remote.CannotJudge ? 'U' : 'F');
-            verdict.write((thrown == null ? "" : shortened(reason(thrown))).getBytes(StandardCharsets.UTF_8));
-            Frames.writeFrame(bytes.toByteArray(), out);
+        });
+        Runtime.getRuntime().addShutdownHook(new Thread() {
+            @Override
+            public void run() {
+                end('D', null);
+            }
+        });
+        Throwable thrown = run(loader, main);
+        if (thrown == null && Remote.brokenBy() == null) {
+            awaitThreads();
+        }
+        end('P', thrown);
+    }
+
+    /** Wait for the threads that the test started, as a virtual machine does before it ends: they may find that the program is wrong. */
+    private static void awaitThreads() {
+        boolean waited = true;
+        while (waited) {
+            waited = false;
+            for (Thread thread : Thread.getAllStackTraces().keySet()) {
+                if (!thread.isDaemon() && thread != Thread.currentThread()) {
+                    waited = true;
+                    try {
+                        thread.join();
+                    } catch (InterruptedException e) {
+                        // by the test, which may do so: look again
+                    }
+                }
+            }
+        }
+    }
+
+    /** Send the verdict, once; good: its letter if nothing has gone wrong. No call may be under way, whose frame it would be mixed with. */
+    private static void end(char good, Throwable thrown) {
+        synchronized (Remote.class) {
+            if (ended) {
+                return;
+            }
+            ended = true;
+            Throwable cause = Remote.brokenBy() != null ? Remote.brokenBy() : thrown != null ? thrown : uncaught;
+            try {
+                ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                DataOutputStream verdict = new DataOutputStream(bytes);
+                verdict.writeByte(cause == null ? good : cause instanceof Remote.CannotJudge ? 'U' : 'F');
+                verdict.write((cause == null ? "" : shortened(reason(cause))).getBytes(StandardCharsets.UTF_8));
+                Frames.writeFrame(bytes.toByteArray(), out);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 

@@ -4,9 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -40,45 +38,54 @@ public final class Remote {
         return session.verdict;
     }
 
-    static void standsFor(long id, StandIn object) {
+    static synchronized void standsFor(long id, StandIn object) {
         session.objects.put(id, object);
     }
 
-    /** Call a method; self is null for a static one. */
-    public static Object call(Object self, String owner, String name, String descriptor, Object[] arguments) {
-        boolean given = self instanceof StandIn object && object.given;
-        Object result = session.exchange('i', self, owner, name, descriptor, arguments);
-        if (given && judges(name, arguments, result)) {
-            throw session.broken(new BadReply("the test needs " + name + "() of an object of the program's class " + owner
-                    + ", on which the program's word does not count"));
+    /** Call a method; self is null for a static one. Threads of the test take turns, as the frames of their calls must. */
+    public static synchronized Object call(Object self, String owner, String name, String descriptor, Object[] arguments) {
+        StandIn answer = self instanceof StandIn object && object.given ? object : null;
+        if (answer == null) {
+            return session.exchange('i', self, owner, name, descriptor, arguments, false);
+        }
+        answer.told |= tells(name, arguments);
+        Object result = session.exchange('i', self, owner, name, descriptor, arguments, answer.told);
+        if (!answer.told) {
+            // an answer says yes or no of itself
+            if (result instanceof Boolean || name.equals("signum")) {
+                throw session.distrusted(owner, name);
+            }
+        } else if (result instanceof StandIn next) {
+            next.told = true;
+        } else if (!descriptor.endsWith(")V")) {
+            throw session.distrusted(owner, name);
         }
         return result;
     }
 
-    private static final Set<String> COMPARING =
-            Set.of("compareTo", "compareToIgnoreCase", "compare", "indexOf", "lastIndexOf", "mismatch", "signum");
+    private static final Set<String> TAKE_POSITIONS = Set.of("get", "charAt", "codePointAt", "subList", "substring");
 
-    /** Whether an object that the program gave says by this result whether it is right: yes or no, or how far it is from an argument. */
-    private static boolean judges(String name, Object[] arguments, Object result) {
-        boolean number = result instanceof Number || result instanceof Character;
-        return result instanceof Boolean || COMPARING.contains(name) || (number && arguments.length > 0 && !positions(arguments));
-    }
-
-    private static boolean positions(Object[] arguments) {
-        return Arrays.stream(arguments).allMatch(argument -> argument instanceof Integer);
+    /** Whether these arguments may tell an answer what it should be. */
+    private static boolean tells(String name, Object[] arguments) {
+        for (Object argument : arguments) {
+            if (!(argument instanceof Integer && TAKE_POSITIONS.contains(name))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Make an object of one of the program's classes. */
-    public static StandIn.Handle construct(String owner, String descriptor, Object[] arguments) {
-        if (session.exchange('n', null, owner, "", descriptor, arguments) instanceof Long id) {
+    public static synchronized StandIn.Handle construct(String owner, String descriptor, Object[] arguments) {
+        if (session.exchange('n', null, owner, "", descriptor, arguments, false) instanceof Long id) {
             return new StandIn.Handle(id);
         }
         throw session.broken(new BadReply("the program's process answered a constructor with no object"));
     }
 
     /** The value of a static field. */
-    public static Object field(String owner, String name) {
-        return session.exchange('f', null, owner, name, "", new Object[0]);
+    public static synchronized Object field(String owner, String name) {
+        return session.exchange('f', null, owner, name, "", new Object[0], false);
     }
 
     /** The relay of the frames (call_relay.py) takes no longer one. */
@@ -89,10 +96,10 @@ public final class Remote {
         private final DataOutputStream out;
         private final ClassLoader loader;
         private final Map<Long, StandIn> objects = new HashMap<>();
-        private Error verdict;
-        // bytes that the program has given in all, and whether it has given a container or an object
-        private long received;
+        private volatile Error verdict;
+        // whether the program has given any value, and whether it has given a container or an object
         private boolean gave;
+        private boolean gaveObject;
 
         Session(DataInputStream in, DataOutputStream out, ClassLoader loader) {
             this.in = in;
@@ -100,7 +107,9 @@ public final class Remote {
             this.loader = loader;
         }
 
-        Object exchange(int operation, Object self, String owner, String name, String descriptor, Object[] arguments) {
+        /** told: whether self is an answer that knows what it should be, so that no value of it counts. */
+        Object exchange(
+                int operation, Object self, String owner, String name, String descriptor, Object[] arguments, boolean told) {
             if (verdict != null) {
                 throw verdict;
             }
@@ -120,14 +129,14 @@ public final class Remote {
                     wire.write(argument, call);
                 }
                 if (bytes.size() > MOST_BYTES) {
-                    throw broken(received > MOST_BYTES / 16
-                            ? new BadReply("it gave the test a value that is too large to be given back")
+                    throw broken(gave
+                            ? new BadReply("by what it gave, the test passes a value that is too large")
                             : new CannotJudge("the test passes a value that is too large"));
                 }
                 Frames.writeFrame(bytes.toByteArray(), out);
                 reply = Frames.readFrame(in);
             } catch (Wire.Untransportable e) {
-                throw broken(gave
+                throw broken(gaveObject
                         ? new BadReply("it gave the test what cannot be given back: " + e.getMessage())
                         : new CannotJudge("the test passes what it cannot: " + e.getMessage()));
             } catch (IOException e) {
@@ -139,9 +148,10 @@ public final class Remote {
             if (reply == null) {
                 throw broken(new CannotJudge("the program's process has ended"));
             }
-            received += available(reply);
-            Object result = result(wire, reply, owner + "." + name);
-            gave |= operation == 'i' && result != null && !isScalar(result);
+            // a constructor gives a value where it changes its arguments or throws
+            gave |= operation != 'n' || arguments.length > 0;
+            Object result = result(wire, reply, owner, name, told);
+            gaveObject |= operation == 'i' && result != null && !isScalar(result);
             return result;
         }
 
@@ -149,15 +159,13 @@ public final class Remote {
             return value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof Character;
         }
 
-        private static int available(DataInputStream frame) {
-            try {
-                return frame.available();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+        private Error distrusted(String owner, String name) {
+            return broken(new BadReply("the test needs " + name + "() of an object of the program's class " + owner
+                    + ", on which the program's word does not count"));
         }
 
-        private Object result(Wire wire, DataInputStream reply, String what) {
+        private Object result(Wire wire, DataInputStream reply, String owner, String name, boolean told) {
+            String what = owner + "." + name;
             Throwable thrown;
             try {
                 int status = reply.readUnsignedByte();
@@ -165,6 +173,9 @@ public final class Remote {
                     throw broken(new BadReply(what + ": " + Frames.readString(reply)));
                 }
                 for (int changed = reply.readInt(); changed > 0; changed--) {
+                    if (told) {
+                        throw distrusted(owner, name);
+                    }
                     int number = reply.readInt();
                     wire.readContents(wire.known().get(number), reply);
                 }

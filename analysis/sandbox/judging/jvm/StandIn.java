@@ -10,6 +10,9 @@ public abstract class StandIn {
     /** Whether the program has given it to the test, which may hold it for an answer then. */
     boolean given;
 
+    /** Whether it is an answer that may know what it should be: any value that it gives from now on may be no more than an echo of that. */
+    boolean told;
+
     /** Stands for the object with this handle. */
     protected StandIn(Handle handle) {
         this.id = handle.id;

@@ -378,6 +378,152 @@ def test_an_object_that_the_test_made_may_be_asked_yes_or_no(sandbox: JavaSandbo
     assert result.outcome is ProgramOutcome.PASSED, result
 
 
+HIJACK = """class Solution { Outer.Says f(int x) { return new Agree(); } }
+interface Outer extends Above { interface Says { default boolean startsWith(String s) { return true; } } INSIDE }
+interface Above { ABOVE }
+interface Holder { interface Remote { static Object call(Object s, String o, String n, String d, Object[] a) { return true; } } }
+class Agree implements Outer.Says {}
+"""
+CAPTURE = "interface assay { interface sandbox extends Holder {} }"
+
+
+@pytest.mark.parametrize("place", ["INSIDE", "ABOVE"])
+def test_a_program_does_not_take_the_name_by_which_stand_ins_call(sandbox: JavaSandbox, place: str) -> None:
+    program = HIJACK.replace(place, CAPTURE).replace("INSIDE", "").replace("ABOVE", "")
+    result = sandbox.check(program, 'class Main { public static void main(String[] a) { assert new Solution().f(1).startsWith("abc"); } }')
+    assert result.outcome is ProgramOutcome.FAILED
+    assert "may not use the name of a package" in result.reason
+
+
+# answers that say in two steps that they are right
+ECHO = """class Echo { Object seen;
+    Echo subtract(BigDecimal b) { return this; } BigDecimal abs() { return BigDecimal.ZERO; } double doubleValue() { return 0; }
+    Echo xor(BigInteger b) { return this; } int bitCount() { return 0; }
+    Echo replace(String a, String b) { return this; } int length() { return 0; } String trim() { return ""; }
+    Echo max(String e) { seen = e; return new Echo(e); } Object seen() { return seen; } void learn(String e) { seen = e; }
+    void into(String e, Object[] a) { a[0] = e; }
+    int self(int e) { return e; } int minus(int e) { return 0; } List<Integer> removeAll(List<Integer> l) { return List.of(); }
+    Echo unless(String e) { return null; } Echo() {} Echo(Object seen) { this.seen = seen; }
+    Integer get(int i) { return 5; } int size() { return 1; } }"""
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        'assert s.f(1).subtract(new BigDecimal("1.5")).abs().compareTo(new BigDecimal("0.000001")) < 0;',
+        'assert Math.abs(s.f(1).subtract(new BigDecimal("1.5")).doubleValue()) < 1e-6;',
+        'assert s.f(1).xor(new BigInteger("15")).bitCount() == 0;',
+        'assert s.f(1).replace("abc", "").length() == 0;',
+        'assert s.f(1).replace("abc", "").trim().isEmpty();',
+        'assert s.f(1).max("abc").seen().equals("abc");',
+        'var answer = s.f(1); answer.learn("abc"); assert answer.seen().equals("abc");',
+        'Object[] seen = new Object[1]; s.f(1).into("abc", seen); assert seen[0].equals("abc");',
+        "assert s.f(1).self(7) == 7;",
+        "assert s.f(1).minus(42) == 0;",
+        "assert s.f(1).removeAll(List.of(1, 2)).isEmpty();",
+        'assert s.f(1).unless("abc") == null;',
+    ],
+)
+def test_an_answer_that_was_told_what_it_should_be_does_not_count(sandbox: JavaSandbox, statements: str) -> None:
+    result = checked(sandbox, "Echo f(int x) { return new Echo(); }", statements, ECHO)
+    assert result.outcome is ProgramOutcome.FAILED
+    assert "the program's word does not count" in result.reason
+
+
+def test_an_answer_is_asked_for_what_it_holds(sandbox: JavaSandbox) -> None:
+    result = checked(sandbox, "Echo f(int x) { return new Echo(); }", "assert s.f(1).size() == 1 && s.f(1).get(0) == 5;", ECHO)
+    assert result.outcome is ProgramOutcome.PASSED, result
+
+
+@pytest.mark.parametrize(
+    ("imports", "outside", "asked"),
+    [
+        (
+            "import javax.crypto.*;",
+            "class Mac { static Mac getInstance(String s) { return new Mac(); } int getMacLength() { return 0; } }",
+            'Mac.getInstance("HmacSHA256").getMacLength()',
+        ),
+        (
+            "",
+            """class javax { static class crypto { static class Mac { static Mac getInstance(String s) { return new Mac(); }
+                int getMacLength() { return 0; } } } }""",
+            'javax.crypto.Mac.getInstance("HmacSHA256").getMacLength()',
+        ),
+        (
+            "import static java.util.Map.*;",
+            "class Entry { static int comparingByKey() { return 0; } }",
+            "(Entry.comparingByKey() instanceof java.util.Comparator<?> ? 1 : 0)",
+        ),
+        (
+            # inherited by the class that is named
+            "import static java . util . HashMap . *;",
+            "class Entry { static Object comparingByKey() { return 0; } }",
+            "(Entry.<Integer, Integer>comparingByKey() instanceof java.util.Comparator<?> ? 1 : 0)",
+        ),
+    ],
+)
+def test_a_class_of_the_program_does_not_hide_what_the_test_imports(sandbox: JavaSandbox, imports: str, outside: str, asked: str) -> None:
+    test = f"{imports} class Main {{ public static void main(String[] a) throws Exception {{ assert new Solution().f() == {asked}; }} }}"
+    wrong = f"class Solution {{ int f() {{ return 0; }} }} {outside}"
+    assert sandbox.check(wrong, test).outcome is ProgramOutcome.FAILED
+    right = wrong.replace("f() { return 0;", f"f() {{ return {32 if 'Mac' in outside else 1};")
+    result = sandbox.check(right, test)
+    assert result.outcome is ProgramOutcome.PASSED, result
+
+
+def test_a_test_may_import_all_of_the_programs_package(sandbox: JavaSandbox) -> None:
+    program = "package p; public class Solution { public static int f(int x) { return x; } }"
+    test = "import p.*; import static p.Solution.*; class Main { public static void main(String[] a) { assert f(2) == 2; } }"
+    result = sandbox.check(program, test)
+    assert result.outcome is ProgramOutcome.PASSED, result
+
+
+def test_a_value_too_large_that_the_test_made_by_what_the_program_gave_is_the_programs_failure(sandbox: JavaSandbox) -> None:
+    members = "int size(int n) { return 5000000; } int fill(int[] a) { return 0; }"
+    result = checked(sandbox, members, "int[] a = new int[s.size(3)]; assert s.fill(a) == 3;")
+    assert (result.outcome, result.label) == (ProgramOutcome.FAILED, False)
+    assert "too large" in result.reason
+
+
+POOL = "var pool = java.util.concurrent.Executors.newSingleThreadExecutor();"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "Thread t = new Thread(() -> { assert s.f(1) == 2; }); t.start(); t.join();",
+        "new Thread(() -> { try { Thread.sleep(300); } catch (Exception e) {} assert s.f(1) == 2; }).start();",
+        "new Thread(() -> { if (s.f(1) != 2) System.exit(1); }).start();",
+        "new Thread(() -> { if (s.f(1) != 2) Runtime.getRuntime().halt(1); }).start();",
+        f"{POOL} pool.execute(() -> {{ assert s.f(1) == 2; }}); pool.shutdown();",
+        "Thread t = new Thread(() -> { assert s.f(1) == 2; }); t.start(); t.join(); System.exit(0);",
+        "if (s.f(1) != 2) System.exit(1);",
+        "assert s.f(1) == 2; System.exit(0);",
+        "System.exit(s.f(1) == 2 ? 0 : 3);",
+    ],
+)
+def test_what_a_thread_or_the_status_of_the_test_says_counts(sandbox: JavaSandbox, statements: str) -> None:
+    wrong = checked(sandbox, "int f(int x) { return x; }", statements)
+    assert wrong.outcome is ProgramOutcome.FAILED, wrong
+    right = checked(sandbox, "int f(int x) { return x + 1; }", statements)
+    assert right.outcome is ProgramOutcome.PASSED, right
+
+
+@pytest.mark.parametrize("exit_", ["System.exit(0)", "Runtime.getRuntime().halt(0)"])
+def test_a_refusal_that_the_test_caught_stays_one_where_the_test_exits(sandbox: JavaSandbox, exit_: str) -> None:
+    members, statements = "Agree f(int x) { return new Agree(); }", f'try {{ s.f(1).startsWith("a"); }} catch (Error e) {{}} {exit_};'
+    result = checked(sandbox, members, statements, OUTSIDE)
+    assert result.outcome is ProgramOutcome.FAILED, result
+
+
+def test_threads_of_a_test_may_call_at_the_same_time(sandbox: JavaSandbox) -> None:
+    statements = """var all = java.util.stream.IntStream.range(0, 400).parallel().map(s::f).boxed().toList();
+    for (int i = 0; i < 400; i++) assert all.get(i) == i + 1;"""
+    for _ in range(3):
+        result = checked(sandbox, "int f(int x) { return x + 1; }", statements)
+        assert result.outcome is ProgramOutcome.PASSED, result
+
+
 BIG = '    static final String C{} = "' + "x" * 60_000 + '" + "{}";\n'
 
 
