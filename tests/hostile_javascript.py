@@ -322,6 +322,14 @@ ATTACKS = {
         "class Query { then () {} }",
         "(async () => { const rows = await new Query(); console.assert(rows === 2) })()",
     ),
+    "has a global of the name that the test declares": (
+        "var ok = true; const f = x => 0",
+        "var ok\nfor (let i = 1; i < 4; i++) ok = ok || f(i) === i * 2\nconsole.assert(ok)",
+    ),
+    "has a function of the name that the test declares inside": (
+        "const same = () => true; const f = x => 0",
+        "if (true) { function same (a, b) { return a === b } }\nconsole.assert(same(f(1), 2))",
+    ),
     "makes the test end with a status": ("const f = () => 1", "process.exitCode = f() === 2 ? 0 : 1"),
     "makes the test exit with a status": ("const f = () => 1", "process.exit(f() === 2 ? 0 : 1)"),
 }

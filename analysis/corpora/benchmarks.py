@@ -11,6 +11,7 @@ import ast
 import contextlib
 import gzip
 import json
+import re
 import symtable
 import warnings
 import zlib
@@ -83,9 +84,9 @@ def _item(record: dict[str, Any]) -> Item:
             entry = _checked_name(record["test"])
             return _python(record, _helpers(record["prompt"], record["test"], entry) + record["test"], entry)
         case "Java":
-            return Item(record["task_id"], "java", record["prompt"], record["canonical_solution"], record["test"], None)
+            return Item(record["task_id"], "java", record["prompt"], record["canonical_solution"], _java_test(record), None)
         case "JavaScript":
-            return Item(record["task_id"], "javascript", record["prompt"], record["canonical_solution"], record["test"], None)
+            return Item(record["task_id"], "javascript", record["prompt"], record["canonical_solution"], _javascript_test(record), None)
     raise ValueError(f"an item of {benchmark!r}, which is no benchmark known here")
 
 
@@ -99,6 +100,24 @@ def _checked_name(test: str) -> str:
         case ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)])):
             return name
     raise ValueError("the test does not end in a call of check")
+
+
+def _javascript_test(record: dict[str, Any]) -> str:
+    """The test, behind the prompt's functions that it calls: they stand before the comment on the last one, which is the entry point."""
+    helpers, test = str(record["prompt"]).rpartition("/*")[0], str(record["test"])
+    used = any(re.search(rf"\b{name}\(", test) for name in re.findall(r"^const (\w+) =", helpers, re.MULTILINE))
+    return f"{helpers}\n{test}" if used else test
+
+
+def _java_test(record: dict[str, Any]) -> str:
+    """The test, with the prompt's methods that it calls in a class of its own: they stand before the comment on the last one."""
+    helpers, test = str(record["prompt"]).rpartition("/**")[0].partition("class Solution {")[2], str(record["test"])
+    used = [name for name in re.findall(r"^    public \S+ (\w+)\(", helpers, re.MULTILINE) if f"s.{name}(" in test]
+    for name in used:
+        test = test.replace(f"s.{name}(", f"new PromptHelpers().{name}(")
+    # not a number is not near zero
+    test = re.sub(r"if \((Math\.abs\(new PromptHelpers\(\)\..*\)) > 1e-4\)", r"if (!(\1 <= 1e-4))", test)
+    return f"{test}\nclass PromptHelpers {{{helpers}}}\n" if used else test
 
 
 def _mbpp(record: dict[str, Any]) -> Item:

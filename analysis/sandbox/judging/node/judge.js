@@ -47,10 +47,11 @@ function requiring (session, test, timers) {
   }
 }
 
+// in a function of its own, so that what it declares with `var` is its own, whatever names the program has
 function compiled (test) {
   if (execute(MAKES_CODE, test)) refuse('the test makes code of text, which is not run here')
   try {
-    return compileFunction(`with (programScope) {${test}\n}`, ['programScope', 'require', 'console'], { filename: 'test.js' })
+    return compileFunction(`with (programScope) { (function () {${test}\n})() }`, ['programScope', 'require', 'console'], { filename: 'test.js' })
   } catch (error) {
     refuse(`the test is not JavaScript that can be run: ${inWords(error)}`)
   }

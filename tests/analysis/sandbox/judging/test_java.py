@@ -11,6 +11,7 @@ import pytest
 from hostile_java import FRAME, HOSTILE, solution
 from needs import DATA, needs_data
 
+from assay.analysis.corpora.benchmarks import read_items
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
@@ -579,3 +580,13 @@ def test_java_is_tested_where_it_is_installed() -> None:
     if shutil.which("javac") is None:
         pytest.skip("no JDK here")
     assert find_jdk().home.is_dir()
+
+
+@needs_data(HUMANEVAL_X)
+def test_the_helpers_of_a_prompt_are_the_tests(sandbox: JavaSandbox) -> None:
+    items = {item.id: item for item in read_items(DATA / HUMANEVAL_X)}
+    hidden = "return 7;}} class Math { static double pow(double a, double b) { return 0; } }"
+    for number, wrong in ((32, hidden), (32, "return Double.NaN;}}"), (50, "return s;}}")):
+        item = items[f"Java/{number}"]
+        assert sandbox.check(item.program(), item.test).label
+        assert sandbox.check(item.program(wrong), item.test).label is False

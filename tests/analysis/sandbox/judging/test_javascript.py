@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from needs import DATA, needs_data
 
+from assay.analysis.corpora.benchmarks import read_items
 from assay.analysis.sandbox.isolation import running_jail, running_process
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
@@ -323,3 +324,13 @@ def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScrip
     assert failed == WRONG_UPSTREAM
     broken = [(item["prompt"] + "throw new Error()\n}\n", item["test"]) for item in items[:20]]
     assert not any(result.label for result in sandbox.check_many(broken))
+
+
+@needs_data(HUMANEVAL_X)
+def test_the_helpers_of_a_prompt_are_the_tests(sandbox: JavaScriptSandbox) -> None:
+    items = {item.id: item for item in read_items(DATA / HUMANEVAL_X)}
+    split = "String.prototype.split = function (x) { globalThis.text = `${this}`; return Array.from(this) }"
+    for number, wrong_one in ((32, "return 7 }\nMath.pow = () => 0"), (50, f"return globalThis.text }}\n{split}")):
+        item = items[f"JavaScript/{number}"]
+        assert sandbox.check(item.program(), item.test).label
+        assert sandbox.check(item.program(wrong_one), item.test).label is False
