@@ -330,6 +330,18 @@ ATTACKS = {
         "const same = () => true; const f = x => 0",
         "if (true) { function same (a, b) { return a === b } }\nconsole.assert(same(f(1), 2))",
     ),
+    "has the test replace a function that it only calls": (
+        "const f = (a, set) => { set({}, 'constructor', 'is', () => true); return 0 }",
+        "const r = f([1, 2], (o, a, b, v) => { o[a][b] = v })\nconsole.assert(Object.is(r, 42))",
+    ),
+    "has the test define a getter": (
+        "const f = (x, call) => { call({}, '__proto__', '__defineGetter__', 'tolerance', () => 1e9); return 0 }",
+        "const r = f(1, (o, a, b, ...v) => o[a][b](...v))\nconst { tolerance = 1e-9 } = {}\nconsole.assert(Math.abs(r - 42) < tolerance)",
+    ),
+    "gives an object that agrees with bytes": (
+        "const f = x => ({ equals: () => true, compare: () => 0 })",
+        "console.assert(f('abc').equals(Buffer.from('abc')))",
+    ),
     "makes the test end with a status": ("const f = () => 1", "process.exitCode = f() === 2 ? 0 : 1"),
     "makes the test exit with a status": ("const f = () => 1", "process.exit(f() === 2 ? 0 : 1)"),
 }
@@ -379,6 +391,7 @@ SOUND = {
         "Math.random = () => 0.5; const P = Array.prototype; P.every = function () { return true }; Array.prototype.map = map\n"
         "Array.prototype.last = map; console.assert(Math.random() === 0.5 && [1].last()[0] === 7)",
     ),
+    "bytes": ("const f = x => Buffer.from(x)", "console.assert(f('abc').equals(Buffer.from('abc')) && f('a').toString('hex') === '61')"),
     "an exit": ("const f = () => 1", "if (f() === 1) process.exit(0); throw 1"),
 }
 # tests that can't decide, whatever the program does, and what is said of them

@@ -8,14 +8,14 @@ const method = Function.prototype.bind.bind(Function.prototype.call)
 
 /**
  * The functions, objects and symbols that are reached from the global object by names: each with these names, and with where it is kept. A
- * prototype has its keys with it.
+ * prototype has its keys with it, and their getters.
  */
 function language () {
   const found = new Map([[globalThis, { __proto__: null, name: 'globalThis' }]])
   for (const [holder, entry] of found) {
     if (typeof holder === 'symbol') continue
     const keys = getOwnPropertyNames(holder)
-    if (entry.key === 'prototype') entry.keys = new Set(keys)
+    if (entry.key === 'prototype') entry.keys = new Map(keys.map(key => [key, getOwnPropertyDescriptor(holder, key).get]))
     for (const key of [...keys, '__proto__']) {
       // a getter is not called: it may load something
       const value = key === '__proto__' ? getPrototypeOf(holder) : getOwnPropertyDescriptor(holder, key).value

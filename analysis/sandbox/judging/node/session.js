@@ -18,6 +18,7 @@ const rejected = Promise.reject.bind(Promise)
 const textOf = method(Function.prototype.toString)
 const slice = method(String.prototype.slice)
 const includes = method(String.prototype.includes)
+const indexOf = method(String.prototype.indexOf)
 const endsWith = method(String.prototype.endsWith)
 const listed = method(Array.prototype.includes)
 const mapEach = method(Map.prototype.forEach)
@@ -74,19 +75,31 @@ class Session {
   get replaced () {
     let first
     const check = (holder, key, name, value) => {
-      const current = getOwnPropertyDescriptor(holder, key)?.value
+      const found = getOwnPropertyDescriptor(holder, key)
+      const current = found?.value ?? found?.get ?? found?.set
       if (current === value || (typeof current === 'function' && this.#writtenByTest(current))) return
-      if (!includes(this.#test, slice(name, 'globalThis.'.length))) first ||= name
+      if (!this.#assigns(slice(name, 'globalThis.'.length))) first ||= name
     }
     mapEach(this.#language, ({ name, holder, key, keys }, value) => {
       if (holder !== undefined && key !== '__proto__') check(holder, key, name, value)
       if (keys === undefined) return
       const own = getOwnPropertyNames(value)
       for (let i = 0; i < own.length; i++) {
-        if (!setHas(keys, own[i])) check(value, own[i], `${name}.${own[i]}`)
+        const getter = mapGet(keys, own[i])
+        if (getter !== undefined || !mapHas(keys, own[i])) check(value, own[i], `${name}.${own[i]}`, getter)
       }
     })
     return first
+  }
+
+  /** Whether the test's text assigns something to this name. */
+  #assigns (name) {
+    for (let at = indexOf(this.#test, name); at >= 0; at = indexOf(this.#test, name, at + 1)) {
+      let next = at + name.length
+      while (this.#test[next] === ' ') next++
+      if (this.#test[next] === '=' && this.#test[next + 1] !== '=' && this.#test[next + 1] !== '>') return true
+    }
+    return false
   }
 
   /** Let a test hand over this function of the judge's; returns it. */

@@ -5,9 +5,11 @@
 const { method } = require('./language.js')
 
 const { create, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, is, keys } = Object
+const { alloc } = Buffer
 const { isArray } = Array
 const { isFinite, isInteger } = Number
-const TYPED = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
+// a Buffer is a Uint8Array, too
+const TYPED = [Buffer, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
   BigInt64Array, BigUint64Array]
 const ERRORS = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
 const mapClear = method(Map.prototype.clear)
@@ -22,7 +24,7 @@ const setHas = method(Set.prototype.has)
 const getTime = method(Date.prototype.getTime)
 const setTime = method(Date.prototype.setTime)
 // a function under one of these names could replace a method of the language that a test relies on
-const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, Set, Date, RegExp, Promise, BigInt]
+const BUILTIN = new Set([Object, Function, Array, String, Number, Boolean, Map, Set, Date, RegExp, Promise, BigInt, Buffer, Uint8Array]
   .flatMap(type => Object.getOwnPropertyNames(type.prototype)).concat('toJSON'))
 
 // how deep containers may be nested
@@ -196,7 +198,7 @@ function empty (kind, body, first, second) {
       return new ERRORS[first](second)
     case 't':
       if (!isInteger(first) || !hasOwn(TYPED, first) || second !== body.length) throw new TypeError('not a typed array')
-      return new TYPED[first](second)
+      return first === 0 ? alloc(second) : new TYPED[first](second)
     case 'o': return first ? create(null) : {}
     default: throw new TypeError(`no kind of value has the tag ${kind}`)
   }
