@@ -154,6 +154,10 @@ def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else_is_wri
     assert main(["eval", "report", str(run)]) == 0
 
 
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.mark.slow
 def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run = project.parent / "run"
@@ -178,7 +182,7 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pyte
     done = sum(answer["deletion"] == "seen" for answer in records(run))
     capsys.readouterr()
     with monkeypatch.context() as patched:
-        patched.setattr(Repository, "report", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+        patched.setattr(Repository, "report", interrupted)
         assert main(command(project, "--samples", "30")) == 130
     said = capsys.readouterr().err
     assert f"stopped after {done} place" in said
